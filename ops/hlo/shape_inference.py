@@ -13,19 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Final, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, ShapeError, common_blocks
-from indexing.passes import Constraint
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, common_blocks
 from ops import index_maps
-from ops.hlo.attributes import DimensionLabels, Window
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
-from ops.index_maps import Size, Sizes
+from ops.index_maps import Size
 from simplifier import forms
-from simplifier.errors import check_type
-from simplifier.forms import Form, Interval
 
 SizeT = TypeVar("SizeT", int, "Size")
 
@@ -87,7 +83,7 @@ class Sized:
 
     def taken(self, dimensions: Sequence[int]) -> list[Size]:
         """The sizes of some dimensions."""
-        return [self.own[dimension] for dimension in _checked(self.shape, dimensions)]
+        return [self.own[dimension] for dimension in checked_axes(self.shape, dimensions)]
 
 
 def array_shape(element_type: ElementType, sizes: Iterable[Size | None]) -> Shape:
@@ -114,7 +110,7 @@ class Application(NamedTuple):
         return self.result
 
 
-Rule = Callable[[Application], Sized]
+ShapeRule = Callable[[Application], Sized]
 
 
 class Known(Protocol):
@@ -152,7 +148,7 @@ def infer_shape(
     >>> print(infer_shape("transpose", [Shape.parse("f32[<=8,4]")], {"dimensions": (1, 0)}))
     f32[4,<=8]{0,1}
     """
-    rule = _RULES.get(opcode)
+    rule = SHAPE_RULES.get(opcode)
     if rule is not None:
         found = rule(Application(opcode, [*map(Sized.of, operands)], attributes, given)).shape
         if given is not None or not any(each.dynamic_dimensions for each in operands):
@@ -183,7 +179,7 @@ def _not_inferred(what: str) -> AttributeValueError:
 
 def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
     """The sizes of the arrays of a result, as far as they follow; none without a rule."""
-    rule, operands = _RULES.get(instruction.opcode), instruction.operands
+    rule, operands = SHAPE_RULES.get(instruction.opcode), instruction.operands
     if rule is None:
         return ()
     sized = [
@@ -240,15 +236,16 @@ def _is_same(sizes: Sequence[int], others: Sequence[int]) -> bool:
     )
 
 
-def _widest(operands: Iterable[Sized]) -> ElementType:
+def widest(operands: Iterable[Sized]) -> ElementType:
+    """The type that holds the elements of all operands."""
     return reduce(ElementType.wider, [each.shape.element_type for each in operands])
 
 
 def _elementwise(op: Application) -> Sized:
-    return _alike(op).of_type(_widest(op.operands))
+    return _alike(op).of_type(widest(op.operands))
 
 
-def _of_type(element_type: ElementType) -> Rule:
+def _of_type(element_type: ElementType) -> ShapeRule:
     """An elementwise result of another type."""
     return lambda op: _alike(op).of_type(element_type)
 
@@ -258,7 +255,7 @@ def _of_written_type(op: Application) -> Sized:
 
 
 def _select(op: Application) -> Sized:
-    return _alike(op).of_type(_widest(op.operands[1:]))
+    return _alike(op).of_type(widest(op.operands[1:]))
 
 
 def _clamp(op: Application) -> Sized:
@@ -269,27 +266,30 @@ def _map(op: Application) -> Sized:
     return Sized.array(op.attributes["to_apply"].root.shape.element_type, _alike(op).own)
 
 
-def _complex(op: Application) -> Sized:
+def complex_of_parts(op: Application) -> Sized:
+    """Complex numbers whose parts are elements of the operands."""
     is_double = op.operands[0].shape.element_type is ElementType.F64
     return _alike(op).of_type(ElementType.C128 if is_double else ElementType.C64)
 
 
-def _real(op: Application) -> Sized:
+def real_part(op: Application) -> Sized:
+    """Real numbers, one for each element of the operand."""
     element_type = op.operands[0].shape.element_type
     parts = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
     return op.operands[0].of_type(parts.get(element_type, element_type))
 
 
-def _always(text: str) -> Rule:
+def _always(text: str) -> ShapeRule:
     return lambda _: Sized.of(Shape.parse(text))
 
 
 def _each(op: Application) -> Sized:
     """Each array of the result is as large as the operand of its number."""
-    return _one_or_tuple(op.operands)
+    return one_or_together(op.operands)
 
 
-def _one_or_tuple(several: Sequence[Sized]) -> Sized:
+def one_or_together(several: Sequence[Sized]) -> Sized:
+    """A result, or the tuple of several."""
     return several[0] if len(several) == 1 else Sized.together(several)
 
 
@@ -310,7 +310,7 @@ def _but_along(op: Application) -> Sized:
 
 
 def _scatter(op: Application) -> Sized:
-    return _one_or_tuple(op.operands[: len(op.operands) // 2])
+    return one_or_together(op.operands[: len(op.operands) // 2])
 
 
 def _batch_norm(op: Application) -> Sized:
@@ -341,7 +341,7 @@ def _element(operand: Sized, index: int) -> Sized:
     return Sized(elements[index], operand.sizes[first : first + len(elements[index].arrays)])
 
 
-def _started(place: int) -> Rule:
+def _started(place: int) -> ShapeRule:
     """The started value: an element of the start's result."""
 
     def rule(op: Application) -> Sized:
@@ -435,7 +435,7 @@ def _transpose(op: Application) -> Sized:
 
 def _concatenate(op: Application) -> Sized:
     first = op.operands[0]
-    (along,) = _checked(first.shape, op.attributes["dimensions"][:1] or (0,))
+    (along,) = checked_axes(first.shape, op.attributes["dimensions"][:1] or (0,))
     if any(each.shape.rank != first.shape.rank for each in op.operands):
         raise AttributeValueError("the operands have different ranks")
     own = first.shape.dimensions[along]
@@ -445,7 +445,7 @@ def _concatenate(op: Application) -> Sized:
         )
     along_all = index_maps.total(each.own[along] for each in op.operands)
     sizes = index_maps.with_value(_common_sizes(op.operands), along, along_all)
-    return Sized.array(_widest(op.operands), sizes)
+    return Sized.array(widest(op.operands), sizes)
 
 
 def _pad(op: Application) -> Sized:
@@ -454,18 +454,18 @@ def _pad(op: Application) -> Sized:
         message = f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
         raise AttributeValueError(message)
     pairs = zip(operand.own, padding, strict=True)
-    return Sized.array(_widest(op.operands), [padded_size(size, *row) for size, row in pairs])
+    return Sized.array(widest(op.operands), [padded_size(size, *row) for size, row in pairs])
 
 
 def _reduce(op: Application) -> Sized:
     inputs, reduced = op.operands[: len(op.operands) // 2], op.attributes["dimensions"]
-    _checked(inputs[0].shape, reduced)
+    checked_axes(inputs[0].shape, reduced)
     kept = [dimension for dimension in range(inputs[0].shape.rank) if dimension not in reduced]
     results = op.attributes["to_apply"].root.shape.arrays
     if len(results) != len(inputs):
         raise AttributeValueError(f"to_apply has {len(results)} results for {len(inputs)} inputs")
     pairs = zip(inputs, results, strict=True)
-    return _one_or_tuple([Sized.array(each.element_type, i.taken(kept)) for i, each in pairs])
+    return one_or_together([Sized.array(each.element_type, i.taken(kept)) for i, each in pairs])
 
 
 def _slice(op: Application) -> Sized:
@@ -483,10 +483,10 @@ def _slice(op: Application) -> Sized:
 
 def _dynamic_slice(op: Application) -> Sized:
     operand, part = op.operands[0], op.attributes["dynamic_slice_sizes"]
-    return Sized.array(operand.shape.element_type, _of_part(operand, part))
+    return Sized.array(operand.shape.element_type, sizes_of_part(operand, part))
 
 
-def _of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
+def sizes_of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
     """The sizes of a part; a dynamic dimension that is taken whole keeps its size."""
     if len(part) != operand.shape.rank:
         return part
@@ -494,17 +494,6 @@ def _of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
     return [
         size if taken == bound else index_maps.read_integer(taken) for (size, bound), taken in rows
     ]
-
-
-def _gather(op: Application) -> Sized:
-    """Batches come from the indices."""
-    operand, indices = op.operands
-    part = _of_part(operand, op.attributes["slice_sizes"])
-    found = gather_sizes(part, indices.own, op.attributes)
-    if any(size is None for size in found):
-        message = "offset_dims, collapsed_slice_dims and slice_sizes do not fit together"
-        raise AttributeValueError(message)
-    return Sized.array(operand.shape.element_type, found)
 
 
 def _reshape(op: Application) -> Sized:
@@ -537,7 +526,7 @@ def _dynamic_reshape(op: Application) -> Sized:
 def _set_dimension_size(op: Application) -> Sized:
     """A number outside the dimension masks all of it, or nothing."""
     dimensions, operand = op.attributes["dimensions"], op.operands[0]
-    (dimension,) = _checked(operand.shape, dimensions[:1] or (0,))
+    (dimension,) = checked_axes(operand.shape, dimensions[:1] or (0,))
     flags = [*(operand.shape.dynamic_dimensions or (False,) * operand.shape.rank)]
     flags[dimension] = True
     bound, value = operand.shape.dimensions[dimension], op.value(1)
@@ -549,141 +538,26 @@ def _set_dimension_size(op: Application) -> Sized:
 
 def _topk(op: Application) -> Sized:
     operand, k = op.operands[0], op.attributes["k"]
-    (last,) = _checked(operand.shape, (operand.shape.rank - 1,))
+    (last,) = checked_axes(operand.shape, (operand.shape.rank - 1,))
     values = Sized.array(operand.shape.element_type, index_maps.with_value(operand.own, last, k))
     return Sized.together([values, values.of_type(ElementType.S32)])
 
 
-def _checked(shape: Shape, dimensions: Sequence[int]) -> Sequence[int]:
+def checked_axes(shape: Shape, dimensions: Sequence[int]) -> Sequence[int]:
+    """The dimensions.
+
+    Raises:
+        AttributeValueError: a shape has no such dimension.
+    """
     for dimension in dimensions:
         if not 0 <= dimension < shape.rank:
             raise AttributeValueError(f"{shape} has no dimension {dimension}")
     return dimensions
 
 
-# Dot.
-
-
-def _dot(op: Application) -> Sized:
-    """A batch has the size of the dynamic operand, as a result of :func:`_alike`."""
-    lhs, rhs = op.operands[:2]
-    left: Sequence[int] = op.attributes.get("lhs_batch_dims", ())
-    right: Sequence[int] = op.attributes.get("rhs_batch_dims", ())
-    sizes = [*lhs.own]
-    pairs = zip(_checked(lhs.shape, left), _checked(rhs.shape, right), strict=False)
-    for axis, other in pairs:
-        if sizes[axis] == lhs.shape.dimensions[axis]:
-            sizes[axis] = rhs.own[other]
-    return Sized.array(_widest((lhs, rhs)), dot_sizes(sizes, rhs.own, op.attributes))
-
-
-def _ragged_dot(op: Application) -> Sized:
-    groups, named = op.operands[2], op.attributes
-    ragged: tuple[int, ...] = named.get("lhs_ragged_dims", ())
-    if len(ragged) != 1:
-        raise AttributeValueError(f"lhs_ragged_dims has {len(ragged)} entries; expected 1")
-    gone = (*named.get("rhs_contracting_dims", ()), *named.get("rhs_group_dims", ()))
-    dot = _dot(op._replace(attributes={**named, "rhs_contracting_dims": gone}))
-    if ragged[0] not in named.get("lhs_contracting_dims", ()):
-        return dot
-    return Sized.array(dot.shape.element_type, (*groups.own[groups.shape.rank - 1 :], *dot.own))
-
-
-def dot_sizes(
-    lhs_sizes: Sequence[SizeT], rhs_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
-) -> tuple[SizeT, ...]:
-    """The sizes of the result of :func:`dot`: of batches, then the rest of both operands."""
-    axes: Sequence[int] = attributes.get("lhs_batch_dims", ())
-    batch = [lhs_sizes[axis] for axis in axes]
-    free = (*_free("lhs", lhs_sizes, attributes), *_free("rhs", rhs_sizes, attributes))
-    return (*batch, *free)
-
-
-def _free(side: str, sizes: Sequence[SizeT], attributes: Mapping[str, Any]) -> list[SizeT]:
-    """The sizes of the dimensions of an operand that are not shared."""
-    kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
-    gone = {axis for kind in kinds for axis in attributes.get(kind, ())}
-    return [size for axis, size in enumerate(sizes) if axis not in gone]
-
-
-def gather_sizes(
-    slice_sizes: Sequence[SizeT], indices_sizes: Sequence[SizeT], attributes: Mapping[str, Any]
-) -> list[SizeT | None]:
-    """The sizes of the result of :func:`gather`; ``None`` where attributes do not fit together."""
-    dropped = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
-    window = [size for axis, size in enumerate(slice_sizes) if axis not in dropped]
-    vector, offsets = attributes["index_vector_dim"], attributes["offset_dims"]
-    batch = [size for axis, size in enumerate(indices_sizes) if axis != vector]
-    rank, windows, batches = len(offsets) + len(batch), iter(window), iter(batch)
-    return [next(windows if axis in offsets else batches, None) for axis in range(rank)]
-
-
-# Windows and padding.
-
-
-@dataclass(frozen=True, slots=True)
-class WindowRow:
-    """One dimension of an operand, and the windows on it."""
-
-    operand_size: Size
-    window_size: Size
-    stride: Size = 1
-    low: Size = 0
-    high: Size = 0
-    base_dilation: int = 1
-    window_dilation: int = 1
-
-    @classmethod
-    def each(cls, op: str, operand_sizes: Sequence[Size], window: Window) -> tuple[Self, ...]:
-        """Windows of all dimensions of an operand.
-
-        Raises:
-            ShapeError: the window has another rank, or a size, stride or dilation below 1.
-        """
-        index_maps.check_count(op, "window", window.size, len(operand_sizes))
-        _check_positive(op, window)
-        lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
-        columns = (
-            map(index_maps.read_integer, each) for each in (window.size, window.stride, lows, highs)
-        )
-        rows = zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)
-        return tuple(cls(*row) for row in rows)
-
-    @property
-    def count(self) -> Size:
-        """The number of windows that lie within the padded operand.
-
-        >>> WindowRow(operand_size=13, window_size=3, stride=2, low=1, high=1).count
-        7
-        """
-        spread = -((self.window_size - 1) * self.window_dilation)
-        padding = index_maps.total((self.low, self.high, spread, -1))
-        room = index_maps.total((_dilated(self.operand_size, self.base_dilation), padding))
-        count = index_maps.total((index_maps.floor_divided(room, self.stride), 1))
-        of_nothing = index_maps.floor_divided(padding, self.stride) + 1
-        return (
-            count
-            if isinstance(of_nothing, int) and of_nothing >= 0
-            else index_maps.at_least(0, count)
-        )
-
-    @property
-    def conditions(self) -> list[Constraint]:
-        """The conditions that size and stride of windows are 1 or more, where they are symbolic."""
-        sizes = self.window_size, self.stride
-        return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
-
-
-def _dilated(size: Size, dilation: int) -> Size:
+def dilated(size: Size, dilation: int) -> Size:
+    """The size of a dimension whose elements lie so far apart."""
     return size if dilation == 1 else index_maps.at_least(0, (size - 1) * dilation + 1)
-
-
-def _check_positive(op: str, window: Window) -> None:
-    for field in ("size", "stride", "lhs_dilate", "rhs_dilate"):
-        for position, value in enumerate(getattr(window, field)):
-            if isinstance(value, int) and value < 1:
-                message = f"{op}: the window has {field} {value} in dimension {position}"
-                raise ShapeError(f"{message}; expected 1 or more")
 
 
 def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
@@ -692,204 +566,12 @@ def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
     >>> padded_size(4, 1, 2, 3)
     16
     """
-    return low + _dilated(size, interior + 1) + high
-
-
-def _reduce_window(op: Application) -> Sized:
-    inputs, starts = op.operands[: len(op.operands) // 2], op.operands[len(op.operands) // 2 :]
-    window = op.attributes.get("window", Window())
-    sizes = [row.count for row in WindowRow.each("reduce-window", inputs[0].own, window)]
-    return _one_or_tuple([Sized.array(start.shape.element_type, sizes) for start in starts])
-
-
-# Convolution.
-
-
-def _convolution(op: Application) -> Sized:
-    lhs, rhs = op.operands[:2]
-    sizes = convolution_sizes(
-        lhs.own,
-        rhs.own,
-        op.attributes["dim_labels"],
-        op.attributes.get("window", Window()),
-        ConvolutionGroups(
-            op.attributes.get("feature_group_count", 1), op.attributes.get("batch_group_count", 1)
-        ),
-    )
-    return Sized.array(_widest((lhs, rhs)), sizes.output.values())
-
-
-@dataclass(frozen=True, slots=True)
-class ConvolutionGroups:
-    """Numbers of groups of input features, and of batches, that share the output features."""
-
-    features: int = 1
-    batches: int = 1
-
-    @property
-    def count(self) -> int:
-        """One of the two is 1."""
-        return self.features * self.batches
-
-
-class ConvolutionSizes(NamedTuple):
-    """The sizes of a convolution by label, in the order of the labels, and the spatial labels.
-
-    ``conditions`` on parameters say that sizes fit together.
-    """
-
-    lhs: Mapping[str, Size]
-    rhs: Mapping[str, Size]
-    output: Mapping[str, Size]
-    spatial: Sequence[str]
-    conditions: Sequence[Constraint]
-
-
-def convolution_sizes(
-    lhs_sizes: Sizes,
-    rhs_sizes: Sizes,
-    labels: DimensionLabels,
-    window: Window,
-    groups: ConvolutionGroups,
-) -> ConvolutionSizes:
-    """The sizes of the operands and of the result of a convolution.
-
-    Raises:
-        ShapeError: labels, window or groups do not fit the operands.
-    """
-    spatial = _spatial(labels)
-    lhs = _labelled("lhs", labels.input, lhs_sizes)
-    rhs = _labelled("rhs", labels.kernel, rhs_sizes)
-    batches, conditions = _check_groups(lhs, rhs, groups)
-    conditions += index_maps.not_negative((*lhs.values(), *rhs.values()))
-    kernel = [rhs[label] for label in spatial]
-    windows = [*map(index_maps.read_integer, window.size)]
-    conditions += index_maps.check_sizes(
-        "convolution", "the window", windows, kernel, "as in the kernel"
-    )
-    rows = WindowRow.each("convolution", [lhs[label] for label in spatial], window)
-    conditions += [condition for row in rows for condition in row.conditions]
-    sizes = {label: row.count for label, row in zip(spatial, rows, strict=True)}
-    sizes |= {"b": batches, "f": rhs["o"]}
-    output = {label: sizes[label] for label in labels.output}
-    return ConvolutionSizes(lhs, rhs, output, spatial, conditions)
-
-
-def _spatial(labels: DimensionLabels) -> list[str]:
-    """The labels of the spatial dimensions, in the order of the window."""
-    spatial = [str(number) for number in range(len(labels.output) - 2)]
-    for role, written, others in (
-        ("lhs", labels.input, "bf"),
-        ("rhs", labels.kernel, "io"),
-        ("the result", labels.output, "bf"),
-    ):
-        expected = [*others, *spatial]
-        if sorted(written) != sorted(expected):
-            message = f"convolution: dim_labels {labels} call the dimensions of {role} {written!r}"
-            raise ShapeError(f"{message}; expected each of {', '.join(expected)} once")
-    return spatial
-
-
-def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, Size]:
-    checked = index_maps.checked_sizes("convolution", role, sizes)
-    if len(checked) != len(labels):
-        message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
-        raise ShapeError(f"{message}; expected a label for each dimension")
-    return dict(zip(labels, checked, strict=True))
-
-
-def _check_groups(
-    lhs: Mapping[str, Size], rhs: Mapping[str, Size], groups: ConvolutionGroups
-) -> tuple[Size, list[Constraint]]:
-    """The batches of the result, and the conditions that groups have equal parts."""
-    few, many = sorted((groups.features, groups.batches))
-    if few != 1:
-        message = f"there are {groups.features} feature groups and {groups.batches} batch groups"
-        raise ShapeError(f"convolution: {message}; expected 1 or more of one kind, 1 of the other")
-    message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
-    message = f"{message} in each of {groups.features} groups; expected as many"
-    conditions = index_maps.equal(lhs["f"], rhs["i"] * groups.features, message)
-    parts: list[Size] = []
-    for what, size, count in (
-        ("batches of lhs", lhs["b"], groups.batches),
-        ("output features of rhs", rhs["o"], many),
-    ):
-        message = f"convolution: the {size} {what} are shared by {count} groups"
-        part, needed = index_maps.divided(size, count, f"{message}; expected a multiple of {count}")
-        parts.append(part)
-        conditions += needed
-    return parts[0], conditions
-
-
-# Fast Fourier transform.
-
-
-def _fft(op: Application) -> Sized:
-    kind = op.attributes["fft_type"]
-    sizes = fft_sizes(op.operands[0].own, kind, op.attributes["fft_length"]).output
-    like = {"RFFT": _complex, "IRFFT": _real}.get(kind, _first)(op)
-    if tuple(like.own) == sizes:
-        return like
-    return Sized.array(like.shape.element_type, sizes)
-
-
-class FftSizes(NamedTuple):
-    """The sizes of the operand and the result of a transform, and how many dimensions are batches.
-
-    ``conditions`` on parameters say that the operand has the sizes that are transformed.
-    """
-
-    operand: Sequence[Size]
-    output: tuple[Size, ...]
-    batch: int
-    conditions: Sequence[Constraint]
-
-
-def fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> FftSizes:
-    """The sizes of a transform, and the errors it raises.
-
-    >>> fft_sizes((5, 9), "IRFFT", (17,)).output
-    (5, 17)
-    """
-    sizes = index_maps.checked_sizes("fft", "operand", operand_sizes)
-    lengths = _checked_lengths(fft_length, len(sizes))
-    check_type(fft_type, str, "fft: the type", "a string")
-    if fft_type not in _TYPES:
-        raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
-    halved = (*lengths[:-1], _half(lengths[-1]))
-    batch = sizes[: len(sizes) - len(lengths)]
-    conditions = index_maps.not_negative((*sizes, *lengths))
-    expected = (*batch, *(halved if fft_type == "IRFFT" else lengths))
-    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
-        message = f"fft: operand dimension {axis} has size {size}; expected {wanted}"
-        conditions += index_maps.equal(size, wanted, message)
-    output = (*batch, *(halved if fft_type == "RFFT" else lengths))
-    return FftSizes(sizes, output, len(batch), conditions)
-
-
-_TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
-
-_MAX_LENGTHS = 3
-"""XLA transforms up to three dimensions at once."""
-
-
-def _half(length: Size) -> Size:
-    """Number of frequencies of a real signal: 0 of 0, or else half of the length and one."""
-    return index_maps.least(length, index_maps.floor_divided(length, 2) + 1)
-
-
-def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
-    lengths = index_maps.checked_numbers("fft", "fft_length", fft_length)
-    most = min(rank, _MAX_LENGTHS)
-    if not 1 <= len(lengths) <= most:
-        message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
-        raise ShapeError(f"{message}; expected 1 to {_MAX_LENGTHS}, and no more than the rank")
-    return lengths
+    return low + dilated(size, interior + 1) + high
 
 
 # The rules.
 
-_RULES: Final[Mapping[str, Rule]] = {
+SHAPE_RULES: Final[dict[str, ShapeRule]] = {
     **dict.fromkeys(LIKE_OPERANDS, _elementwise),
     **dict.fromkeys(
         ("add-dependency", "async-update", "batch-norm-inference", "cholesky", "copy", "domain",
@@ -897,13 +579,12 @@ _RULES: Final[Mapping[str, Rule]] = {
          "while"),
         _first,
     ),
-    **dict.fromkeys(("abs", "imag", "real"), _real),
+    **dict.fromkeys(("abs", "imag", "real"), real_part),
     **dict.fromkeys(("batch-norm-grad", "batch-norm-training"), _batch_norm),
     **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
     **dict.fromkeys(("all-reduce", "collective-reduce"), _each_written),
     **dict.fromkeys(("convert", "reduce-precision", "stochastic-convert"), _of_written_type),
     **dict.fromkeys(("compare", "is-finite"), _of_type(ElementType.PRED)),
-    **dict.fromkeys(("dot", "scaled-dot"), _dot),
     **dict.fromkeys(("partition-id", "replica-id"), _always("u32[]")),
     "after-all": _always("token[]"),
     "async-done": _started(1),
@@ -912,22 +593,17 @@ _RULES: Final[Mapping[str, Rule]] = {
     "broadcast": _broadcast,
     "call": _call,
     "clamp": _clamp,
-    "complex": _complex,
+    "complex": complex_of_parts,
     "concatenate": _concatenate,
     "conditional": _conditional,
-    "convolution": _convolution,
     "copy-done": _started(0),
     "dynamic-reshape": _dynamic_reshape,
     "dynamic-slice": _dynamic_slice,
-    "fft": _fft,
-    "gather": _gather,
     "get-dimension-size": _always("s32[]"),
     "get-tuple-element": _tuple_element,
     "map": _map,
     "pad": _pad,
-    "ragged-dot": _ragged_dot,
     "reduce": _reduce,
-    "reduce-window": _reduce_window,
     "reshape": _reshape,
     "scan": _scan,
     "scatter": _scatter,
@@ -940,4 +616,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "triangular-solve": _second,
     "tuple": _tuple,
 }  # fmt: skip
-"""By opcode; rules that look at the shape that is written do not infer it."""
+"""By opcode; rules that look at the shape that is written do not infer it.
+
+The rules of operations in :mod:`ops.rules` add theirs.
+"""

@@ -14,6 +14,8 @@ from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends
 from ops import index_maps
 from ops.hlo import Computation, Instruction
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.shape_inference import Application, Sized, sizes_of_part
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.control import routed_from
 from ops.rules.rule import Doubt, OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
@@ -661,7 +663,24 @@ def _may_be_overwritten(instruction: Instruction, output: int, operand: int) -> 
     return Doubt(reason, updates if operand == output else None)
 
 
+def _gather_shape(op: Application) -> Sized:
+    """Batches come from the indices."""
+    (operand, indices), named = op.operands, op.attributes
+    dropped = {*named["collapsed_slice_dims"], *named.get("operand_batching_dims", ())}
+    part = enumerate(sizes_of_part(operand, named["slice_sizes"]))
+    window = [size for axis, size in part if axis not in dropped]
+    batch = [size for axis, size in enumerate(indices.own) if axis != named["index_vector_dim"]]
+    rank, windows, batches = len(named["offset_dims"]) + len(batch), iter(window), iter(batch)
+    found = [
+        next(windows if axis in named["offset_dims"] else batches, None) for axis in range(rank)
+    ]
+    if any(size is None for size in found):
+        message = "offset_dims, collapsed_slice_dims and slice_sizes do not fit together"
+        raise AttributeValueError(message)
+    return Sized.array(operand.shape.element_type, found)
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "gather": OpRule(_gather),
+    "gather": OpRule(_gather, shape=_gather_shape),
     "scatter": OpRule(_scatter, doubt=_may_be_overwritten),
 }

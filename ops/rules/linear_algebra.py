@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
 from ops import index_maps
 from ops.hlo import Instruction
-from ops.hlo.shape_inference import fft_sizes
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.shape_inference import (
+    Application,
+    Sized,
+    checked_axes,
+    complex_of_parts,
+    real_part,
+    widest,
+)
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, reading, sizes_of
 from simplifier import forms
@@ -367,6 +375,40 @@ _PAIRED: Final = (
 )
 
 
+def _dot_shape(op: Application) -> Sized:
+    """A batch is dynamic if that of one operand is: two dynamic sizes have to be equal."""
+    lhs, rhs = op.operands[:2]
+    left: Sequence[int] = op.attributes.get("lhs_batch_dims", ())
+    right: Sequence[int] = op.attributes.get("rhs_batch_dims", ())
+    sizes = [*lhs.own]
+    pairs = zip(checked_axes(lhs.shape, left), checked_axes(rhs.shape, right), strict=False)
+    for axis, other in pairs:
+        if sizes[axis] == lhs.shape.dimensions[axis]:
+            sizes[axis] = rhs.own[other]
+    batch = [sizes[axis] for axis in left]
+    free = (*_free("lhs", sizes, op.attributes), *_free("rhs", rhs.own, op.attributes))
+    return Sized.array(widest((lhs, rhs)), (*batch, *free))
+
+
+def _free(side: str, sizes: Sequence[Size], attributes: Mapping[str, Any]) -> list[Size]:
+    """The sizes of the dimensions of an operand that are not shared."""
+    kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
+    gone = {axis for kind in kinds for axis in attributes.get(kind, ())}
+    return [size for axis, size in enumerate(sizes) if axis not in gone]
+
+
+def _ragged_dot_shape(op: Application) -> Sized:
+    groups, named = op.operands[2], op.attributes
+    ragged: tuple[int, ...] = named.get("lhs_ragged_dims", ())
+    if len(ragged) != 1:
+        raise AttributeValueError(f"lhs_ragged_dims has {len(ragged)} entries; expected 1")
+    gone = (*named.get("rhs_contracting_dims", ()), *named.get("rhs_group_dims", ()))
+    dot = _dot_shape(op._replace(attributes={**named, "rhs_contracting_dims": gone}))
+    if ragged[0] not in named.get("lhs_contracting_dims", ()):
+        return dot
+    return Sized.array(dot.shape.element_type, (*groups.own[groups.shape.rank - 1 :], *dot.own))
+
+
 def _dot_of_two(instruction: Instruction) -> OpIndexing:
     """A static dimension is read as far as the dynamic one that it is paired with.
 
@@ -592,20 +634,84 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
     >>> print(spectrum.input_to_output[0])
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
     """
-    sizes, output_sizes, batch, conditions = fft_sizes(operand_sizes, fft_type, fft_length)
+    sizes, output_sizes, batch, conditions = _fft_sizes(operand_sizes, fft_type, fft_length)
     same = [(axis, axis) for axis in range(batch)]
     to_input, to_output = index_maps.paired(output_sizes, sizes, same)
     return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
 
 
+def _fft_shape(op: Application) -> Sized:
+    (operand,), kind = op.operands, op.attributes["fft_type"]
+    sizes = _fft_sizes(operand.own, kind, op.attributes["fft_length"]).output
+    turned = {"RFFT": complex_of_parts, "IRFFT": real_part}.get(kind)
+    like = turned(op) if turned else operand
+    return like if tuple(like.own) == sizes else Sized.array(like.shape.element_type, sizes)
+
+
+class _FftSizes(NamedTuple):
+    """The sizes of the operand and the result of a transform, and how many dimensions are batches.
+
+    ``conditions`` on parameters say that the operand has the sizes that are transformed.
+    """
+
+    operand: Sequence[Size]
+    output: tuple[Size, ...]
+    batch: int
+    conditions: Sequence[Constraint]
+
+
+def _fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> _FftSizes:
+    """The sizes of a transform, and the errors it raises.
+
+    >>> _fft_sizes((5, 9), "IRFFT", (17,)).output
+    (5, 17)
+    """
+    sizes = index_maps.checked_sizes("fft", "operand", operand_sizes)
+    lengths = _checked_lengths(fft_length, len(sizes))
+    check_type(fft_type, str, "fft: the type", "a string")
+    if fft_type not in _TYPES:
+        raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
+    halved = (*lengths[:-1], _half(lengths[-1]))
+    batch = sizes[: len(sizes) - len(lengths)]
+    conditions = index_maps.not_negative((*sizes, *lengths))
+    expected = (*batch, *(halved if fft_type == "IRFFT" else lengths))
+    for axis, (size, wanted) in enumerate(zip(sizes, expected, strict=True)):
+        message = f"fft: operand dimension {axis} has size {size}; expected {wanted}"
+        conditions += index_maps.equal(size, wanted, message)
+    output = (*batch, *(halved if fft_type == "RFFT" else lengths))
+    return _FftSizes(sizes, output, len(batch), conditions)
+
+
+_TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
+
+_MAX_LENGTHS = 3
+"""XLA transforms up to three dimensions at once."""
+
+
+def _half(length: Size) -> Size:
+    """Number of frequencies of a real signal: 0 of 0, or else half of the length and one."""
+    return index_maps.least(length, index_maps.floor_divided(length, 2) + 1)
+
+
+def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
+    lengths = index_maps.checked_numbers("fft", "fft_length", fft_length)
+    most = min(rank, _MAX_LENGTHS)
+    if not 1 <= len(lengths) <= most:
+        message = f"fft: fft_length has {len(lengths)} entries for an operand of rank {rank}"
+        raise ShapeError(f"{message}; expected 1 to {_MAX_LENGTHS}, and no more than the rank")
+    return lengths
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "dot": OpRule(_dot_of_two),
+    "dot": OpRule(_dot_of_two, shape=_dot_shape),
     "ragged-dot": OpRule(
-        reading(ragged_dot, *_PAIRED, "lhs_ragged_dims", "rhs_group_dims"), doubt=_may_be_of_group
+        reading(ragged_dot, *_PAIRED, "lhs_ragged_dims", "rhs_group_dims"),
+        doubt=_may_be_of_group,
+        shape=_ragged_dot_shape,
     ),
-    "scaled-dot": OpRule(reading(scaled_dot, *_PAIRED)),
+    "scaled-dot": OpRule(reading(scaled_dot, *_PAIRED), shape=_dot_shape),
     "cholesky": OpRule(reading(cholesky, "lower")),
-    "fft": OpRule(reading(fft, "fft_type", "fft_length")),
+    "fft": OpRule(reading(fft, "fft_type", "fft_length"), shape=_fft_shape),
     "triangular-solve": OpRule(
         reading(triangular_solve, "left_side", "lower", "transpose_a", "unit_diagonal")
     ),

@@ -15,6 +15,7 @@ from typing import Final
 from indexing.layout import ShapeError
 from ops.hlo import Instruction
 from ops.hlo.opcodes import find_opcode
+from ops.hlo.shape_inference import SHAPE_RULES
 from ops.rules.custom_calls import CUSTOM_CALLS
 from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
 from ops.rules.rule import Calls, Doubt, Maps, MapsFunction, OpRule, Routes, Unknown
@@ -154,3 +155,7 @@ REGISTRY: Final = Registry(
     {opcode: rule for table in TABLES for opcode, rule in table.items()}, CUSTOM_CALLS
 )
 """The rules of the library."""
+
+SHAPE_RULES.update(
+    (opcode, rule.shape) for opcode, rule in REGISTRY.opcodes.items() if rule.shape is not None
+)

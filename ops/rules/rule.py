@@ -12,6 +12,7 @@ from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from indexing.passes import Constraint, Ends, format_head
 from ops import index_maps
 from ops.hlo import Computation, Instruction
+from ops.hlo.shape_inference import ShapeRule
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import Size, SizeLike
 from simplifier.forms import Interval
@@ -117,6 +118,7 @@ class OpRule:
     what ``values`` reads outside: so instructions that are alike in these share their maps, in
     whatever module they are. Maps that may hold more than the operation reads have a ``doubt``.
     What has a window ``is_loop``, also where the window has one place and the maps no range.
+    ``shape`` is the rule of the shape of a result that a text leaves out, and of dynamic sizes.
     """
 
     maps: MapsFunction | None = None
@@ -125,6 +127,7 @@ class OpRule:
     values: ValuesFunction | None = None
     doubt: DoubtFunction | None = None
     is_loop: bool = False
+    shape: ShapeRule | None = None
 
 
 def sizes_of(instruction: Instruction) -> tuple[Size, ...]:

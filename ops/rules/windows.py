@@ -12,19 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from indexing import IndexingMap
+from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends, has_parameters
 from ops import index_maps
 from ops.hlo import Instruction
 from ops.hlo.attributes import DimensionLabels, Window
-from ops.hlo.shape_inference import (
-    ConvolutionGroups,
-    ConvolutionSizes,
-    WindowRow,
-    convolution_sizes,
-)
+from ops.hlo.shape_inference import Application, Sized, dilated, one_or_together, widest
 from ops.index_maps import Extent, Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
 from simplifier import forms
@@ -148,6 +144,13 @@ def _select_and_scatter(instruction: Instruction) -> OpIndexing:
     return select_and_scatter(sizes_of(operand), sizes_of(source), window_of(instruction))
 
 
+def _reduce_window_shape(op: Application) -> Sized:
+    inputs, starts = op.operands[: len(op.operands) // 2], op.operands[len(op.operands) // 2 :]
+    window = op.attributes.get("window", Window())
+    sizes = [row.count for row in SlidingWindow.each("reduce-window", inputs[0].own, window)]
+    return one_or_together([Sized.array(start.shape.element_type, sizes) for start in starts])
+
+
 def _may_be_selected(_: Instruction, __: int, operand: int) -> Doubt | None:
     reason = "the values decide which element of a window is selected"
     return Doubt(reason) if operand == 1 else None
@@ -160,13 +163,57 @@ ConstrainedIndex: TypeAlias = "tuple[Form, list[Constraint]]"
 
 
 @dataclass(frozen=True, slots=True)
-class SlidingWindow(WindowRow):
+class SlidingWindow:
     """One dimension of an operand, and the windows on it.
 
     >>> pooling = SlidingWindow(operand_size=13, window_size=3, stride=2, low=1, high=1)
     >>> pooling.count, pooling.elements_per_window, pooling.windows_per_element
     (7, 3, 2)
     """
+
+    operand_size: Size
+    window_size: Size
+    stride: Size = 1
+    low: Size = 0
+    high: Size = 0
+    base_dilation: int = 1
+    window_dilation: int = 1
+
+    @classmethod
+    def each(cls, op: str, operand_sizes: Sequence[Size], window: Window) -> tuple[Self, ...]:
+        """Windows of all dimensions of an operand.
+
+        Raises:
+            ShapeError: the window has another rank, or a size, stride or dilation below 1.
+        """
+        index_maps.check_count(op, "window", window.size, len(operand_sizes))
+        _check_positive(op, window)
+        lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
+        columns = (
+            map(index_maps.read_integer, each) for each in (window.size, window.stride, lows, highs)
+        )
+        rows = zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)
+        return tuple(cls(*row) for row in rows)
+
+    @property
+    def count(self) -> Size:
+        """The number of windows that lie within the padded operand."""
+        spread = -((self.window_size - 1) * self.window_dilation)
+        padding = index_maps.total((self.low, self.high, spread, -1))
+        room = index_maps.total((dilated(self.operand_size, self.base_dilation), padding))
+        count = index_maps.total((index_maps.floor_divided(room, self.stride), 1))
+        of_nothing = index_maps.floor_divided(padding, self.stride) + 1
+        return (
+            count
+            if isinstance(of_nothing, int) and of_nothing >= 0
+            else index_maps.at_least(0, count)
+        )
+
+    @property
+    def conditions(self) -> list[Constraint]:
+        """The conditions that size and stride of windows are 1 or more, where they are symbolic."""
+        sizes = self.window_size, self.stride
+        return [(size, Interval(1, None)) for size in sizes if isinstance(size, Form)]
 
     @property
     def elements_per_window(self) -> Size:
@@ -442,6 +489,14 @@ def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[Slid
     return SlidingWindow.each(op, checked, window)
 
 
+def _check_positive(op: str, window: Window) -> None:
+    for field in ("size", "stride", "lhs_dilate", "rhs_dilate"):
+        for position, value in enumerate(getattr(window, field)):
+            if isinstance(value, int) and value < 1:
+                message = f"{op}: the window has {field} {value} in dimension {position}"
+                raise ShapeError(f"{message}; expected 1 or more")
+
+
 def window_of(instruction: Instruction) -> Window:
     """The window of an instruction; one without dimensions is not written."""
     return instruction.attributes.get("window", Window())
@@ -512,92 +567,143 @@ def convolution(
     check_type(dim_labels, DimensionLabels, "convolution: dim_labels", "DimensionLabels")
     check_type(window, Window, "convolution: the window", "a Window")
     groups = ConvolutionGroups(feature_group_count, batch_group_count)
-    sizes = convolution_sizes(lhs_sizes, rhs_sizes, dim_labels, window, groups)
-    sliding = sliding_windows("convolution", [sizes.lhs[each] for each in sizes.spatial], window)
-    reversals = zip(sizes.spatial, window.rhs_reversal, strict=True)
-    turned = frozenset(label for label, is_reversed in reversals if is_reversed)
-    windows = dict(zip(sizes.spatial, sliding, strict=True))
-    maps = _ConvolutionMaps(sizes, windows, turned, groups)
+    maps = _Convolution.of(lhs_sizes, rhs_sizes, dim_labels, window, groups)
     return OpIndexing(
-        tuple(sizes.output.values()),
+        tuple(maps.output.values()),
         (maps.output_to_lhs(), maps.output_to_rhs()),
         (maps.lhs_to_output(), maps.rhs_to_output()),
-    ).on_condition(sizes.conditions)
+    ).on_condition(maps.conditions)
+
+
+def _convolution_shape(op: Application) -> Sized:
+    (lhs, rhs, *_), named = op.operands, op.attributes
+    groups = ConvolutionGroups(
+        named.get("feature_group_count", 1), named.get("batch_group_count", 1)
+    )
+    window = named.get("window", Window())
+    sizes = _Convolution.of(lhs.own, rhs.own, named["dim_labels"], window, groups)
+    return Sized.array(widest((lhs, rhs)), sizes.output.values())
 
 
 @dataclass(frozen=True, slots=True)
-class _ConvolutionMaps:
-    """The maps of a convolution; the windows are those of spatial dimensions, by label."""
+class ConvolutionGroups:
+    """Numbers of groups of input features, and of batches, that share the output features."""
 
-    sizes: ConvolutionSizes
+    features: int = 1
+    batches: int = 1
+
+    @property
+    def count(self) -> int:
+        """One of the two is 1."""
+        return self.features * self.batches
+
+
+@dataclass(frozen=True, slots=True)
+class _Convolution:
+    """The sizes of a convolution and its maps; sizes and windows go by label.
+
+    The windows are those of spatial dimensions. ``conditions`` on parameters say that sizes fit
+    together.
+    """
+
+    lhs: Mapping[str, Size]
+    rhs: Mapping[str, Size]
+    output: Mapping[str, Size]
     windows: Mapping[str, SlidingWindow]
     reversed_axes: frozenset[str]
     """The spatial dimensions in which the kernel is reversed."""
     groups: ConvolutionGroups
+    conditions: Sequence[Constraint]
+
+    @classmethod
+    def of(
+        cls,
+        lhs_sizes: Sizes,
+        rhs_sizes: Sizes,
+        labels: DimensionLabels,
+        window: Window,
+        groups: ConvolutionGroups,
+    ) -> Self:
+        """The convolution of operands of these sizes.
+
+        Raises:
+            ShapeError: labels, window or groups do not fit the operands.
+        """
+        spatial = _spatial(labels)
+        lhs = _labelled("lhs", labels.input, lhs_sizes)
+        rhs = _labelled("rhs", labels.kernel, rhs_sizes)
+        batches, conditions = _check_groups(lhs, rhs, groups)
+        conditions += index_maps.not_negative((*lhs.values(), *rhs.values()))
+        kernel = [rhs[label] for label in spatial]
+        given = [*map(index_maps.read_integer, window.size)]
+        conditions += index_maps.check_sizes(
+            "convolution", "the window", given, kernel, "as in the kernel"
+        )
+        rows = SlidingWindow.each("convolution", [lhs[label] for label in spatial], window)
+        conditions += [condition for row in rows for condition in row.conditions]
+        windows = dict(zip(spatial, rows, strict=True))
+        sizes = {label: row.count for label, row in windows.items()}
+        sizes |= {"b": batches, "f": rhs["o"]}
+        output = {label: sizes[label] for label in labels.output}
+        reversals = zip(spatial, window.rhs_reversal, strict=True)
+        turned = frozenset(label for label, is_reversed in reversals if is_reversed)
+        return cls(lhs, rhs, output, windows, turned, groups, conditions)
 
     @property
     def features(self) -> Size:
         """The output features of one group."""
-        return index_maps.floor_divided(self.sizes.rhs["o"], self.groups.count)
+        return index_maps.floor_divided(self.rhs["o"], self.groups.count)
 
     def output_to_lhs(self) -> IndexingMap:
-        index, (summed, ranges) = self._index(self.sizes.output), self._summed()
+        index, (summed, ranges) = self._index(self.output), self._summed()
         group, _ = _split(index["f"], self.features, self.groups.count)
         found = {
             label: window.element(index[label], summed[label])
             for label, window in self.windows.items()
         }
-        found["b"] = _member(group, index["b"], self.sizes.output["b"], self.groups.batches), []
-        found["f"] = _member(group, summed["i"], self.sizes.rhs["i"], self.groups.features), []
-        return simplified_map(
-            [found[label] for label in self.sizes.lhs], self.sizes.output.values(), ranges
-        )
+        found["b"] = _member(group, index["b"], self.output["b"], self.groups.batches), []
+        found["f"] = _member(group, summed["i"], self.rhs["i"], self.groups.features), []
+        return simplified_map([found[label] for label in self.lhs], self.output.values(), ranges)
 
     def output_to_rhs(self) -> IndexingMap:
-        index, (summed, ranges) = self._index(self.sizes.output), self._summed()
+        index, (summed, ranges) = self._index(self.output), self._summed()
         found: dict[str, ConstrainedIndex] = {"i": (summed["i"], []), "o": (index["f"], [])}
         for label, window in self.windows.items():
             at, constraints = window.offset(index[label], summed[label])
             found[label] = self._reversed(label, at), constraints
-        return simplified_map(
-            [found[label] for label in self.sizes.rhs], self.sizes.output.values(), ranges
-        )
+        return simplified_map([found[label] for label in self.rhs], self.output.values(), ranges)
 
     def lhs_to_output(self) -> IndexingMap:
         choices = {label: window.windows_per_element for label, window in self.windows.items()}
         index, (choice, ranges) = (
-            self._index(self.sizes.lhs),
+            self._index(self.lhs),
             _numbered({**choices, "f": self.features}),
         )
         found = {
             label: window.window(index[label], choice[label])
             for label, window in self.windows.items()
         }
-        group_of_feature, _ = _split(index["f"], self.sizes.rhs["i"], self.groups.features)
-        group_of_batch, batch = _split(index["b"], self.sizes.output["b"], self.groups.batches)
+        group_of_feature, _ = _split(index["f"], self.rhs["i"], self.groups.features)
+        group_of_batch, batch = _split(index["b"], self.output["b"], self.groups.batches)
         group = group_of_feature + group_of_batch
         found["b"] = batch, []
         found["f"] = _member(group, choice["f"], self.features, self.groups.count), []
-        return simplified_map(
-            [found[label] for label in self.sizes.output], self.sizes.lhs.values(), ranges
-        )
+        return simplified_map([found[label] for label in self.output], self.lhs.values(), ranges)
 
     def rhs_to_output(self) -> IndexingMap:
         choices = {label: window.windows_per_offset for label, window in self.windows.items()}
-        sizes = {label: choices.get(label, size) for label, size in self.sizes.output.items()}
-        index, (choice, ranges) = self._index(self.sizes.rhs), _numbered({**sizes, "f": 1})
+        sizes = {label: choices.get(label, size) for label, size in self.output.items()}
+        index, (choice, ranges) = self._index(self.rhs), _numbered({**sizes, "f": 1})
         found = {
             label: window.window_at(self._reversed(label, index[label]), choice[label])
             for label, window in self.windows.items()
         }
         found |= {"b": (choice["b"], []), "f": (index["o"], [])}
-        return simplified_map(
-            [found[label] for label in self.sizes.output], self.sizes.rhs.values(), ranges
-        )
+        return simplified_map([found[label] for label in self.output], self.rhs.values(), ranges)
 
     def _reversed(self, label: str, offset: Form) -> Form:
         """The index in the kernel of an offset in the window, and the other way round."""
-        return self.sizes.rhs[label] - 1 - offset if label in self.reversed_axes else offset
+        return self.rhs[label] - 1 - offset if label in self.reversed_axes else offset
 
     def _index(self, sizes: Mapping[str, Size]) -> dict[str, Form]:
         """The index in a tensor; 0 in a spatial dimension of size 1."""
@@ -609,7 +715,53 @@ class _ConvolutionMaps:
     def _summed(self) -> tuple[dict[str, Form], list[Size]]:
         """The ranges of a sum: the offsets in the window, and the input features of the kernel."""
         sizes = {label: window.elements_per_window for label, window in self.windows.items()}
-        return _numbered({**sizes, "i": self.sizes.rhs["i"]})
+        return _numbered({**sizes, "i": self.rhs["i"]})
+
+
+def _spatial(labels: DimensionLabels) -> list[str]:
+    """The labels of the spatial dimensions, in the order of the window."""
+    spatial = [str(number) for number in range(len(labels.output) - 2)]
+    for role, written, others in (
+        ("lhs", labels.input, "bf"),
+        ("rhs", labels.kernel, "io"),
+        ("the result", labels.output, "bf"),
+    ):
+        expected = [*others, *spatial]
+        if sorted(written) != sorted(expected):
+            message = f"convolution: dim_labels {labels} call the dimensions of {role} {written!r}"
+            raise ShapeError(f"{message}; expected each of {', '.join(expected)} once")
+    return spatial
+
+
+def _labelled(role: str, labels: str, sizes: Sizes) -> dict[str, Size]:
+    checked = index_maps.checked_sizes("convolution", role, sizes)
+    if len(checked) != len(labels):
+        message = f"convolution: {role} has rank {len(checked)}, but dim_labels name {labels!r}"
+        raise ShapeError(f"{message}; expected a label for each dimension")
+    return dict(zip(labels, checked, strict=True))
+
+
+def _check_groups(
+    lhs: Mapping[str, Size], rhs: Mapping[str, Size], groups: ConvolutionGroups
+) -> tuple[Size, list[Constraint]]:
+    """The batches of the result, and the conditions that groups have equal parts."""
+    few, many = sorted((groups.features, groups.batches))
+    if few != 1:
+        message = f"there are {groups.features} feature groups and {groups.batches} batch groups"
+        raise ShapeError(f"convolution: {message}; expected 1 or more of one kind, 1 of the other")
+    message = f"convolution: lhs has {lhs['f']} input features, but rhs has {rhs['i']}"
+    message = f"{message} in each of {groups.features} groups; expected as many"
+    conditions = index_maps.equal(lhs["f"], rhs["i"] * groups.features, message)
+    parts: list[Size] = []
+    for what, size, count in (
+        ("batches of lhs", lhs["b"], groups.batches),
+        ("output features of rhs", rhs["o"], many),
+    ):
+        message = f"convolution: the {size} {what} are shared by {count} groups"
+        part, needed = index_maps.divided(size, count, f"{message}; expected a multiple of {count}")
+        parts.append(part)
+        conditions += needed
+    return parts[0], conditions
 
 
 def _numbered(sizes: Mapping[str, Size]) -> tuple[dict[str, Form], list[Size]]:
@@ -647,7 +799,7 @@ _shared = lru_cache(maxsize=_REMEMBERED)(convolution)
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "convolution": OpRule(convolution_of, is_loop=True),
-    "reduce-window": OpRule(_reduce_window, is_loop=True),
+    "convolution": OpRule(convolution_of, is_loop=True, shape=_convolution_shape),
+    "reduce-window": OpRule(_reduce_window, is_loop=True, shape=_reduce_window_shape),
     "select-and-scatter": OpRule(_select_and_scatter, doubt=_may_be_selected, is_loop=True),
 }
