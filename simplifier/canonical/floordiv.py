@@ -70,8 +70,12 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
     if opened.terms:
         context.fired(law.OPEN_DIGIT)
     if not opened.terms or _size(rest) >= _size(numerator):
-        flat = flatten(context, rest, divisor) or exchange(context, rest, divisor)
-        rest, divisor = flat or (reflect(context, rest, divisor, whole), 1)
+        inner = _inner(rest)
+        if inner is not None:
+            rest, divisor = flatten(context, rest, divisor, inner)
+        else:
+            exchanged = exchange(context, rest, divisor)
+            rest, divisor = exchanged or (reflect(context, rest, divisor, whole), 1)
     return outside.plus(opened), rest, divisor
 
 
@@ -124,7 +128,7 @@ def merge(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] |
                 if value * factor * numerator.terms.get(inner, 0) >= 0:
                     break
             else:
-                return _flattened(context, numerator, divisor, atom)
+                return flatten(context, numerator, divisor, atom)
     return None
 
 
@@ -151,9 +155,7 @@ def _reduced(view: DigitView, divisor: int, *, turning: bool) -> tuple[Form, Dig
         if -divisor < 2 * weight <= divisor:
             units.append((weight, unit))
             continue
-        residue = nearest_residue(weight, divisor)
-        if not turning and _is_turned_half(residue, weight, divisor) and unit.holds_quotient:
-            residue = weight
+        residue = _residue(weight, divisor, turning=turning or not unit.holds_quotient)
         if residue != weight:
             multiple = (weight - residue) // divisor
             whole += multiple * unit.value.constant
@@ -164,15 +166,15 @@ def _reduced(view: DigitView, divisor: int, *, turning: bool) -> tuple[Form, Dig
     return taken, DigitView(rest, units)
 
 
-def _is_turned_half(residue: int, value: int, divisor: int) -> bool:
-    """Whether 1 came of -1 in halves; a quotient keeps its sign there."""
-    return divisor == 2 and residue == -value  # noqa: PLR2004 - the half of 2 is a unit
+def _residue(value: int, divisor: int, *, turning: bool) -> int:
+    """The number congruent to ``value`` nearest to zero; half of the divisor is positive.
 
-
-def nearest_residue(value: int, divisor: int) -> int:
-    """The number congruent to ``value`` nearest to zero; half of the divisor stays positive."""
+    But -1 keeps its sign in halves where it may not turn, on quotients.
+    """
     residue = value % divisor
-    return residue - divisor if 2 * residue > divisor else residue
+    if 2 * residue > divisor or (value == -1 and divisor == 2 and not turning):  # noqa: PLR2004
+        residue -= divisor
+    return residue
 
 
 def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int] | None:
@@ -292,24 +294,13 @@ def _is_clamp(unit: Unit) -> bool:
 def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom, int]) -> None:
     """Leave of a term only its residue; the multiple goes outside."""
     factor = terms[atom]
-    residue = nearest_residue(factor, divisor)
-    if _is_turned_half(residue, factor, divisor) and atom.kind is FLOORDIV:
-        residue = factor
+    residue = _residue(factor, divisor, turning=atom.kind is not FLOORDIV)
     if residue != factor:
         outside[atom] = outside.get(atom, 0) + (factor - residue) // divisor
     if residue:
         terms[atom] = residue
     else:
         del terms[atom]
-
-
-def flatten(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
-    """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``, for one inner quotient.
-
-    A negative one is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
-    """
-    inner = _inner(numerator)
-    return None if inner is None else _flattened(context, numerator, divisor, inner)
 
 
 def _inner(numerator: Form) -> Atom | None:
@@ -339,7 +330,11 @@ def exchange(context: Context, numerator: Form, divisor: int) -> tuple[Form, int
     return None
 
 
-def _flattened(context: Context, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
+def flatten(context: Context, numerator: Form, divisor: int, inner: Atom) -> tuple[Form, int]:
+    """``floor((floor(A/a) + B)/c) = floor((A + a*B)/(a*c))``.
+
+    A negative quotient is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
+    """
     radix = inner.divisor
     if numerator.terms[inner] > 0:
         context.fired(law.FLATTEN)
