@@ -9,12 +9,11 @@ stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import gcd
 from typing import TypeAlias
 
 from simplifier.bounds.context import Context, DigitView, Unit
-from simplifier.bounds.interval import End
 from simplifier.expr import form as forms
 from simplifier.expr.form import FLOORDIV, MAX, ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue import floordiv as law
@@ -185,33 +184,32 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
     """
     if not residue.units:
         return ZERO, 1
-    is_reduced = divisor > 2  # noqa: PLR2004 - halves may have to turn
-    found = (_affine_remainder if is_reduced else _affine_quotient)(residue, divisor)
-    if found is not None:
-        context.fired(found[1])
-        return found[0], 1
     for factor in _common_factors(residue, divisor):
-        found = _affine_quotient(residue, factor)
+        is_reduced = factor == divisor > 2  # noqa: PLR2004 - halves may have to turn
+        found = (_affine_remainder if is_reduced else _affine_quotient)(residue, factor)
         if found is not None:
             quotient, why = found
-            if why is not law.COMMON_FACTOR:
+            if factor < divisor and why is not law.COMMON_FACTOR:
                 context.fired(law.SPLIT)
             context.fired(why)
             return quotient, divisor // factor
     return None
 
 
-def _common_factors(residue: DigitView, divisor: int) -> list[int]:
-    """Common factors of the divisor and one or two weights, greatest first.
+def _common_factors(residue: DigitView, divisor: int) -> Iterator[int]:
+    """The divisor, and common factors of it and one or two weights, greatest first.
 
     A single weight may be next to a multiple of one: ``x * 2049 = x * 2048 + x``.
     """
+    yield divisor
     found = {gcd(weight, divisor) for weight, _ in residue.units}
-    (weight, _), *others = residue.units
-    if found == {1} and not others and abs(weight) > 1:
+    if found == {1}:
+        (weight, _), *others = residue.units
+        if others or abs(weight) == 1:
+            return
         found = {gcd(weight - 1, divisor), gcd(weight + 1, divisor)}
     found |= {gcd(a, b) for a in found for b in found}
-    return sorted(found - {1}, reverse=True)
+    yield from sorted(found - {1, divisor}, reverse=True)
 
 
 def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | None:
@@ -223,9 +221,9 @@ def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | Non
 
 def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None:
     """The quotient of terms smaller than the divisor, and its law: one value, or one of two."""
-    ends = small.ends()
-    value = _cell(*ends, divisor)
-    if value is not None:
+    lower, upper = small.ends()
+    value = lower // divisor
+    if value == upper // divisor and isinstance(value, int):
         return forms.constant(value), law.ONE_VALUE if small.units else law.COMMON_FACTOR
     if len(small.units) == 1:
         ((weight, unit),) = small.units
@@ -233,12 +231,6 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
         if found is not None:
             return found, law.TWO_VALUES
     return None
-
-
-def _cell(lower: End, upper: End, divisor: int) -> int | None:
-    """The quotient of all values of a range, if it is one."""
-    quotient = lower // divisor
-    return quotient if quotient == upper // divisor and isinstance(quotient, int) else None
 
 
 def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | None:
