@@ -1,4 +1,6 @@
-"""Shapes of results from those of operands: one rule for each opcode whose shape follows.
+"""Shapes of results from those of operands: the rules that many opcodes share.
+
+The rule of a single opcode stands beside its maps in :mod:`ops.rules`.
 
 A rule computes with sizes that are numbers or forms over parameters. So it gives the shape that a
 text leaves out, the shape that an inserted instruction has, and the true sizes of dynamic
@@ -15,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, common_blocks
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from ops import index_maps
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Instruction
@@ -77,6 +79,12 @@ class Sized:
         """The size of each dimension, and its bound. The two differ where it is dynamic."""
         return zip(self.own, self.shape.dimensions, strict=True)
 
+    def element(self, index: int) -> Sized:
+        """An element of a tuple."""
+        elements = self.shape.elements
+        first = sum(len(part.arrays) for part in elements[:index])
+        return Sized(elements[index], self.sizes[first : first + len(elements[index].arrays)])
+
     def of_type(self, element_type: ElementType) -> Sized:
         """The same with elements of another type."""
         return replace(self, shape=self.shape.with_element_type(element_type))
@@ -106,7 +114,7 @@ class Application(NamedTuple):
     def written(self) -> Shape:
         """The shape that is written, since it does not follow."""
         if self.result is None:
-            raise _not_inferred(self.opcode)
+            raise not_inferred(self.opcode)
         return self.result
 
 
@@ -156,7 +164,7 @@ def infer_shape(
         open_sizes = [Sized.open(*each) for each in enumerate(operands)]
         return _dynamic(opcode, found, rule(Application(opcode, open_sizes, attributes)).sizes)
     if given is None:
-        raise _not_inferred(opcode)
+        raise not_inferred(opcode)
     return given
 
 
@@ -172,7 +180,8 @@ def _dynamic(opcode: str, shape: Shape, sizes: Sequence[Found]) -> Shape:
     return replace(shape, dynamic_dimensions=tuple(flags))
 
 
-def _not_inferred(what: str) -> AttributeValueError:
+def not_inferred(what: str) -> AttributeValueError:
+    """The error that a shape does not follow."""
     message = f"the shape of {what} cannot be inferred, so it has to be written"
     return AttributeValueError(message)
 
@@ -214,21 +223,23 @@ def _alike(op: Application) -> Sized:
     first = max(op.operands, key=lambda each: each.shape.rank)
     others = [each for each in op.operands if each.shape.rank]
     for each in others:
-        _check_same(first.shape, each.shape, each.shape.dimensions)
-    return replace(first, sizes=(_common_sizes(others),))
+        check_same(first.shape, each.shape, each.shape.dimensions)
+    return replace(first, sizes=(common_sizes(others),))
 
 
-def _common_sizes(operands: Iterable[Sized]) -> list[Size]:
+def common_sizes(operands: Iterable[Sized]) -> list[Size]:
+    """The sizes of arrays that are alike: of two, the one that is dynamic."""
     columns = zip(*(each.rows for each in operands), strict=True)
     return [next((size for size, bound in row if size != bound), row[0][0]) for row in columns]
 
 
-def _check_same(first: Shape, other: Shape, dimensions: Sequence[int]) -> None:
-    if not _is_same(first.dimensions, dimensions):
+def check_same(first: Shape, other: Shape, dimensions: Sequence[int]) -> None:
+    """Check that two operands are alike; the second counts as if it had these dimensions."""
+    if not are_same(first.dimensions, dimensions):
         raise AttributeValueError(f"the operands have different sizes: {first} and {other}")
 
 
-def _is_same(sizes: Sequence[int], others: Sequence[int]) -> bool:
+def are_same(sizes: Sequence[int], others: Sequence[int]) -> bool:
     """Whether sizes are equal where both are known."""
     return len(sizes) == len(others) and all(
         one == other or UNBOUNDED_SIZE in {one, other}
@@ -313,32 +324,7 @@ def _scatter(op: Application) -> Sized:
     return one_or_together(op.operands[: len(op.operands) // 2])
 
 
-def _batch_norm(op: Application) -> Sized:
-    """The operand normalised, and two statistics of each feature."""
-    operand = op.operands[0]
-    sizes = operand.taken((op.attributes["feature_index"],))
-    feature = Sized.array(operand.shape.element_type, sizes)
-    return Sized.together([operand, feature, feature])
-
-
 # Rules: tuples and computations.
-
-
-def _tuple(op: Application) -> Sized:
-    return Sized.together(op.operands)
-
-
-def _tuple_element(op: Application) -> Sized:
-    (operand,), index = op.operands, int(op.attributes["index"])
-    if not 0 <= index < len(operand.shape.elements):
-        raise AttributeValueError(f"{operand.shape} has no element {index}")
-    return _element(operand, index)
-
-
-def _element(operand: Sized, index: int) -> Sized:
-    elements = operand.shape.elements
-    first = sum(len(part.arrays) for part in elements[:index])
-    return Sized(elements[index], operand.sizes[first : first + len(elements[index].arrays)])
 
 
 def _started(place: int) -> ShapeRule:
@@ -349,46 +335,9 @@ def _started(place: int) -> ShapeRule:
         if len(start.shape.elements) <= place:
             message = f"the operand is {start.shape}; expected a tuple of what was started"
             raise AttributeValueError(message)
-        return _element(start, place)
+        return start.element(place)
 
     return rule
-
-
-def _call(op: Application) -> Sized:
-    return Sized(op.attributes["to_apply"].root.shape, ())
-
-
-def _conditional(op: Application) -> Sized:
-    several: Sequence[Any] = op.attributes.get("branch_computations", ())
-    first = several[0] if several else op.attributes.get("true_computation")
-    if first is None:
-        raise AttributeValueError("expected attribute branch_computations or true_computation")
-    return Sized(first.root.shape, ())
-
-
-def _scan(op: Application) -> Sized:
-    """Outputs have a slice for each step, as inputs do; carried values stay as large."""
-    carries: int = op.attributes.get("num_carries", 0)
-    result: Shape = op.attributes["to_apply"].root.shape
-    inputs = len(op.operands) - carries
-    if inputs <= 0:
-        if op.result is None:
-            raise AttributeValueError("the shape of a scan without inputs has to be written")
-        return Sized(op.result, tuple(each.own for each in op.operands))
-    axes = op.attributes["dimensions"][:1] or (0,)
-    (axis,), (steps,) = axes, op.operands[0].taken(axes)
-    outputs = max(0, len(result.arrays) - carries)
-    several = [_stacked(shape, axis, steps) for shape in result.arrays[:outputs]]
-    pairs = zip(result.arrays[outputs:], op.operands[inputs:], strict=False)
-    several += [Sized(shape, operand.sizes) for shape, operand in pairs]
-    return Sized.together(several) if result.is_tuple else several[0]
-
-
-def _stacked(shape: Shape, axis: int, steps: Size) -> Sized:
-    """Slices along an axis, one for each step; of their own sizes the operands say nothing."""
-    before, after = shape.dimensions[:axis], shape.dimensions[axis:]
-    whole = array_shape(shape.element_type, (*before, steps, *after))
-    return Sized(whole, ([*[None] * len(before), steps, *[None] * len(after)],))
 
 
 # Rules: dimensions that move, go, come, or get other sizes.
@@ -405,87 +354,6 @@ def _bitcast_convert(op: Application) -> Sized:
     return Sized(op.written, op.operands[0].sizes)
 
 
-def _broadcast(op: Application) -> Sized:
-    dimensions: Sequence[int] = op.attributes["dimensions"]
-    (operand,) = op.operands
-    if op.result is None:
-        if operand.shape.rank or dimensions:
-            raise _not_inferred("a broadcast")
-        return operand
-    shape, bounds = operand.shape, op.result.dimensions
-    is_inside = all(0 <= axis < len(bounds) for axis in dimensions)
-    kept = [bounds[axis] for axis in dimensions] if is_inside and shape.is_array else None
-    if kept is None or not _is_same(shape.dimensions, kept):
-        message = f"dimensions {tuple(dimensions)} do not lead from {shape} to {op.result}"
-        raise AttributeValueError(message)
-    sizes = dict(zip(dimensions, operand.own, strict=True))
-    return Sized(op.result, ([sizes.get(axis) for axis in range(len(bounds))],))
-
-
-def _transpose(op: Application) -> Sized:
-    (operand,), permutation = op.operands, op.attributes["dimensions"]
-    layout, rank = operand.shape.layout, operand.shape.rank
-    if sorted(permutation) != list(range(rank)) or layout is None:
-        message = f"dimensions {permutation} are no permutation of those of {operand.shape}"
-        raise AttributeValueError(message)
-    order = tuple(permutation.index(dimension) for dimension in layout.minor_to_major)
-    found = Sized.array(operand.shape.element_type, operand.taken(permutation))
-    return replace(found, shape=found.shape.with_layout(Layout(order)))
-
-
-def _concatenate(op: Application) -> Sized:
-    first = op.operands[0]
-    (along,) = checked_axes(first.shape, op.attributes["dimensions"][:1] or (0,))
-    if any(each.shape.rank != first.shape.rank for each in op.operands):
-        raise AttributeValueError("the operands have different ranks")
-    own = first.shape.dimensions[along]
-    for each in op.operands:
-        _check_same(
-            first.shape, each.shape, index_maps.with_value(each.shape.dimensions, along, own)
-        )
-    along_all = index_maps.total(each.own[along] for each in op.operands)
-    sizes = index_maps.with_value(_common_sizes(op.operands), along, along_all)
-    return Sized.array(widest(op.operands), sizes)
-
-
-def _pad(op: Application) -> Sized:
-    operand, padding = op.operands[0], op.attributes["padding"]
-    if len(padding) != operand.shape.rank:
-        message = f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
-        raise AttributeValueError(message)
-    pairs = zip(operand.own, padding, strict=True)
-    return Sized.array(widest(op.operands), [padded_size(size, *row) for size, row in pairs])
-
-
-def _reduce(op: Application) -> Sized:
-    inputs, reduced = op.operands[: len(op.operands) // 2], op.attributes["dimensions"]
-    checked_axes(inputs[0].shape, reduced)
-    kept = [dimension for dimension in range(inputs[0].shape.rank) if dimension not in reduced]
-    results = op.attributes["to_apply"].root.shape.arrays
-    if len(results) != len(inputs):
-        raise AttributeValueError(f"to_apply has {len(results)} results for {len(inputs)} inputs")
-    pairs = zip(inputs, results, strict=True)
-    return one_or_together([Sized.array(each.element_type, i.taken(kept)) for i, each in pairs])
-
-
-def _slice(op: Application) -> Sized:
-    """A dynamic dimension that is taken whole, up to the bound, keeps its size."""
-    (operand,), ranges = op.operands, op.attributes["slice"]
-    if len(ranges) != operand.shape.rank or any(stride < 1 for _, _, stride in ranges):
-        raise AttributeValueError(f"the slice does not fit the operand {operand.shape}")
-    found: list[Size | None] = []
-    for (size, bound), (start, limit, stride) in zip(operand.rows, ranges, strict=True):
-        is_whole = (start, limit, stride) == (0, bound, 1)
-        taken = max(0, -(-(limit - start) // stride)) if size == bound else None
-        found.append(size if is_whole else taken)
-    return Sized.array(operand.shape.element_type, found)
-
-
-def _dynamic_slice(op: Application) -> Sized:
-    operand, part = op.operands[0], op.attributes["dynamic_slice_sizes"]
-    return Sized.array(operand.shape.element_type, sizes_of_part(operand, part))
-
-
 def sizes_of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
     """The sizes of a part; a dynamic dimension that is taken whole keeps its size."""
     if len(part) != operand.shape.rank:
@@ -494,53 +362,6 @@ def sizes_of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
     return [
         size if taken == bound else index_maps.read_integer(taken) for (size, bound), taken in rows
     ]
-
-
-def _reshape(op: Application) -> Sized:
-    """Dimensions that are reshaped together have as many elements before and after.
-
-    So one dynamic dimension among those of the result has what the others leave of them.
-    Dimensions without bounds do not tell which belong together: all do.
-    """
-    (operand,), shape = op.operands, op.written
-    found: list[Size | None] = [None] * shape.rank
-    bounds = operand.shape.dimensions, shape.dimensions
-    is_bounded = not any(UNBOUNDED_SIZE in each for each in bounds)
-    whole = [(range(len(bounds[0])), range(len(bounds[1])))]
-    for before, after in common_blocks(*bounds) if is_bounded else whole:
-        dynamic = [axis for axis in after if any(shape.dynamic_dimensions[axis : axis + 1])]
-        if len(dynamic) == 1:
-            rest = index_maps.product(
-                shape.dimensions[axis] for axis in after if axis != dynamic[0]
-            )
-            elements = index_maps.product(operand.own[axis] for axis in before)
-            if isinstance(rest, int) and rest:
-                found[dynamic[0]] = index_maps.floor_divided(elements, rest)
-    return Sized(shape, (found,))
-
-
-def _dynamic_reshape(op: Application) -> Sized:
-    return Sized(op.written, ([op.value(number) for number in range(1, len(op.operands))],))
-
-
-def _set_dimension_size(op: Application) -> Sized:
-    """A number outside the dimension masks all of it, or nothing."""
-    dimensions, operand = op.attributes["dimensions"], op.operands[0]
-    (dimension,) = checked_axes(operand.shape, dimensions[:1] or (0,))
-    flags = [*(operand.shape.dynamic_dimensions or (False,) * operand.shape.rank)]
-    flags[dimension] = True
-    bound, value = operand.shape.dimensions[dimension], op.value(1)
-    if isinstance(value, int):
-        value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
-    shape = replace(operand.shape, dynamic_dimensions=tuple(flags))
-    return Sized(shape, (index_maps.with_value(operand.own, dimension, value),))
-
-
-def _topk(op: Application) -> Sized:
-    operand, k = op.operands[0], op.attributes["k"]
-    (last,) = checked_axes(operand.shape, (operand.shape.rank - 1,))
-    values = Sized.array(operand.shape.element_type, index_maps.with_value(operand.own, last, k))
-    return Sized.together([values, values.of_type(ElementType.S32)])
 
 
 def checked_axes(shape: Shape, dimensions: Sequence[int]) -> Sequence[int]:
@@ -580,7 +401,6 @@ SHAPE_RULES: Final[dict[str, ShapeRule]] = {
         _first,
     ),
     **dict.fromkeys(("abs", "imag", "real"), real_part),
-    **dict.fromkeys(("batch-norm-grad", "batch-norm-training"), _batch_norm),
     **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
     **dict.fromkeys(("all-reduce", "collective-reduce"), _each_written),
     **dict.fromkeys(("convert", "reduce-precision", "stochastic-convert"), _of_written_type),
@@ -590,33 +410,17 @@ SHAPE_RULES: Final[dict[str, ShapeRule]] = {
     "async-done": _started(1),
     "bitcast": _bitcast,
     "bitcast-convert": _bitcast_convert,
-    "broadcast": _broadcast,
-    "call": _call,
     "clamp": _clamp,
     "complex": complex_of_parts,
-    "concatenate": _concatenate,
-    "conditional": _conditional,
     "copy-done": _started(0),
-    "dynamic-reshape": _dynamic_reshape,
-    "dynamic-slice": _dynamic_slice,
     "get-dimension-size": _always("s32[]"),
-    "get-tuple-element": _tuple_element,
     "map": _map,
-    "pad": _pad,
-    "reduce": _reduce,
-    "reshape": _reshape,
-    "scan": _scan,
     "scatter": _scatter,
     "select": _select,
-    "set-dimension-size": _set_dimension_size,
-    "slice": _slice,
     "sort": _each,
-    "topk": _topk,
-    "transpose": _transpose,
     "triangular-solve": _second,
-    "tuple": _tuple,
 }  # fmt: skip
 """By opcode; rules that look at the shape that is written do not infer it.
 
-The rules of operations in :mod:`ops.rules` add theirs.
+:mod:`ops.rules.registry` adds those that stand beside maps.
 """

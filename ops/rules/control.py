@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from indexing.layout import ElementType
 from ops import index_maps
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.attributes import COMMON_ATTRIBUTES
+from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import CALLEE_ATTRIBUTES, PASS_ELEMENTS
+from ops.hlo.shape_inference import Application, Sized
 from ops.index_maps import Sizes
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import (
@@ -358,24 +360,46 @@ def _rng_bit_generator(instruction: Instruction) -> tuple[OpIndexing, ...]:
     return both if instruction.shape.is_tuple else both[1:]
 
 
+def _tuple_shape(op: Application) -> Sized:
+    return Sized.together(op.operands)
+
+
+def _tuple_element_shape(op: Application) -> Sized:
+    (operand,), index = op.operands, int(op.attributes["index"])
+    if not 0 <= index < len(operand.shape.elements):
+        raise AttributeValueError(f"{operand.shape} has no element {index}")
+    return operand.element(index)
+
+
+def _call_shape(op: Application) -> Sized:
+    return Sized(op.attributes["to_apply"].root.shape, ())
+
+
+def _conditional_shape(op: Application) -> Sized:
+    several: Sequence[Any] = op.attributes.get("branch_computations", ())
+    first = several[0] if several else op.attributes.get("true_computation")
+    if first is None:
+        raise AttributeValueError("expected attribute branch_computations or true_computation")
+    return Sized(first.root.shape, ())
+
+
 RULES: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
     **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_FIRST_ARRAYS)),
-    **dict.fromkeys(("domain", "opt-barrier", "tuple"), OpRule(routes=_through_tuple)),
+    **dict.fromkeys(("domain", "opt-barrier"), OpRule(routes=_through_tuple)),
+    "tuple": OpRule(routes=_through_tuple, shape=_tuple_shape),
     "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
     "all-gather-done": OpRule(routes=_AFTER_OPERANDS),
     "async-done": OpRule(routes=_AFTER_TUPLE),
     "async-start": OpRule(calls=_with_all_operands("calls", is_start=True)),
     "collective-permute-done": OpRule(routes=_AFTER_OPERANDS),
-    "conditional": OpRule(calls=_branches),
+    "conditional": OpRule(calls=_branches, shape=_conditional_shape),
     "copy-start": OpRule(routes=_always((0, 0, 0), (1, 0, 0))),  # the copy, and the operand
-    "get-tuple-element": OpRule(routes=_through_get_tuple_element),
+    "get-tuple-element": OpRule(routes=_through_get_tuple_element, shape=_tuple_element_shape),
     "send": OpRule(routes=_sent),
     "while": OpRule(calls=_iterations),
-    **{
-        opcode: OpRule(calls=_with_all_operands(attribute))
-        for opcode, attribute in CALLEE_ATTRIBUTES.items()
-    },
+    "call": OpRule(calls=_with_all_operands("to_apply"), shape=_call_shape),
+    "fusion": OpRule(calls=_with_all_operands("calls")),
     **dict.fromkeys(_FROM_NOTHING, OpRule(_generated)),
     "rng": OpRule(_rng),
     "rng-bit-generator": OpRule(_rng_bit_generator),

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, count, islice, pairwise
 from math import prod
 from typing import Final
 
 from indexing import IndexingMap, UndefinedMap
-from indexing.layout import Reshape, Shape, ShapeError, bitcast_map, step_map
+from indexing.layout import (
+    UNBOUNDED_SIZE,
+    Layout,
+    Reshape,
+    Shape,
+    ShapeError,
+    bitcast_map,
+    common_blocks,
+    step_map,
+)
 from indexing.passes import Constraint, Ends
 from ops import index_maps
 from ops.hlo import Instruction
-from ops.hlo.shape_inference import padded_size
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.shape_inference import (
+    Application,
+    Sized,
+    are_same,
+    check_same,
+    checked_axes,
+    common_sizes,
+    not_inferred,
+    padded_size,
+    widest,
+)
 from ops.index_maps import CheckedSizes, Extent, Size, SizeLike, Sizes
 from ops.rules import rule
 from ops.rules.rule import MapsFunction, OpIndexing, OpRule, Unknown
@@ -780,15 +801,106 @@ def _digits(position: Form, sizes: CheckedSizes) -> Iterator[Form]:
         yield forms.mod(quotient, index_maps.as_form(size)) if axis else quotient
 
 
+# Shapes of results, as far as those of operands and attributes tell.
+
+
+def _broadcast_shape(op: Application) -> Sized:
+    dimensions: Sequence[int] = op.attributes["dimensions"]
+    (operand,) = op.operands
+    if op.result is None:
+        if operand.shape.rank or dimensions:
+            raise not_inferred("a broadcast")
+        return operand
+    shape, bounds = operand.shape, op.result.dimensions
+    is_inside = all(0 <= axis < len(bounds) for axis in dimensions)
+    kept = [bounds[axis] for axis in dimensions] if is_inside and shape.is_array else None
+    if kept is None or not are_same(shape.dimensions, kept):
+        message = f"dimensions {tuple(dimensions)} do not lead from {shape} to {op.result}"
+        raise AttributeValueError(message)
+    sizes = dict(zip(dimensions, operand.own, strict=True))
+    return Sized(op.result, ([sizes.get(axis) for axis in range(len(bounds))],))
+
+
+def _concatenate_shape(op: Application) -> Sized:
+    first = op.operands[0]
+    (along,) = checked_axes(first.shape, op.attributes["dimensions"][:1] or (0,))
+    if any(each.shape.rank != first.shape.rank for each in op.operands):
+        raise AttributeValueError("the operands have different ranks")
+    own = first.shape.dimensions[along]
+    for each in op.operands:
+        check_same(
+            first.shape, each.shape, index_maps.with_value(each.shape.dimensions, along, own)
+        )
+    along_all = index_maps.total(each.own[along] for each in op.operands)
+    sizes = index_maps.with_value(common_sizes(op.operands), along, along_all)
+    return Sized.array(widest(op.operands), sizes)
+
+
+def _pad_shape(op: Application) -> Sized:
+    operand, padding = op.operands[0], op.attributes["padding"]
+    if len(padding) != operand.shape.rank:
+        message = f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
+        raise AttributeValueError(message)
+    pairs = zip(operand.own, padding, strict=True)
+    return Sized.array(widest(op.operands), [padded_size(size, *row) for size, row in pairs])
+
+
+def _reshape_shape(op: Application) -> Sized:
+    """Dimensions that are reshaped together have as many elements before and after.
+
+    So one dynamic dimension among those of the result has what the others leave of them.
+    Dimensions without bounds do not tell which belong together: all do.
+    """
+    (operand,), shape = op.operands, op.written
+    found: list[Size | None] = [None] * shape.rank
+    bounds = operand.shape.dimensions, shape.dimensions
+    is_bounded = not any(UNBOUNDED_SIZE in each for each in bounds)
+    whole = [(range(len(bounds[0])), range(len(bounds[1])))]
+    for before, after in common_blocks(*bounds) if is_bounded else whole:
+        dynamic = [axis for axis in after if any(shape.dynamic_dimensions[axis : axis + 1])]
+        if len(dynamic) == 1:
+            rest = index_maps.product(
+                shape.dimensions[axis] for axis in after if axis != dynamic[0]
+            )
+            elements = index_maps.product(operand.own[axis] for axis in before)
+            if isinstance(rest, int) and rest:
+                found[dynamic[0]] = index_maps.floor_divided(elements, rest)
+    return Sized(shape, (found,))
+
+
+def _slice_shape(op: Application) -> Sized:
+    """A dynamic dimension that is taken whole, up to the bound, keeps its size."""
+    (operand,), ranges = op.operands, op.attributes["slice"]
+    if len(ranges) != operand.shape.rank or any(stride < 1 for _, _, stride in ranges):
+        raise AttributeValueError(f"the slice does not fit the operand {operand.shape}")
+    found: list[Size | None] = []
+    for (size, bound), (start, limit, stride) in zip(operand.rows, ranges, strict=True):
+        is_whole = (start, limit, stride) == (0, bound, 1)
+        taken = max(0, -(-(limit - start) // stride)) if size == bound else None
+        found.append(size if is_whole else taken)
+    return Sized.array(operand.shape.element_type, found)
+
+
+def _transpose_shape(op: Application) -> Sized:
+    (operand,), permutation = op.operands, op.attributes["dimensions"]
+    layout, rank = operand.shape.layout, operand.shape.rank
+    if sorted(permutation) != list(range(rank)) or layout is None:
+        message = f"dimensions {permutation} are no permutation of those of {operand.shape}"
+        raise AttributeValueError(message)
+    order = tuple(permutation.index(dimension) for dimension in layout.minor_to_major)
+    found = Sized.array(operand.shape.element_type, operand.taken(permutation))
+    return replace(found, shape=found.shape.with_layout(Layout(order)))
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "broadcast": OpRule(_broadcast),
-    "concatenate": OpRule(_concatenate),
-    "pad": OpRule(_pad),
+    "broadcast": OpRule(_broadcast, shape=_broadcast_shape),
+    "concatenate": OpRule(_concatenate, shape=_concatenate_shape),
+    "pad": OpRule(_pad, shape=_pad_shape),
     "reverse": OpRule(rule.reading(reverse, "dimensions")),
     "shuffle": OpRule(_shuffle),
-    "slice": OpRule(_slice),
-    "transpose": OpRule(rule.reading(transpose, "dimensions")),
+    "slice": OpRule(_slice, shape=_slice_shape),
+    "transpose": OpRule(rule.reading(transpose, "dimensions"), shape=_transpose_shape),
     "bitcast": OpRule(_bitcast),
     "bitcast-convert": OpRule(_between_shapes(bitcast_convert)),
-    "reshape": OpRule(_between_shapes(reshape)),
+    "reshape": OpRule(_between_shapes(reshape), shape=_reshape_shape),
 }

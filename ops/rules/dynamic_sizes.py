@@ -11,6 +11,7 @@ from indexing.layout import UNBOUNDED_SIZE, Shape, common_blocks
 from indexing.passes import PARAMETER, united
 from ops import index_maps
 from ops.hlo import Instruction
+from ops.hlo.shape_inference import Application, Sized, checked_axes
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import Size, Sizes
 from ops.rules import rule
@@ -311,8 +312,25 @@ def _dynamic(shape: Shape) -> tuple[int, ...]:
     return tuple(axis for axis, flag in enumerate(shape.dynamic_dimensions) if flag)
 
 
+def _dynamic_reshape_shape(op: Application) -> Sized:
+    return Sized(op.written, ([op.value(number) for number in range(1, len(op.operands))],))
+
+
+def _set_dimension_size_shape(op: Application) -> Sized:
+    """A number outside the dimension masks all of it, or nothing."""
+    dimensions, operand = op.attributes["dimensions"], op.operands[0]
+    (dimension,) = checked_axes(operand.shape, dimensions[:1] or (0,))
+    flags = [*(operand.shape.dynamic_dimensions or (False,) * operand.shape.rank)]
+    flags[dimension] = True
+    bound, value = operand.shape.dimensions[dimension], op.value(1)
+    if isinstance(value, int):
+        value = max(value, 0) if bound == UNBOUNDED_SIZE else min(max(value, 0), bound)
+    shape = replace(operand.shape, dynamic_dimensions=tuple(flags))
+    return Sized(shape, (index_maps.with_value(operand.own, dimension, value),))
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "dynamic-reshape": OpRule(_dynamic_reshape),
+    "dynamic-reshape": OpRule(_dynamic_reshape, shape=_dynamic_reshape_shape),
     "get-dimension-size": OpRule(_get_dimension_size),
-    "set-dimension-size": OpRule(_set_dimension_size),
+    "set-dimension-size": OpRule(_set_dimension_size, shape=_set_dimension_size_shape),
 }

@@ -11,6 +11,7 @@ from indexing.layout import Kind, ShapeError
 from indexing.passes import Constraint
 from ops import index_maps
 from ops.hlo import Instruction
+from ops.hlo.shape_inference import Application, Sized, sizes_of_part
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.constant_folding import value_of
 from ops.rules.rule import OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
@@ -300,7 +301,12 @@ def _are_scalars(starts: Sequence[Instruction]) -> bool:
     return all(start.shape.rank == 0 for start in starts)
 
 
+def _dynamic_slice_shape(op: Application) -> Sized:
+    operand, part = op.operands[0], op.attributes["dynamic_slice_sizes"]
+    return Sized.array(operand.shape.element_type, sizes_of_part(operand, part))
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "dynamic-slice": OpRule(_dynamic_slice, values=start_values),
+    "dynamic-slice": OpRule(_dynamic_slice, values=start_values, shape=_dynamic_slice_shape),
     "dynamic-update-slice": OpRule(_dynamic_update_slice, values=start_values),
 }

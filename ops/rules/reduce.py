@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from indexing import IndexingMap
-from indexing.layout import ShapeError
+from indexing.layout import ElementType, ShapeError
 from ops import index_maps
 from ops.hlo import Instruction
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.shape_inference import Application, Sized, checked_axes, one_or_together
 from ops.index_maps import Size, SizeLike, Sizes
 from ops.rules import rule
 from ops.rules.elementwise import elementwise
@@ -302,11 +304,40 @@ def _top_k(instruction: Instruction) -> tuple[OpIndexing, OpIndexing]:
     return indexing, indexing
 
 
+# Shapes of results, as far as those of operands and attributes tell.
+
+
+def _reduce_shape(op: Application) -> Sized:
+    inputs, reduced = op.operands[: len(op.operands) // 2], op.attributes["dimensions"]
+    checked_axes(inputs[0].shape, reduced)
+    kept = [dimension for dimension in range(inputs[0].shape.rank) if dimension not in reduced]
+    results = op.attributes["to_apply"].root.shape.arrays
+    if len(results) != len(inputs):
+        raise AttributeValueError(f"to_apply has {len(results)} results for {len(inputs)} inputs")
+    pairs = zip(inputs, results, strict=True)
+    return one_or_together([Sized.array(each.element_type, i.taken(kept)) for i, each in pairs])
+
+
+def _topk_shape(op: Application) -> Sized:
+    operand, k = op.operands[0], op.attributes["k"]
+    (last,) = checked_axes(operand.shape, (operand.shape.rank - 1,))
+    values = Sized.array(operand.shape.element_type, index_maps.with_value(operand.own, last, k))
+    return Sized.together([values, values.of_type(ElementType.S32)])
+
+
+def _batch_norm_shape(op: Application) -> Sized:
+    """The operand normalised, and two statistics of each feature."""
+    operand = op.operands[0]
+    sizes = operand.taken((op.attributes["feature_index"],))
+    feature = Sized.array(operand.shape.element_type, sizes)
+    return Sized.together([operand, feature, feature])
+
+
 RULES: Final[Mapping[str, OpRule]] = {
-    "reduce": OpRule(_reduce),
-    "batch-norm-grad": OpRule(_normalization(batch_norm_grad, 0, 4)),
+    "reduce": OpRule(_reduce, shape=_reduce_shape),
+    "batch-norm-grad": OpRule(_normalization(batch_norm_grad, 0, 4), shape=_batch_norm_shape),
     "batch-norm-inference": OpRule(_normalization(batch_norm_inference, 0)),
-    "batch-norm-training": OpRule(_normalization(batch_norm_training, 0)),
+    "batch-norm-training": OpRule(_normalization(batch_norm_training, 0), shape=_batch_norm_shape),
     "sort": OpRule(_sort),
-    "topk": OpRule(_top_k),
+    "topk": OpRule(_top_k, shape=_topk_shape),
 }

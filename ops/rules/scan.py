@@ -9,10 +9,12 @@ from math import gcd
 from typing import Final, cast
 
 from indexing import IndexingMap
-from indexing.layout import ShapeError
+from indexing.layout import Shape, ShapeError
 from indexing.passes import Constraint
 from ops import index_maps
 from ops.hlo import Computation, Instruction
+from ops.hlo.errors import AttributeValueError
+from ops.hlo.shape_inference import Application, Sized, array_shape
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import Size, Sizes
 from ops.rules.elementwise import ELEMENTWISE
@@ -416,4 +418,29 @@ def _may_be_used(instruction: Instruction, _: int, __: int) -> Doubt | None:
     return Doubt(reason) if StepUse.ANY in uses else None
 
 
-RULES: Final[Mapping[str, OpRule]] = {"scan": OpRule(_scan, doubt=_may_be_used)}
+def _scan_shape(op: Application) -> Sized:
+    """Outputs have a slice for each step, as inputs do; carried values stay as large."""
+    carries: int = op.attributes.get("num_carries", 0)
+    result: Shape = op.attributes["to_apply"].root.shape
+    inputs = len(op.operands) - carries
+    if inputs <= 0:
+        if op.result is None:
+            raise AttributeValueError("the shape of a scan without inputs has to be written")
+        return Sized(op.result, tuple(each.own for each in op.operands))
+    axes = op.attributes["dimensions"][:1] or (0,)
+    (axis,), (steps,) = axes, op.operands[0].taken(axes)
+    outputs = max(0, len(result.arrays) - carries)
+    several = [_all_steps(shape, axis, steps) for shape in result.arrays[:outputs]]
+    pairs = zip(result.arrays[outputs:], op.operands[inputs:], strict=False)
+    several += [Sized(shape, operand.sizes) for shape, operand in pairs]
+    return Sized.together(several) if result.is_tuple else several[0]
+
+
+def _all_steps(shape: Shape, axis: int, steps: Size) -> Sized:
+    """Slices along an axis, one for each step; of their own sizes the operands say nothing."""
+    before, after = shape.dimensions[:axis], shape.dimensions[axis:]
+    whole = array_shape(shape.element_type, (*before, steps, *after))
+    return Sized(whole, ([*[None] * len(before), steps, *[None] * len(after)],))
+
+
+RULES: Final[Mapping[str, OpRule]] = {"scan": OpRule(_scan, doubt=_may_be_used, shape=_scan_shape)}
