@@ -247,10 +247,9 @@ class Code:
         }
         return cls(row, {**formulas, INPUT: write(written)})
 
-    def makes_negative(self, name: str) -> bool:
-        """Whether a result divides what may be negative, and the input does not."""
-        is_negative = self.formulas[name].divides_negative
-        return is_negative and not self.formulas[INPUT].divides_negative
+    def new_signs(self, name: str) -> frozenset[int]:
+        """The divisors of what is negative somewhere, if the input divides nothing negative."""
+        return frozenset() if self.formulas[INPUT].signed else self.formulas[name].signed
 
 
 @dataclass(frozen=True, slots=True)

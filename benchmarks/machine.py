@@ -111,8 +111,8 @@ class Formula(NamedTuple):
     result_type: str
     parameters: str
     result: str
-    divides_negative: bool
-    """Whether a dividend is negative somewhere."""
+    signed: frozenset[int]
+    """Divisors of what is negative somewhere; 0 for those that are no constants."""
 
     def function(self, name: str) -> str:
         """The function with this name."""
@@ -124,8 +124,8 @@ class Writer:
 
     >>> from simplifier.expr.text import parse_form
     >>> formula = Writer(Problem("", "x", {"x": (-8, 7)})).formula(parse_form("x floordiv 3"))
-    >>> formula.function("f"), formula.divides_negative
-    ('i32 f(i32 x) { return (i32)(floor32((i32)x, (i32)3LL)); }', True)
+    >>> formula.function("f"), formula.signed
+    ('i32 f(i32 x) { return (i32)(floor32((i32)x, (i32)3LL)); }', frozenset({3}))
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -139,7 +139,7 @@ class Writer:
         """The function of a form; ``KeyError`` if an operation in it is no arithmetic."""
         (found,) = evaluate((form,), self._variables, _OPERATIONS, self._known)
         result = _value(found)
-        return Formula(f"i{result.bits}", self._parameters, result.text, result.divides_negative)
+        return Formula(f"i{result.bits}", self._parameters, result.text, result.signed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Value:
 
     text: str
     values: Column
-    divides_negative: bool = False
+    signed: frozenset[int] = frozenset()
 
     def __add__(self, other: _Number) -> _Value:
         return _operation("{0} + {1}", np.add, self, other)
@@ -184,8 +184,8 @@ def _operation(template: str, meaning: _Meaning, *operands: _Number) -> _Value:
     result = _Value("", meaning(*(each.values for each in inner)))
     bits = max(each.bits for each in (*inner, result))
     text = template.format(*(f"(i{bits}){each.text}" for each in inner), bits=bits)
-    divides_negative = any(each.divides_negative for each in inner)
-    return _Value(f"(i{bits})({text})", result.values, divides_negative)
+    signed = frozenset[int]().union(*(each.signed for each in inner))
+    return _Value(f"(i{bits})({text})", result.values, signed)
 
 
 def _of_all(template: str, meaning: _Meaning) -> _Operation:
@@ -195,19 +195,25 @@ def _of_all(template: str, meaning: _Meaning) -> _Operation:
 
 def _quotient(_: Atom, operands: Sequence[_Number]) -> _Number:
     dividend, divisor = operands
-    if _is_power_of_two(divisor):
-        return _divided("{0} >> {1}", np.right_shift, dividend, divisor.bit_length() - 1)
-    template = "floor{bits}({0}, {1})" if _has_signs(operands) else "(u{bits}){0} / (u{bits}){1}"
-    return _divided(template, np.floor_divide, dividend, divisor)
+    if is_power_of_two(divisor):
+        found = _operation("{0} >> {1}", np.right_shift, dividend, divisor.bit_length() - 1)
+    else:
+        template = (
+            "floor{bits}({0}, {1})" if _has_signs(operands) else "(u{bits}){0} / (u{bits}){1}"
+        )
+        found = _operation(template, np.floor_divide, dividend, divisor)
+    return _divided(found, operands)
 
 
 def _remainder(_: Atom, operands: Sequence[_Number]) -> _Number:
     dividend, divisor = operands
-    if _is_power_of_two(divisor):
-        return _divided("{0} & {1}", np.bitwise_and, dividend, divisor - 1)
-    rounded_down = "{0} - floor{bits}({0}, {1}) * {1}"
-    template = rounded_down if _has_signs(operands) else "(u{bits}){0} % (u{bits}){1}"
-    return _divided(template, np.remainder, dividend, divisor)
+    if is_power_of_two(divisor):
+        found = _operation("{0} & {1}", np.bitwise_and, dividend, divisor - 1)
+    else:
+        rounded_down = "{0} - floor{bits}({0}, {1}) * {1}"
+        template = rounded_down if _has_signs(operands) else "(u{bits}){0} % (u{bits}){1}"
+        found = _operation(template, np.remainder, dividend, divisor)
+    return _divided(found, operands)
 
 
 def _rounded_up(atom: Atom, operands: Sequence[_Number]) -> _Number:
@@ -215,7 +221,8 @@ def _rounded_up(atom: Atom, operands: Sequence[_Number]) -> _Number:
     return _quotient(atom, (_value(dividend) + (divisor + -1), divisor))
 
 
-def _is_power_of_two(number: _Number) -> TypeGuard[int]:
+def is_power_of_two(number: _Number) -> TypeGuard[int]:
+    """Whether dividing by a number is a shift or a mask."""
     return isinstance(number, int) and number > 0 and not number & (number - 1)
 
 
@@ -223,9 +230,12 @@ def _has_signs(operands: Sequence[_Number]) -> bool:
     return any(_value(each).is_negative for each in operands)
 
 
-def _divided(template: str, meaning: _Meaning, *operands: _Number) -> _Value:
-    found = _operation(template, meaning, *operands)
-    return replace(found, divides_negative=found.divides_negative or _has_signs(operands[:1]))
+def _divided(found: _Value, operands: Sequence[_Number]) -> _Value:
+    """A division that keeps its divisor if its dividend is negative somewhere."""
+    dividend, divisor = operands
+    if not _value(dividend).is_negative:
+        return found
+    return replace(found, signed=found.signed | {divisor if isinstance(divisor, int) else 0})
 
 
 _OPERATIONS: Final[Mapping[AtomKind, _Operation]] = {

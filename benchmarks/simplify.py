@@ -11,9 +11,10 @@ and transposes, as programs. The cheapest narrow result counts, under our cost f
 without an answer costs what it costs as written. A result is wide if it needs greater integers than
 the mixed-radix form of the problem (see benchmarks/width.py), and negative if it divides by a
 negative number. The same results are compiled by gcc and by nvcc, as far as they are installed, and
-their instructions counted (see benchmarks/machine.py). Times of peers exclude building their
-expressions; our times begin with the text. All times are the least of several cold runs in this
-run, on this machine.
+their instructions counted (see benchmarks/machine.py). There a result is negative if it divides
+what may be negative, and the input does not; by powers of two that costs nothing, by others it
+does. Times of peers exclude building their expressions; our times begin with the text. All times
+are the least of several cold runs in this run, on this machine.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from benchmarks.comparison import (
     standing,
     summary,
 )
-from benchmarks.machine import MACHINES, Machine
+from benchmarks.machine import MACHINES, Machine, is_power_of_two
 from benchmarks.ours import Stages
 from benchmarks.peers import Peer
 from benchmarks.problems import Problem, published
@@ -238,15 +239,21 @@ def _instructions(rows: Sequence[Row], machines: Sequence[Machine]) -> Report:
     codes = [*map(Code.of, rows)]
     bills = [bill(codes, machine, US) for machine in machines]
     titles = (title for each in bills for title in (each.machine, "x ours"))
-    print(f"\n{'instructions':18}" + "".join(f"{title:>11}" for title in titles) + "  new negative")
+    heading = "".join(f"{title:>11}" for title in (*titles, "negative", "by others"))
+    print(f"\n{'instructions':18}{heading}")
     for name in bills[0].totals:
         cells = "".join(
             f"{each.totals[name]:11}{each.totals[name] / each.totals[US]:11.2f}" for each in bills
         )
-        print(f"{name:18}{cells}{sum(code.makes_negative(name) for code in codes):14}")
+        signs = [divisors for code in codes if (divisors := code.new_signs(name))]
+        dear = [divisors for divisors in signs if not all(map(is_power_of_two, divisors))]
+        print(f"{name:18}{cells}{len(signs):11}{len(dear):11}")
     for each in bills:
         _print_bill(each, len(rows))
-    return {each.machine: _bill_record(each) for each in bills}
+    return {
+        **{each.machine: _bill_record(each) for each in bills},
+        "new negative": [_record(code.row) for code in codes if code.new_signs(US)],
+    }
 
 
 def _print_bill(found: Bill, problems: int) -> None:

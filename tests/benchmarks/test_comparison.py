@@ -260,28 +260,28 @@ on_each_machine = pytest.mark.parametrize(
 )
 BOX = Problem("box", "", {"x": (0, 1000), "y": (-5, 5)})
 
-CODE = [
-    # formula, its C, whether a dividend is negative somewhere
-    ("x + 3", "(i32)((i32)x + (i32)3LL)", False),
-    ("x * 3000000", "(i64)((i64)x * (i64)3000000LL)", False),
-    ("x floordiv 8", "(i32)((i32)x >> (i32)3LL)", False),
-    ("y mod 8", "(i32)((i32)y & (i32)7LL)", True),
-    ("x floordiv 7", "(i32)((u32)(i32)x / (u32)(i32)7LL)", False),
-    ("y floordiv 7", "(i32)(floor32((i32)y, (i32)7LL))", True),
-    ("x floordiv (y + 6)", "(i32)((u32)(i32)x / (u32)(i32)(i32)((i32)y + (i32)6LL))", False),
-    ("x ceildiv 8", "(i32)((i32)(i32)((i32)x + (i32)7LL) >> (i32)3LL)", False),
-    ("min(y mod 7, 3)", None, True),
-    ("(x floordiv 7) * (x + 1)", None, False),
+CODE: list[tuple[str, str | None, set[int]]] = [
+    # formula, its C, divisors of what is negative somewhere
+    ("x + 3", "(i32)((i32)x + (i32)3LL)", set()),
+    ("x * 3000000", "(i64)((i64)x * (i64)3000000LL)", set()),
+    ("x floordiv 8", "(i32)((i32)x >> (i32)3LL)", set()),
+    ("y mod 8", "(i32)((i32)y & (i32)7LL)", {8}),
+    ("x floordiv 7", "(i32)((u32)(i32)x / (u32)(i32)7LL)", set()),
+    ("y floordiv 7", "(i32)(floor32((i32)y, (i32)7LL))", {7}),
+    ("x floordiv (y + 6)", "(i32)((u32)(i32)x / (u32)(i32)(i32)((i32)y + (i32)6LL))", set()),
+    ("x ceildiv 8", "(i32)((i32)(i32)((i32)x + (i32)7LL) >> (i32)3LL)", set()),
+    ("min(y mod 7, y floordiv (x + 1))", None, {0, 7}),
+    ("(x floordiv 7) * (x + 1)", None, set()),
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "divides_negative"), CODE)
+@pytest.mark.parametrize(("text", "code", "signed"), CODE)
 def test_a_formula_in_c_has_the_operations_of_the_formula(
-    text: str, code: str | None, divides_negative: bool
+    text: str, code: str | None, signed: set[int]
 ) -> None:
     formula = Writer(BOX).formula(parse_form(text))
     assert code in (None, formula.result)
-    assert (formula.parameters, formula.divides_negative) == ("i32 x, i32 y", divides_negative)
+    assert (formula.parameters, formula.signed) == ("i32 x, i32 y", signed)
 
 
 @on_each_machine
@@ -315,7 +315,9 @@ def test_a_new_negative_dividend_is_noticed() -> None:
     problem = Problem("remainder", "(x + 2) % 3", {"x": (0, 9)})
     (row,) = compared([problem], [answering("(x - 1) mod 3"), ours.load()], runs=1)
     code = Code.of(row)
-    assert [code.makes_negative(name) for name in ("parrot", "ours", INPUT)] == [True, False, False]
+    assert [code.new_signs(name) for name in ("parrot", "ours", INPUT)] == [{3}, set(), set()]
+    (row,) = compared([replace(problem, text="(x - 2) % 3")], [answering("(x + 1) mod 3")], runs=1)
+    assert Code.of(row).new_signs("parrot") == set()
 
 
 def test_a_missing_compiler_is_named(
@@ -348,7 +350,9 @@ def test_the_program_writes_what_it_prints(
     report = json.loads(file.read_text("utf-8"))
     ours_found, isl_found = report["random"]["summaries"]
     assert (ours_found["name"], ours_found["wrong"], isl_found["name"]) == ("ours", 0, "isl")
-    assert [*report["random"]["instructions"]] == [each.name for each in MACHINES if each.is_there]
+    machines = [each.name for each in MACHINES if each.is_there]
+    found = report["random"].get("instructions", {})
+    assert [*found] == ([*machines, "new negative"] if machines else [])
     assert "random: 11 problems" in capsys.readouterr().out
 
 
