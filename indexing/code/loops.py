@@ -7,7 +7,7 @@ known, outside of the loops that do not change it. A loop is split where that sp
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -147,12 +147,14 @@ class LoopBlock:
 
     def find(self, key: object) -> str | None:
         """The name of a value computed in this block or around it."""
+        return next((each.values[key] for each in self.outward() if key in each.values), None)
+
+    def outward(self) -> Iterator[LoopBlock]:
+        """This block, and those around it, the innermost first."""
         block: LoopBlock | None = self
         while block is not None:
-            if key in block.values:
-                return block.values[key]
+            yield block
             block = block.parent
-        return None
 
     # Texts.
 

@@ -37,12 +37,7 @@ class ArrayWriter(ElementWriter):
 
     def mask_of(self, block: LoopBlock) -> str:
         """The name of the mask of the elements in a block; empty if all are."""
-        around: LoopBlock | None = block
-        while around is not None:
-            if around in self.masks:
-                return self.masks[around]
-            around = around.parent
-        return ""
+        return next((self.masks[each] for each in block.outward() if each in self.masks), "")
 
     def chosen_by(self, mask: str, value: str, other: str) -> str:
         """One value where a mask is true, and another elsewhere."""
@@ -267,10 +262,7 @@ class NumpyKernel(ArrayWriter):
 
     def _depth_of(self, block: LoopBlock) -> int:
         """Number of axes that values in a block may have."""
-        around: LoopBlock | None = block
-        while around is not None and around not in self._axes:
-            around = around.parent
-        return self._axes[around] if around is not None else 0
+        return next((self._axes[each] for each in block.outward() if each in self._axes), 0)
 
 
 def _tuple_of(texts: Iterable[str]) -> str:
@@ -538,12 +530,9 @@ class TritonKernel(ArrayWriter):
 
     def _width_of(self, block: LoopBlock) -> tuple[int, str]:
         """The elements of the vector around a block (0: none), and its variable."""
-        around: LoopBlock | None = block
-        while around is not None:
-            if around in self._widths:
-                return self._widths[around], f"d{len(around.variables) - 1}"
-            around = around.parent
-        return 0, ""
+        vectors = (each for each in block.outward() if each in self._widths)
+        around = next(vectors, None)
+        return (self._widths[around], f"d{len(around.variables) - 1}") if around else (0, "")
 
     def load(self, pointer: str, offset: Form, block: LoopBlock) -> str:
         """The text of elements in memory."""
