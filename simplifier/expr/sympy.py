@@ -157,18 +157,12 @@ def read(expression: sympy.Expr | Boolean | int) -> ReadExpression:
     try:
         return _remembered_reading(expression)
     except RecursionError:  # sympy hashes and compares by recursion
-        return _reading(expression)
+        return _SympyReader(expression).reading()
 
 
-def _reading(expression: sympy.Expr | Boolean) -> ReadExpression:
-    ratio, symbols, fractions = _part(expression)
-    found = [*fractions]
-    form = _integer(expression, ratio, found)
-    named = tuple(sorted(symbols, key=lambda symbol: symbol.name))
-    return ReadExpression(form, named, tuple(found), expression)
-
-
-_remembered_reading = lru_cache(maxsize=_REMEMBERED)(_reading)
+@lru_cache(maxsize=_REMEMBERED)
+def _remembered_reading(expression: sympy.Expr | Boolean) -> ReadExpression:
+    return _SympyReader(expression).reading()
 
 
 class _Ratio(NamedTuple):
@@ -176,21 +170,6 @@ class _Ratio(NamedTuple):
 
     numerator: Form
     divisor: Form = ONE
-
-
-class _ReadPart(NamedTuple):
-    """The form of a part of an expression, its symbols, and the fractions in it to check."""
-
-    ratio: _Ratio
-    symbols: tuple[sympy.Symbol, ...]
-    fractions: tuple[Fraction, ...]
-
-
-def _part(expression: sympy.Expr | Boolean) -> _ReadPart:
-    return _SympyReader(expression).part()
-
-
-_remembered_part = lru_cache(maxsize=_REMEMBERED)(_part)
 
 
 class _SympyReader:
@@ -204,11 +183,9 @@ class _SympyReader:
         self._fractions: list[Fraction] = []
         self._read_as: dict[int, sympy.Expr] = {}
         """Functions of others, as they are read; kept, so that no two have one identity."""
-        self._remembers = True
-        """Whether choices are looked up: not where one cannot be read by itself."""
 
-    def part(self) -> _ReadPart:
-        """The part of the expression."""
+    def reading(self) -> ReadExpression:
+        """The reading of the expression."""
         known, stack = self._known, [self._whole]
         while stack:
             node: Any = stack.pop()
@@ -221,27 +198,11 @@ class _SympyReader:
             missing = [part for part in parts if id(part) not in known]
             if not missing:
                 known[id(node)] = _read(node, [known[id(part)] for part in parts], self._fractions)
-            elif type(node) is not sympy.Piecewise or not self._is_remembered(node):
+            else:
                 stack += (node, *missing)
-        return _ReadPart(known[id(self._whole)], tuple(self._symbols), tuple(self._fractions))
-
-    def _is_remembered(self, choice: sympy.Piecewise) -> bool:
-        """Whether a choice inside is known: kernels use one in many expressions.
-
-        It is not where it must be read with the whole: errors name that, and sympy hashes by
-        recursion.
-        """
-        if choice is self._whole or not self._remembers:
-            return False
-        try:
-            found = _remembered_part(choice)
-        except (ConversionError, RecursionError):
-            self._remembers = False
-            return False
-        self._known[id(choice)] = found.ratio
-        self._symbols |= dict.fromkeys(found.symbols)
-        self._fractions += found.fractions
-        return True
+        form = _integer(self._whole, known[id(self._whole)], self._fractions)
+        symbols = tuple(sorted(self._symbols, key=lambda symbol: symbol.name))
+        return ReadExpression(form, symbols, tuple(self._fractions), self._whole)
 
     def _other(self, node: Any) -> tuple[sympy.Expr, ...]:  # noqa: ANN401 - of sympy
         """Read a symbol, a number or an uninterpreted function; or return parts to read first."""
