@@ -318,14 +318,10 @@ def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
 
 
 def _all_to_all(instruction: Instruction) -> Maps:
+    if "dimensions" in instruction.attributes:
+        return each_operand(_in_groups(all_to_all))(instruction)
     groups, count = devices.groups_of(instruction), devices.device_count(instruction)
     every = [rule.sizes_of(operand) for operand in instruction.operands]
-    if "dimensions" in instruction.attributes:
-        axis = rule.only_dimension(instruction)
-        return {
-            (number, number): all_to_all(sizes, axis, groups, count)
-            for number, sizes in enumerate(every)
-        }
     elementwise(every)
     return all_to_all_of_tuple(every[0], len(every), groups, count)
 
