@@ -39,7 +39,6 @@ from simplifier.expr.form import (
     BITWISE,
     CONDITIONS,
     EXTREMA,
-    FLOORDIV,
     FOREIGN,
     LOGICAL,
     ONE,

@@ -258,10 +258,10 @@ def _terms(result: Form, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, 
     for atom, factor in result.terms.items():
         digit = digit_of(atom)
         size = sizes[digit.variable] if digit else 1
-        if digit is None or size % (digit.end or digit.place) or factor <= 0:
+        if digit is None or digit.shift or size % (digit.end or digit.weight) or factor <= 0:
             _refuse(f"{_shown(Form(0, {atom: factor}))} in a result")
-        count = (digit.end or size) // digit.place
-        found.append((_VariablePart(digit.variable, digit.place, count), factor))
+        count = digit.radix or size // digit.weight
+        found.append((_VariablePart(digit.variable, digit.weight, count), factor))
     if result.constant:
         _refuse(f"{result.constant} in a result")
     return found

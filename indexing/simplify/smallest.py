@@ -7,7 +7,7 @@ than its share of the allowance, and keeps what the others find.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -28,7 +28,7 @@ from indexing.variable import Variable
 from simplifier import forms
 from simplifier.exact import MAX_ATTEMPTS, Allowance, Budget, BudgetError, range_within
 from simplifier.exact import finished as finished_form
-from simplifier.forms import FLOORDIV, VARIABLE, ZERO, Atom, AtomKind, Form, Interval
+from simplifier.forms import VARIABLE, ZERO, Atom, AtomKind, Form, Interval
 from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import connected_components
 
@@ -275,57 +275,87 @@ def _formulas(indexing_map: Relation) -> Iterator[Form]:
 
 
 class VariableDigit(NamedTuple):
-    """An atom that is ``(v mod end) floordiv place``; without ``end``, all from the place up."""
+    """``((variable + shift) floordiv weight) mod radix``; without a radix the whole quotient."""
+
+    variable: str
+    shift: int
+    weight: int
+    radix: int | None
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is the variable itself."""
+        return self[1:] == (0, 1, None)
+
+    @property
+    def end(self) -> int | None:
+        """The weight of the digit above, if there is one."""
+        return None if self.radix is None else self.weight * self.radix
+
+    def of(self, value: Form) -> Form:
+        """The digit of a value."""
+        quotient = forms.floordiv(value.plus_constant(self.shift), forms.constant(self.weight))
+        return quotient if self.radix is None else forms.mod(quotient, forms.constant(self.radix))
+
+
+def digit_of(atom: Atom) -> VariableDigit | None:
+    """The digit that an atom is.
+
+    >>> from simplifier.forms import parse_form
+    >>> digit_of(parse_form("((d0 + 1) floordiv 4) mod 6").only_atom)
+    VariableDigit(variable='d0', shift=1, weight=4, radix=6)
+    """
+    if atom.kind is VARIABLE:
+        return VariableDigit(atom.name, 0, 1, None)
+    if atom.kind not in (AtomKind.FLOORDIV, AtomKind.MOD) or atom.divisor <= 0:
+        return None
+    numerator, divisor = atom.arguments[0], atom.divisor
+    bare = numerator.plus_constant(-numerator.constant).only_atom
+    inner = None if bare is None else digit_of(bare)
+    if inner is None or (numerator.constant and not inner.is_variable):
+        return None
+    if inner.is_variable:
+        inner = inner._replace(shift=numerator.constant)
+    if atom.kind is AtomKind.MOD:
+        is_smaller = inner.radix is None or inner.radix % divisor == 0
+        return inner._replace(radix=divisor) if is_smaller else None
+    if inner.radix is not None and inner.radix % divisor:
+        return None
+    radix = None if inner.radix is None else inner.radix // divisor
+    return inner._replace(weight=inner.weight * divisor, radix=radix)
+
+
+class _RangeDigit(NamedTuple):
+    """An atom that is ``(s mod end) floordiv place``; without ``end``, all from the place up."""
 
     atom: Atom
-    variable: str
-    place: int = 1
-    end: int | None = None
+    range: str
+    place: int
+    end: int | None
 
 
 _MAX_DEPTH_OF_DIGIT: Final = 2
 """``(s floordiv a) mod b`` is as deep as a simplified digit is."""
 
 
-def digit_of(atom: Atom) -> VariableDigit | None:
-    """The atom as a digit of a variable.
-
-    >>> from simplifier.forms import parse_form
-    >>> (atom,) = parse_form("(d0 floordiv 4) mod 8").terms
-    >>> digit_of(atom)[1:]
-    ('d0', 4, 32)
-    """
-    if atom.kind is VARIABLE:
-        return VariableDigit(atom, atom.name)
-    inner = _divided_atom(atom)
-    whole = digit_of(inner) if inner else None
-    if whole is None:
+def _digit(atom: Atom, ranges: Collection[str]) -> _RangeDigit | None:
+    """The atom as a digit of one of the ranges."""
+    found = digit_of(atom) if atom.depth <= _MAX_DEPTH_OF_DIGIT else None
+    if found is None or found.shift or found.variable not in ranges:
         return None
-    end = whole.place * atom.divisor
-    if whole.end is not None and whole.end % end:
-        return None
-    is_high = atom.kind is FLOORDIV
-    return whole._replace(atom=atom, place=end) if is_high else whole._replace(atom=atom, end=end)
+    return _RangeDigit(atom, found.variable, found.weight, found.end)
 
 
-def _divided_atom(atom: Atom) -> Atom | None:
-    """The number that a quotient or remainder alone divides by a positive constant."""
-    is_division = atom.kind is FLOORDIV or atom.kind is AtomKind.MOD
-    if not is_division or atom.divisor <= 0 or atom.depth > _MAX_DEPTH_OF_DIGIT:
-        return None
-    return atom.numerator.only_atom
-
-
-def _sums_with_digits(indexing_map: Relation) -> Mapping[VariableDigit, Mapping[Form, int]]:
+def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Form, int]]:
     """The sums that each digit in formulas is a term of, with its factors there."""
     ranges = _bounded_ranges(indexing_map.domain)
-    found: dict[VariableDigit, dict[Form, int]] = defaultdict(dict)
+    found: dict[_RangeDigit, dict[Form, int]] = defaultdict(dict)
     visited = dict.fromkeys(_formulas(indexing_map))
     pending = [*visited]
     for form in pending:
         for atom, factor in form.terms.items():
-            digit = digit_of(atom)
-            if digit is not None and digit.variable in ranges:
+            digit = _digit(atom, ranges)
+            if digit is not None:
                 found[digit][form] = factor
                 continue
             inner = dict.fromkeys(each for each in atom.arguments if each not in visited)
@@ -342,18 +372,18 @@ def _bounded_ranges(domain: Domain) -> frozenset[str]:
 
 
 def _independent(
-    digits: Iterable[VariableDigit], bounds: Mapping[str, Interval]
-) -> Iterator[tuple[VariableDigit, Interval]]:
+    digits: Iterable[_RangeDigit], bounds: Mapping[str, Interval]
+) -> Iterator[tuple[_RangeDigit, Interval]]:
     """The digits of ranges all of whose digits are independent, with their values."""
-    by_range: dict[str, list[VariableDigit]] = defaultdict(list)
+    by_range: dict[str, list[_RangeDigit]] = defaultdict(list)
     for digit in digits:
-        by_range[digit.variable].append(digit)
+        by_range[digit.range].append(digit)
     for identifier, of_range in by_range.items():
         of_range.sort(key=lambda digit: digit.place)
         yield from zip(of_range, _values(of_range, bounds[identifier]), strict=False)
 
 
-def _values(digits: Sequence[VariableDigit], bounds: Interval) -> Sequence[Interval]:
+def _values(digits: Sequence[_RangeDigit], bounds: Interval) -> Sequence[Interval]:
     """The values of the digits of a range, lowest first; nothing if they depend on each other."""
     highest, size = digits[-1], bounds.size or 0
     if len(digits) == 1:
@@ -364,7 +394,7 @@ def _values(digits: Sequence[VariableDigit], bounds: Interval) -> Sequence[Inter
     return [Interval(0, (each.end or size) // each.place - 1) for each in digits]
 
 
-def _values_of_one(digit: VariableDigit, bounds: Interval) -> Sequence[Interval]:
+def _values_of_one(digit: _RangeDigit, bounds: Interval) -> Sequence[Interval]:
     values = bounds // digit.place
     if digit.end is None:
         return (values,)
@@ -372,7 +402,7 @@ def _values_of_one(digit: VariableDigit, bounds: Interval) -> Sequence[Interval]
     return (Interval(0, count - 1),) if (values.size or 0) >= count else ()
 
 
-def _is_above(high: VariableDigit, low: VariableDigit) -> bool:
+def _is_above(high: _RangeDigit, low: _RangeDigit) -> bool:
     """Whether a digit begins where another one ends, or at a multiple of that."""
     return low.end is not None and high.place % low.end == 0
 
@@ -386,7 +416,7 @@ class _Enumeration(NamedTuple):
     It goes into formulas ``stride`` times, or that often in proportion.
     """
 
-    digits: tuple[VariableDigit, ...]
+    digits: tuple[_RangeDigit, ...]
     stride: int
     values: Interval
 
@@ -400,7 +430,7 @@ class _Enumeration(NamedTuple):
 
     def ranges(self) -> Iterator[str]:
         """The ranges that the digits are of."""
-        return (digit.variable for digit in self.digits)
+        return (digit.range for digit in self.digits)
 
     @property
     def is_range(self) -> bool:
@@ -458,7 +488,7 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
         if identifier not in gone
     ]
     for each in found:
-        order = min((identifiers.index(digit.variable), -digit.place) for digit in each.digits)
+        order = min((identifiers.index(digit.range), -digit.place) for digit in each.digits)
         rows.append((order, Variable(each.values), [digit.atom for digit in each.digits]))
     rows.sort(key=lambda row: row[0])
     counted = [variable for _, variable, _ in rows]

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from indexing.domain import Constraint
 from indexing.errors import TileError
+from indexing.simplify.smallest import VariableDigit, digit_of
 from indexing.tile.constraints import Clause, TileAxis, TileConstraints
 from simplifier import forms
 from simplifier.errors import listed
@@ -28,58 +29,12 @@ from simplifier.tools.graphs import connected_components
 _ZERO: Final = Interval(0, 0)
 
 
-class TileDigit(NamedTuple):
-    """``((variable + shift) floordiv weight) mod radix``; without a radix the whole quotient."""
-
-    variable: str
-    shift: int
-    weight: int
-    radix: int | None
-
-    @property
-    def is_variable(self) -> bool:
-        """Whether it is the variable itself."""
-        return self[1:] == (0, 1, None)
-
-    def of(self, value: Form) -> Form:
-        """The digit of a value."""
-        quotient = forms.floordiv(value.plus_constant(self.shift), forms.constant(self.weight))
-        return quotient if self.radix is None else forms.mod(quotient, forms.constant(self.radix))
-
-
-def digit_of(atom: Atom) -> TileDigit | None:
-    """The digit that an atom is.
-
-    >>> from simplifier.forms import parse_form
-    >>> digit_of(parse_form("((d0 + 1) floordiv 4) mod 6").only_atom)
-    TileDigit(variable='d0', shift=1, weight=4, radix=6)
-    """
-    if atom.kind is AtomKind.VARIABLE:
-        return TileDigit(atom.name, 0, 1, None)
-    if atom.kind not in (AtomKind.FLOORDIV, AtomKind.MOD) or atom.divisor <= 0:
-        return None
-    numerator, divisor = atom.arguments[0], atom.divisor
-    bare = numerator.plus_constant(-numerator.constant).only_atom
-    inner = None if bare is None else digit_of(bare)
-    if inner is None or (numerator.constant and not inner.is_variable):
-        return None
-    if inner.is_variable:
-        inner = inner._replace(shift=numerator.constant)
-    if atom.kind is AtomKind.MOD:
-        is_smaller = inner.radix is None or inner.radix % divisor == 0
-        return inner._replace(radix=divisor) if is_smaller else None
-    if inner.radix is not None and inner.radix % divisor:
-        return None
-    radix = None if inner.radix is None else inner.radix // divisor
-    return inner._replace(weight=inner.weight * divisor, radix=radix)
-
-
 @dataclass(frozen=True, slots=True)
 class Radices:
     """The digits of one axis that results use, and when a tile of it is a box of them."""
 
     axis: TileAxis
-    digits: tuple[TileDigit, ...]
+    digits: tuple[VariableDigit, ...]
     clause: tuple[tuple[Constraint, ...], ...]
     """The sizes for which it is: one of these conjunctions holds."""
     is_complete: bool
@@ -87,11 +42,11 @@ class Radices:
     is_cut: bool
     """Whether the box may have more values than the axis."""
 
-    def position(self, places: Mapping[TileDigit, Form]) -> Form:
+    def position(self, places: Mapping[VariableDigit, Form]) -> Form:
         """Distance of a value from the first, for the places of its digits."""
         return forms.weighted_sum((digit.weight, places[digit]) for digit in self.digits)
 
-    def count(self, digit: TileDigit) -> Form:
+    def count(self, digit: VariableDigit) -> Form:
         """Number of values of a digit in a tile."""
         count = self.axis.count
         if digit.weight > 1:
@@ -101,7 +56,7 @@ class Radices:
         return forms.minimum((count, forms.constant(digit.radix)))
 
 
-def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
+def radices_of(axis: TileAxis, used: Iterable[VariableDigit]) -> Radices | None:
     """The digits of an axis, if they do not overlap and tiles begin where digits do."""
     digits = tuple(sorted(set(used), key=lambda digit: digit.weight))
     if len(digits) == 1 and digits[0].is_variable:
@@ -119,18 +74,18 @@ def radices_of(axis: TileAxis, used: Iterable[TileDigit]) -> Radices | None:
     return Radices(axis, digits, tuple(clause), is_complete=_tell(digits), is_cut=is_cut)
 
 
-def _overlap(low: TileDigit, high: TileDigit) -> bool:
+def _overlap(low: VariableDigit, high: VariableDigit) -> bool:
     """Whether two digits share a part of the number, or are no digits of one system."""
     return low.radix is None or high.weight % (low.weight * low.radix) != 0
 
 
-def _tell(digits: tuple[TileDigit, ...]) -> bool:
+def _tell(digits: tuple[VariableDigit, ...]) -> bool:
     """Whether digits follow each other without a gap."""
     tops = [1, *(digit.weight * (digit.radix or 0) for digit in digits)]
     return [digit.weight for digit in digits] == tops[:-1] and tops[-1] == 0
 
 
-def cuts_of(digits: Iterable[TileDigit]) -> list[int]:
+def cuts_of(digits: Iterable[VariableDigit]) -> list[int]:
     """The numbers at which digits begin and end."""
     ends = ((digit.weight, digit.weight * (digit.radix or 1)) for digit in digits)
     return sorted({cut for pair in ends for cut in pair if cut > 1})
@@ -155,7 +110,7 @@ def levels(
             yield fills, divides
 
 
-def greatest_count(axis: TileAxis, digit: TileDigit) -> int | None:
+def greatest_count(axis: TileAxis, digit: VariableDigit) -> int | None:
     """Number of values of a digit on the whole axis."""
     if digit.radix is not None:
         return digit.radix
@@ -429,7 +384,7 @@ class DigitSum:
     """Digits of several axes, each times its factor, and a term that is constant in a tile."""
 
     fixed: Form
-    terms: tuple[tuple[int, TileDigit], ...]
+    terms: tuple[tuple[int, VariableDigit], ...]
     """The smallest factor first."""
 
     @property
@@ -453,10 +408,10 @@ class DigitSum:
 
     def places(
         self, radices: Mapping[str, Radices], position: Form, sign: int
-    ) -> dict[TileDigit, Form]:
+    ) -> dict[VariableDigit, Form]:
         """Distance of each digit from its first value, at a position."""
         below = forms.ONE
-        found: dict[TileDigit, Form] = {}
+        found: dict[VariableDigit, Form] = {}
         for factor, digit in self.terms:
             count = radices[digit.variable].count(digit)
             place = forms.floordiv(position, below)
@@ -542,7 +497,7 @@ class DigitSystem:
 
     def told(self) -> tuple[dict[int, Progression], dict[str, Form], list[Form]]:
         """The tile of each result, the variables that positions determine, and their conditions."""
-        known: dict[TileDigit, Form] = {}
+        known: dict[VariableDigit, Form] = {}
         for number, total in self.results.items():
             known |= total.places(self.radices, forms.variable(f"i{number}"), total.sign)
         conditions: list[Form] = []
@@ -599,7 +554,7 @@ class _SumReading:
     axes: Mapping[str, TileAxis]
     sizes: Scope
     forms: dict[int | str, Form]
-    found: dict[Atom, tuple[TileDigit, bool]]
+    found: dict[Atom, tuple[VariableDigit, bool]]
     """Atoms that are digits of indices, and whether they count down."""
 
     def used(self, parts: Iterable[Form]) -> frozenset[str]:
@@ -613,7 +568,7 @@ class _SumReading:
     def digit_sum(self, form: Form) -> DigitSum:
         """A form whose moving terms are digits."""
         moving = self.moving(form)
-        fixed, terms = form.without(*moving), list[tuple[int, TileDigit]]()
+        fixed, terms = form.without(*moving), list[tuple[int, VariableDigit]]()
         for atom in moving:
             factor, (digit, is_reversed) = form.terms[atom], self._digit(atom)
             if digit is not None and is_reversed:
@@ -624,7 +579,7 @@ class _SumReading:
 
     def radices(self) -> dict[str, Radices] | Refusal:
         """The digits of all variables, or variables that have none."""
-        counted: Counter[TileDigit] = Counter()
+        counted: Counter[VariableDigit] = Counter()
         for atom in self._all_moving():
             digit, _ = self._digit(atom)
             if digit is None:
@@ -670,7 +625,7 @@ class _SumReading:
     def _all_moving(self) -> list[Atom]:
         return [atom for form in self.forms.values() for atom in self.moving(form)]
 
-    def _digit(self, atom: Atom) -> tuple[TileDigit | None, bool]:
+    def _digit(self, atom: Atom) -> tuple[VariableDigit | None, bool]:
         return self.found.get(atom) or (digit_of(atom), False)
 
     def _can_be_cut(self, radices: Radices) -> bool:
@@ -714,9 +669,9 @@ class IndexDigit(NamedTuple):
     """It lies in ``[0, size - 1]``, if that is known."""
     is_reversed: bool = False
 
-    def digit(self, name: str, *, is_highest: bool) -> TileDigit:
+    def digit(self, name: str, *, is_highest: bool) -> VariableDigit:
         """The digit of a variable with this name; the highest is the whole quotient."""
-        return TileDigit(name, 0, self.weight, None if is_highest else self.size)
+        return VariableDigit(name, 0, self.weight, None if is_highest else self.size)
 
 
 class LinearIndex(NamedTuple):
@@ -809,7 +764,7 @@ def _quotients(parts: Iterable[Form], scope: Scope) -> int:
 def radices_of_index(
     name: str,
     index: DigitSum,
-    digits: Iterable[TileDigit],
+    digits: Iterable[VariableDigit],
     radices: Mapping[str, Radices],
     *,
     is_nested: bool,
