@@ -19,7 +19,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.errors import Span, TextError, TextWarning, listed, quoted
@@ -206,6 +206,7 @@ _LEVELS: Final[Mapping[str, int]] = {
     **dict.fromkeys(_SHIFTS, _SHIFT),
 }
 """Operators between sums; of a greater level is what binds its operands closer."""
+_JOINTS: Final = frozenset({*operations.RELATIONS, "and", "or"})
 
 
 class _Waiting(NamedTuple):
@@ -368,8 +369,8 @@ class _ExpressionParser:
         """Begin the sum after a word, if another one follows."""
         self._lexer.jump(position)
         is_inside = len(self._groups) > 1 or self._takes_conditions
-        if word in _SHIFTS or (word in _LEVELS and is_inside):
-            left = self._ended(group, position, _LEVELS[word])
+        if word in _SHIFTS or (word in _JOINTS and is_inside):
+            left = self._ended(group, position, min(_LEVELS[word], _RELATION))
             if _LEVELS[word] <= _AND:
                 self._check_condition(left, position)
             group.wait(word, left, position)
@@ -468,7 +469,7 @@ class _ExpressionParser:
         """The value of operators of one level and their operands."""
         operands, level = [*(each.left for each in equal), last], equal[0].level
         if level == _SHIFT:
-            return reduce(self._shifted, zip(equal, operands[1:], strict=True), operands[0])
+            return self._shifted(equal[0], last)
         if level == _NOT:
             return operations.negation(last) if len(equal) % 2 else last
         if level == _RELATION:
@@ -485,12 +486,11 @@ class _ExpressionParser:
             self._lexer.jump(position)
             raise self._lexer.expected("a comparison")
 
-    def _shifted(self, form: Form, by: tuple[_Waiting, Form]) -> Form:
-        sign, count = by
+    def _shifted(self, sign: _Waiting, count: Form) -> Form:
         if not (count.is_constant and 0 <= count.constant <= _MAX_SHIFT):
             message = f"expected a constant from 0 to {_MAX_SHIFT} to shift by"
             raise self._lexer.error(message, self._lexer.span_at(sign.position + 1))
-        value = _SHIFTS[sign.word](form, count.constant)
+        value = _SHIFTS[sign.word](sign.left, count.constant)
         if max(map(int.bit_length, (value.constant, *value.terms.values()))) > _MAX_SHIFTED:
             message = f"expected numbers of at most {_MAX_SHIFTED} bits"
             raise self._lexer.error(message, self._lexer.span_at(sign.position))
