@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, TypeVar
 
 from indexing.layout import Shape
 from indexing.passes import BLANK, PLAIN_ARRAY, SHAPE_TYPES, read_shape
 from ops.hlo.errors import HloTextError
-from simplifier.errors import Span, quoted
-from simplifier.tools.lexer import ScanningLexer, unescaped
+from simplifier.errors import Span
+from simplifier.tools.lexer import ProgramLexer
 
 _T = TypeVar("_T")
 
@@ -46,37 +46,37 @@ _NO_NAMES = {*SHAPE_TYPES, "inf", "nan"}
 _NAMED = re.compile(rf",[ ]({_NAME})=", re.ASCII)
 """Texts that :class:`HloLexer` finds ahead."""
 
-_UNCLOSED = {
-    '"': "a string is not closed",
-    "'": "a string is not closed",
-    "/*": "a comment is not closed",
-}
 
-_MAX_DIGITS: Final = 20
-"""Those of the longest integer of 64 bits, with its sign."""
-
-_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
-_ESCAPED = {
-    b"n": b"\n",
-    b"t": b"\t",
-    b"r": b"\r",
-    b"a": b"\a",
-    b"b": b"\b",
-    b"f": b"\f",
-    b"v": b"\v",
-}
-
-
-class HloLexer(ScanningLexer):
-    """A position in HLO text and the token that begins there.
+class HloLexer(ProgramLexer):
+    r"""A position in HLO text and the token that begins there.
 
     ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``. ``instruction``
     is the instruction that errors name.
+
+    >>> HloLexer.unescaped(r'"a\n\"b\" \x41 \303\251"')
+    'a\n"b" A é'
     """
 
     __slots__ = ("instruction",)
 
     pattern = _TOKEN
+    escape = re.compile(
+        rb"\\(?:x(?P<hex>[0-9a-fA-F]{1,2})|(?P<octal>[0-7]{1,3})|(?P<letter>.))", re.DOTALL
+    )
+    letters: ClassVar[Mapping[bytes, bytes]] = {
+        b"n": b"\n",
+        b"t": b"\t",
+        b"r": b"\r",
+        b"a": b"\a",
+        b"b": b"\b",
+        b"f": b"\f",
+        b"v": b"\v",
+    }
+    unclosed: ClassVar[Mapping[str, str]] = {
+        '"': "a string is not closed",
+        "'": "a string is not closed",
+        "/*": "a comment is not closed",
+    }
 
     def __init__(self, source: str, file: str = "") -> None:
         self.instruction = ""
@@ -99,23 +99,9 @@ class HloLexer(ScanningLexer):
             raise self.expected(what)
         return self.advance()
 
-    def integer(self, what: str = "a number") -> int:
-        """Take an integer of 64 bits."""
-        if self.kind != "number" or not self.text.removeprefix("-").isdecimal():
-            raise self.expected(what)
-        if len(self.text) > _MAX_DIGITS:
-            raise self.error(f"expected {what}, but {quoted(self.text)} does not fit in 64 bits")
-        return int(self.advance())
-
     def integers(self, what: str = "the numbers") -> tuple[int, ...]:
         """Take integers in braces."""
         return self.braced(self.integer, what)
-
-    def string(self, what: str = "a string") -> str:
-        """Take a quoted text; the text without quotes and escapes."""
-        if self.kind != "string":
-            raise self.expected(what)
-        return unescape(self.advance())
 
     def balanced(self, what: str) -> str:
         """Take the text from an opening brace to the one that closes it, whatever it is."""
@@ -194,40 +180,9 @@ class HloLexer(ScanningLexer):
         """Take items with commas between them, in braces."""
         return self.listed(read, "{", "}", what)
 
-    def expected(self, what: str, hint: str = "") -> HloTextError:
-        """The error that another token was expected here; ``what`` names it."""
-        opening = self.source[self.start : self.start + 2]
-        unclosed = _UNCLOSED.get(opening) or _UNCLOSED.get(self.text)
-        if self.kind == "strange" and unclosed:
-            return self.error(unclosed)
-        found = f"found {_shown(self.text)}" if self.text else "the text ends"
-        return self.error(f"expected {what}, but {found}", hint=hint)
-
     def error(self, message: str, span: Span | None = None, hint: str = "") -> HloTextError:
         """An error about the current token, or about another part of the text."""
         return HloTextError(message, span or self.span, hint, self.instruction)
-
-
-def _shown(text: str) -> str:
-    """A token in a message; one in quotes has them already."""
-    return quoted(text) if text[0] not in "\"'" else quoted(text)[1:-1]
-
-
-def unescape(quoted: str) -> str:
-    r"""The text that a quoted text stands for; escaped bytes that are no UTF-8 become surrogates.
-
-    >>> unescape(r'"a\n\"b\" \x41 \303\251"')
-    'a\n"b" A é'
-    """
-    return unescaped(quoted, _ESCAPE, _meaning)
-
-
-def _meaning(match: re.Match[bytes]) -> bytes:
-    if match[1]:
-        return bytes([int(match[1], 16)])
-    if match[2]:
-        return bytes([int(match[2], 8) & 255])
-    return _ESCAPED.get(match[3], match[3])
 
 
 def escape(text: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from indexing.passes import ARRAY_TYPES
-from simplifier.errors import Span, TextError, quoted
-from simplifier.tools.lexer import ScanningLexer, unescaped
+from simplifier.errors import Span, TextError
+from simplifier.tools.lexer import ProgramLexer
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
 
@@ -44,34 +44,27 @@ _BALANCED: Final = re.compile(r"""[^<>(){}\[\]"-]++|"(?:[^"\\]++|\\.)*+"|->|."""
 
 _CLOSING: Final = {"<": ">", "(": ")", "{": "}", "[": "]"}
 
-_MAX_DIGITS: Final = 20
-"""Those of the longest integer of 64 bits, with its sign."""
-
-_ESCAPE: Final = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_ESCAPED: Final = {b"n": b"\n", b"t": b"\t"}
-
 
 class MlirTextError(TextError):
     """MLIR text that does not follow its grammar, or that has no meaning as a program of HLO."""
 
 
-class MlirLexer(ScanningLexer):
-    """A position in MLIR text and the token that begins there.
+class MlirLexer(ProgramLexer):
+    r"""A position in MLIR text and the token that begins there.
 
     ``kind`` is ``value`` (``%0``), ``symbol`` (``@main``), ``alias`` (``#loc1``, ``!token``),
     ``block`` (``^bb0``), ``name``, ``number``, ``string``, ``mark``, ``minus``, ``end`` or
     ``strange``.
+
+    >>> MlirLexer.unescaped(r'"a\22b\22 \0A"')
+    'a"b" \n'
     """
 
     __slots__ = ()
 
     pattern = _TOKEN
-
-    def taken(self, kind: str, what: str) -> str:
-        """Take a token of a kind."""
-        if self.kind != kind:
-            raise self.expected(what)
-        return self.advance()
+    escape = re.compile(rb"\\(?:(?P<hex>[0-9a-fA-F]{2})|(?P<letter>.))", re.DOTALL)
+    letters: ClassVar[Mapping[bytes, bytes]] = {b"n": b"\n", b"t": b"\t"}
 
     def word(self, what: str) -> str:
         """Take a name without a mark before it, such as a keyword."""
@@ -80,20 +73,7 @@ class MlirLexer(ScanningLexer):
     def symbol(self, what: str) -> str:
         """Take a name such as ``@main``; without the mark and quotes."""
         text = self.taken("symbol", what)[1:]
-        return unescape(text) if text.startswith('"') else text
-
-    def string(self, what: str = "a string") -> str:
-        """Take a quoted text; the text without quotes and escapes."""
-        return unescape(self.taken("string", what))
-
-    def integer(self, what: str = "an integer") -> int:
-        """Take an integer of 64 bits."""
-        text = self.text
-        if self.kind != "number" or not (text.removeprefix("-").isdecimal() or "0x" in text):
-            raise self.expected(what)
-        if len(text) > _MAX_DIGITS:
-            raise self.error(f"expected {what}, but {quoted(text)} does not fit in 64 bits")
-        return int(self.advance(), 0 if "0x" in text else 10)
+        return self.unescaped(text) if text.startswith('"') else text
 
     def listed(
         self, read: Callable[[], _T], opening: str, closing: str, what: str
@@ -128,32 +108,9 @@ class MlirLexer(ScanningLexer):
                 return text
         raise self.error("the bracket is not closed")
 
-    def expected(self, what: str, hint: str = "") -> MlirTextError:
-        """The error that another token was expected here; ``what`` names it."""
-        if self.kind == "strange" and self.text == '"':
-            return self.error("a string is not closed")
-        shown = quoted(self.text) if self.kind != "string" else quoted(self.text)[1:-1]
-        found = f"found {shown}" if self.text else "the text ends"
-        return self.error(f"expected {what}, but {found}", hint=hint)
-
     def error(self, message: str, span: Span | None = None, hint: str = "") -> MlirTextError:
         """An error about the current token, or about another part of the text."""
         return MlirTextError(message, span or self.span, hint)
-
-
-def unescape(quoted_text: str) -> str:
-    r"""The text that a quoted text stands for; bytes that are no UTF-8 become surrogates.
-
-    >>> unescape(r'"a\22b\22 \0A"')
-    'a"b" \n'
-    """
-    return unescaped(quoted_text, _ESCAPE, _meaning)
-
-
-def _meaning(match: re.Match[bytes]) -> bytes:
-    if match[1]:
-        return bytes([int(match[1], 16)])
-    return _ESCAPED.get(match[2], match[2])
 
 
 # Types in MLIR text: arrays, tuples and tokens as shapes, functions, and others as text.
@@ -821,7 +778,7 @@ def _read_named(lexer: MlirLexer, depth: int) -> Location:
         lexer.integer("a column")
     if lexer.accept("to"):
         if lexer.kind == "number":
-            lexer.integer()
+            lexer.integer("an integer")
         while lexer.accept(":"):
             lexer.integer("a line or a column")
     return Location(file=text, line=line)

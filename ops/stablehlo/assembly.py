@@ -222,7 +222,7 @@ def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for 
     if lexer.text == "<":  # the name of the attribute is left out
         start = lexer.start + 1
         return DialectAttribute("", lexer.balanced("'<'")[1:-1], start)
-    return lexer.integer() if lexer.kind == "number" else reader.attributes.value()
+    return lexer.integer("an integer") if lexer.kind == "number" else reader.attributes.value()
 
 
 # Operations printed in other ways.

@@ -8,7 +8,7 @@ that a parser can jump in the text or read a part of it by other rules; the lexe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Final, TypeVar
 
 from simplifier.errors import Span, TextError, quoted
@@ -146,6 +146,12 @@ class ScanningLexer(Lexer):
         """An error about the text from ``start`` to the last token that was taken."""
         return self.error(message, self.span_of(start, self.previous_stop), hint)
 
+    def taken(self, kind: str, what: str) -> str:
+        """Take a token of a kind; ``what`` says in the error what that is."""
+        if self.kind != kind:
+            raise self.expected(what)
+        return self.advance()
+
     def matching(self, pattern: re.Pattern[str], what: str) -> str:
         """Go past the text from here that matches a pattern, where tokens are not the usual ones.
 
@@ -158,18 +164,66 @@ class ScanningLexer(Lexer):
         return match[0]
 
 
-def unescaped(
-    text: str, escape: re.Pattern[bytes], meaning: Callable[[re.Match[bytes]], bytes]
-) -> str:
-    """A text in quotes without them, and with the meanings of what is escaped in it.
+class ProgramLexer(ScanningLexer):
+    """A lexer of programs, whose tokens may be of the kinds ``number`` and ``string``.
 
-    Bytes that are no UTF-8 become surrogates.
+    A language says how a byte is escaped in a string: the groups of ``escape`` are ``hex`` and
+    ``octal`` numbers, and a ``letter``, which stands for itself if not for one of ``letters``.
     """
-    inner = text[1:-1]
-    if "\\" not in inner:
-        return inner
-    found = escape.sub(meaning, inner.encode("utf-8", "surrogateescape"))
-    return found.decode("utf-8", "surrogateescape")
 
+    __slots__ = ()
+
+    escape: ClassVar[re.Pattern[bytes]]
+    letters: ClassVar[Mapping[bytes, bytes]]
+    unclosed: ClassVar[Mapping[str, str]] = {'"': "a string is not closed"}
+    """Errors by the marks that begin what is not closed."""
+
+    def integer(self, what: str = "a number") -> int:
+        """Take an integer of 64 bits."""
+        text = self.text
+        is_decimal = text.removeprefix("-").isdecimal()
+        if self.kind != "number" or not (is_decimal or _HEXADECIMAL.fullmatch(text)):
+            raise self.expected(what)
+        if len(text) > _MAX_DIGITS:
+            raise self.error(f"expected {what}, but {quoted(text)} does not fit in 64 bits")
+        self.jump(self.stop)
+        return int(text) if is_decimal else int(text, 16)
+
+    def string(self, what: str = "a string") -> str:
+        """Take a quoted text; the text without quotes and escapes."""
+        return self.unescaped(self.taken("string", what))
+
+    @classmethod
+    def unescaped(cls, quoted_text: str) -> str:
+        """The text that one in quotes stands for; bytes that are no UTF-8 become surrogates."""
+        inner = quoted_text[1:-1]
+        if "\\" not in inner:
+            return inner
+        found = cls.escape.sub(cls._meaning, inner.encode("utf-8", "surrogateescape"))
+        return found.decode("utf-8", "surrogateescape")
+
+    @classmethod
+    def _meaning(cls, found: re.Match[bytes]) -> bytes:
+        kind = found.lastgroup or "letter"
+        base, code = _BASES.get(kind), found[kind]
+        return bytes([int(code, base) & 255]) if base else cls.letters.get(code, code)
+
+    def expected(self, what: str, hint: str = "") -> TextError:
+        """The error that another token was expected here; ``what`` names it."""
+        opening = self.source[self.start : self.start + 2]
+        unclosed = self.unclosed.get(opening) or self.unclosed.get(self.text)
+        if self.kind == "strange" and unclosed:
+            return self.error(unclosed)
+        shown = quoted(self.text)[1:-1] if self.kind == "string" else quoted(self.text)
+        found = f"found {shown}" if self.text else "the text ends"
+        return self.error(f"expected {what}, but {found}", hint=hint)
+
+
+_HEXADECIMAL: Final = re.compile(r"-?0x[0-9a-fA-F]+")
+
+_MAX_DIGITS: Final = 20
+"""Those of the longest integer of 64 bits, with its sign."""
+
+_BASES: Final = {"hex": 16, "octal": 8}
 
 _INCOMPLETE: Final = "the pattern of a lexer matches at every position"

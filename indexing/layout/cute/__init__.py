@@ -436,10 +436,9 @@ class _CuteLexer(ScanningLexer):
 
     def integer(self) -> int:
         """Go past an integer."""
-        if self.kind != "integer":
-            raise self.expected("an integer")
+        text = self.taken("integer", "an integer")
         try:
-            return int(self.advance().removeprefix("_"))
+            return int(text.removeprefix("_"))
         except ValueError:
             raise self.error("the integer has too many digits") from None
 

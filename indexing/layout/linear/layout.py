@@ -463,15 +463,11 @@ class LayoutLexer(ScanningLexer):
 
     def integer(self, expected: str = "an integer") -> int:
         """Go past an integer."""
-        if self.kind != "integer":
-            raise self.expected(expected)
-        return int(self.advance())
+        return int(self.taken("integer", expected))
 
     def name(self) -> str:
         """Go past a name."""
-        if self.kind != "word":
-            raise self.expected("the name of a dimension")
-        return self.advance()
+        return self.taken("word", "the name of a dimension")
 
 
 def _read_empty(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
