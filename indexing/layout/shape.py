@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -277,12 +277,6 @@ class _ShapeReader(ScanningLexer):
     def __init__(self, source: str, file: str = "", position: int = 0) -> None:
         self.depth = 0
         super().__init__(source, file, position)
-
-    def one_of(self, words: Container[str], what: str) -> str:
-        """Take a token that is one of these."""
-        if self.text not in words:
-            raise self.expected(what)
-        return self.advance()
 
     def integer(self) -> int:
         """Take an integer of 64 bits."""

@@ -538,9 +538,7 @@ def list_of(item: Codec, what: str, separator: str = ",") -> Codec:
 
 
 def _read_boolean(lexer: HloLexer) -> bool:
-    if lexer.text not in _BOOLEANS:
-        raise lexer.expected("true or false")
-    return _BOOLEANS[lexer.advance()]
+    return _BOOLEANS[lexer.one_of(_BOOLEANS, "true or false")]
 
 
 def _read_booleans(lexer: HloLexer) -> tuple[bool, ...]:
@@ -550,20 +548,12 @@ def _read_booleans(lexer: HloLexer) -> tuple[bool, ...]:
 
 def _word_of(words: str) -> Codec:
     """The codec of one of some words."""
-
-    def read(lexer: HloLexer) -> str:
-        if lexer.text not in known:
-            raise lexer.expected(f"one of {', '.join(known)}")
-        return lexer.advance()
-
     known = words.split()
-    return Codec(read)
+    return Codec(lambda lexer: lexer.one_of(known))
 
 
 def _read_float(lexer: HloLexer) -> float:
-    if lexer.kind != "number":
-        raise lexer.expected("a number")
-    return float(lexer.advance().partition("(")[0])
+    return float(lexer.taken("number", "a number").partition("(")[0])
 
 
 def _write_float(value: float) -> str:
@@ -598,9 +588,7 @@ def _read_accuracy(lexer: HloLexer) -> str:
 
 def _read_named(lexer: HloLexer, forms: Mapping[str, Codec]) -> None:
     """Take ``name=value``."""
-    if lexer.text not in forms:
-        raise lexer.expected(f"one of {', '.join(forms)}")
-    form = forms[lexer.advance()]
+    form = forms[lexer.one_of(forms)]
     lexer.expect("=", "before the value")
     form.read(lexer)
 

@@ -86,9 +86,7 @@ class HloLexer(ProgramLexer):
         """Take a name; its percent sign is left out, and so is a colon behind it, as in XLA."""
         if self.text in SHAPE_TYPES:
             raise self.expected(what, f"{self.text} is the name of a type")
-        if self.kind != "name":
-            raise self.expected(what)
-        name = self.advance().removeprefix("%")
+        name = self.taken("name", what).removeprefix("%")
         if self.text == ":" and self.start == self.previous_stop:
             self.advance()
         return name

@@ -569,9 +569,7 @@ def _read_rows(lexer: MlirLexer, shape: Shape, depth: int) -> Iterator[Number]:
 
 
 def _read_boolean(lexer: MlirLexer, _: ElementType) -> bool:
-    if lexer.text not in _BOOLEANS:
-        raise lexer.expected("true or false")
-    return _BOOLEANS[lexer.advance()]
+    return _BOOLEANS[lexer.one_of(_BOOLEANS, "true or false")]
 
 
 _BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False, "-1": True}
@@ -589,9 +587,8 @@ def _read_integer(lexer: MlirLexer, element_type: ElementType) -> int:
 
 
 def _read_float(lexer: MlirLexer, element_type: ElementType) -> float:
-    if lexer.kind != "number":
-        raise lexer.expected(f"a number as a value of type {element_type}")
-    start, text = lexer.start, lexer.advance()
+    start = lexer.start
+    text = lexer.taken("number", f"a number as a value of type {element_type}")
     if "0x" not in text:
         value = float(text)
         return copysign(inf, value) if abs(value) >= element_type.float_format.limit else value

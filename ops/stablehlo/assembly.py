@@ -209,9 +209,7 @@ def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
 
 def _read_word(reader: OperationReader, draft: OperationDraft, words: Mapping[str, str]) -> None:
     lexer = reader.lexer
-    if lexer.text not in words:
-        raise lexer.expected(f"{' or '.join(words) or 'a value'} of {draft.name}")
-    word = lexer.advance()
+    word = lexer.one_of(words, f"{' or '.join(words) or 'a value'} of {draft.name}")
     lexer.expect("=", f"after {word}")
     draft.attributes[words[word]] = _bare_value(reader)
 

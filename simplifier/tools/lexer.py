@@ -8,7 +8,7 @@ that a parser can jump in the text or read a part of it by other rules; the lexe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar, Final, TypeVar
 
 from simplifier.errors import Span, TextError, quoted
@@ -150,6 +150,12 @@ class ScanningLexer(Lexer):
         """Take a token of a kind; ``what`` says in the error what that is."""
         if self.kind != kind:
             raise self.expected(what)
+        return self.advance()
+
+    def one_of(self, words: Collection[str], what: str = "") -> str:
+        """Take a token that is one of these words; ``what`` says in the error what they are."""
+        if self.text not in words:
+            raise self.expected(what or f"one of {', '.join(words)}")
         return self.advance()
 
     def matching(self, pattern: re.Pattern[str], what: str) -> str:
