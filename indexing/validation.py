@@ -52,7 +52,7 @@ ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
 """A value for each of some variables, by name or symbol."""
 
 
-def read_results(results: Results, domain: Domain) -> list[Form]:
+def read_results(results: Results, domain: Domain) -> Sequence[Form]:
     """The forms of the results: of expressions, of texts, or of one text with commas.
 
     They are in the reader's names. A fraction may stand where it is an integer in the domain.
@@ -77,11 +77,9 @@ def _read_result(expression: sympy.Expr | Boolean | int | str, domain: Domain, w
     return reading.form
 
 
-def _read_text_of_results(text: str) -> list[Form]:
+def _read_text_of_results(text: str) -> Sequence[Form]:
     lexer = ExpressionLexer(text)
-    read = [forms.read_expression(lexer)] if lexer.text else []
-    while lexer.accept(","):
-        read.append(forms.read_expression(lexer))
+    read = lexer.joined(lambda: forms.read_expression(lexer)) if lexer.text else ()
     lexer.finish()
     return read
 

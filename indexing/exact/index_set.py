@@ -957,10 +957,8 @@ def _open(names: Mapping[str, None]) -> list[Variable]:
 
 
 def _read_alternative(lexer: ExpressionLexer, hull: Domain, ends: Mapping[str, Form]) -> Domain:
-    constraints = [*_read_limits(lexer, hull, ends)]
-    while lexer.accept(","):
-        constraints += _read_limits(lexer, hull, ends)
-    return hull.constrained(constraints)
+    read = lexer.joined(lambda: [*_read_limits(lexer, hull, ends)])
+    return hull.constrained(chain.from_iterable(read))
 
 
 def _read_limits(

@@ -185,7 +185,7 @@ def read_affine_map(
         lexer, "()", "before the results", lambda: _read_affine(lexer, known, symbols)
     )
     _finish(lexer, is_enclosed)
-    constraints = _read_set(affine_set, dims, symbols) if affine_set else []
+    constraints = _read_set(affine_set, dims, symbols) if affine_set else ()
     return Relation.from_forms(domain.resolved(results, "result"), domain.with_named(constraints))
 
 
@@ -213,7 +213,7 @@ def _domain(
     return Domain.of(variables(dims), variables(symbols[:ranges]), variables(symbols[ranges:]))
 
 
-def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> list[Constraint]:
+def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> Sequence[Constraint]:
     """The constraints of an affine set, in the names of the map's variables."""
     lexer = _lexer(text)
     is_enclosed = _is_opened(lexer, "affine_set")
@@ -288,9 +288,7 @@ def _read_constraint(
     lexer: ExpressionLexer, known: Mapping[str, Form], symbols: Container[str]
 ) -> Constraint:
     left = _read_affine(lexer, known, symbols)
-    if lexer.text not in _RELATIONS:
-        raise lexer.expected("'==', '>=' or '<='")
-    interval = _RELATIONS[lexer.advance()]
+    interval = _RELATIONS[lexer.one_of(_RELATIONS, "'==', '>=' or '<='")]
     return _normal(left - _read_affine(lexer, known, symbols), interval)
 
 

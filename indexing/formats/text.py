@@ -313,7 +313,7 @@ T = TypeVar("T")
 
 def read_items(
     lexer: ExpressionLexer, brackets: str, purpose: str, read: Callable[[], T]
-) -> list[T]:
+) -> tuple[T, ...]:
     """Items between brackets, separated by commas; a comma may follow the last."""
     opening, closing = brackets
     lexer.expect(opening, purpose)

@@ -286,14 +286,12 @@ class _ShapeReader(ScanningLexer):
             raise self.error(f"{quoted(self.text)} does not fit in 64 bits")
         return int(self.advance())
 
-    def listed(self, read: Callable[[], _T], close: str) -> tuple[_T, ...]:
+    def one_or_more(self, read: Callable[[], _T], close: str) -> tuple[_T, ...]:
         """Take one or more items with commas between them, up to ``close``."""
-        items = [read()]
-        while self.accept(","):
-            items.append(read())
+        items = self.joined(read)
         if not self.accept(close):
             raise self.expected(f"',' or '{close}'")
-        return tuple(items)
+        return items
 
     def in_parentheses(self, read: Callable[[], _T]) -> _T:
         """Read in parentheses."""
@@ -327,7 +325,7 @@ class _ShapeReader(ScanningLexer):
 
     def tuple_shape(self) -> Shape:
         self.expect("(")
-        return Shape.of_tuple(() if self.accept(")") else self.listed(self.shape, ")"))
+        return Shape.of_tuple(() if self.accept(")") else self.one_or_more(self.shape, ")"))
 
     def buffer(self) -> Shape:
         self.expect("b")
@@ -338,7 +336,7 @@ class _ShapeReader(ScanningLexer):
             self.text = self.text.lower()  # F32[3,5], as XLA's documentation writes it
         element_type = SHAPE_TYPES[self.one_of(SHAPE_TYPES, "a shape")]
         self.expect("[")
-        sizes = () if self.accept("]") else self.listed(self.size, "]")
+        sizes = () if self.accept("]") else self.one_or_more(self.size, "]")
         has_layout = self.text == "{" and _IN_LAYOUT.match(self.source, self.stop)
         dimensions, flags = (
             (tuple(column) for column in zip(*sizes, strict=True)) if sizes else ((), ())
@@ -354,14 +352,10 @@ class _ShapeReader(ScanningLexer):
 
     def layout(self) -> Layout:
         self.expect("{")
-        order: list[int] = []
-        if self.text not in {":", "}"}:
-            order.append(self.integer())
-            while self.accept(","):
-                order.append(self.integer())
+        order = () if self.text in {":", "}"} else self.joined(self.integer)
         fields = self._fields() if self.accept(":") else {}
         self.expect("}")
-        return replace(Layout(tuple(order)), **fields)
+        return replace(Layout(order), **fields)
 
     def _fields(self) -> dict[str, Any]:
         fields = {
@@ -384,7 +378,7 @@ class _ShapeReader(ScanningLexer):
 
     def levels(self) -> tuple[LevelType, ...]:
         self.expect("(")
-        return self.listed(self.level, ")")
+        return self.one_or_more(self.level, ")")
 
     def level(self) -> LevelType:
         kind = LevelKind(self.one_of(_LEVELS, "a level type D, C, S or H"))
@@ -392,7 +386,7 @@ class _ShapeReader(ScanningLexer):
         return LevelType(kind, unique, ordered=not self.accept("~"))
 
     def tiles(self) -> tuple[tuple[int, ...], ...]:
-        return self._groups(lambda: self.listed(self.tile_size, ")"))
+        return self._groups(lambda: self.one_or_more(self.tile_size, ")"))
 
     def tile_size(self) -> int:
         if any(map(self.accept, _ASTERISKS)):
@@ -408,7 +402,7 @@ class _ShapeReader(ScanningLexer):
     def split_config(self) -> SplitConfig:
         dimension = self.integer()
         self.expect(":")
-        return SplitConfig(dimension, self.listed(self.integer, ")"))
+        return SplitConfig(dimension, self.one_or_more(self.integer, ")"))
 
     def _groups(self, read: Callable[[], _T]) -> tuple[_T, ...]:
         """One or more items, each after its own opening parenthesis."""

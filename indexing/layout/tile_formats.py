@@ -290,16 +290,15 @@ class _FieldLexer(ScanningLexer):
     pattern = re.compile(r"\s*(?:(?P<word>\w+)|(?P<end>\Z)|(?P<mark>.))", re.ASCII | re.DOTALL)
 
 
-def _fields(text: str) -> Iterator[tuple[str, list[str]]]:
+def _fields(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The fields of a message in protocol buffer text with their values, in order."""
     lexer = _FieldLexer(text)
     while lexer.text:
-        if lexer.text not in _READABLE:
-            raise lexer.expected("a field of a layout", f"known are {', '.join(_READABLE)}")
-        name = lexer.advance()
+        known = f"known are {', '.join(_READABLE)}"
+        name = lexer.one_of(_READABLE, "a field of a layout", known)
         lexer.expect(":", f"after {name}")
         read = partial(_value, lexer, name)
-        yield name, lexer.separated(read, "]") if lexer.accept("[") else [read()]
+        yield name, lexer.separated(read, "]") if lexer.accept("[") else (read(),)
 
 
 def _value(lexer: _FieldLexer, name: str) -> str:

@@ -167,13 +167,6 @@ class HloLexer(ProgramLexer):
             return True
         return self.text == "b" and self.source.startswith("(", self.stop)
 
-    def listed(
-        self, read: Callable[[], _T], opening: str, closing: str, what: str
-    ) -> tuple[_T, ...]:
-        """Take items with commas between them, inside of two marks; there may be none."""
-        self.expect(opening, f"before {what}")
-        return tuple(self.separated(read, closing, f"after one of {what}"))
-
     def braced(self, read: Callable[[], _T], what: str) -> tuple[_T, ...]:
         """Take items with commas between them, in braces."""
         return self.listed(read, "{", "}", what)

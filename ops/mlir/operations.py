@@ -244,10 +244,7 @@ class OperationReader:
 
     def types(self) -> tuple[Type, ...]:
         """Take types with commas between them."""
-        found = [self.type()]
-        while self.lexer.accept(","):
-            found.append(self.type())
-        return tuple(found)
+        return self.lexer.joined(self.type)
 
     def operand(self) -> Name:
         """Take the name of a value."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from math import copysign, frexp, inf, ldexp, nan
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from indexing.passes import ARRAY_TYPES
@@ -16,8 +16,6 @@ from simplifier.errors import Span, TextError
 from simplifier.tools.lexer import ProgramLexer
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
-
-_T = TypeVar("_T")
 
 _BLANK: Final = r"(?:\s++|//[^\n]*+)*+"
 
@@ -62,6 +60,7 @@ class MlirLexer(ProgramLexer):
 
     __slots__ = ()
 
+    allows_last_comma = False
     pattern = _TOKEN
     escape = re.compile(rb"\\(?:(?P<hex>[0-9a-fA-F]{2})|(?P<letter>.))", re.DOTALL)
     letters: ClassVar[Mapping[bytes, bytes]] = {b"n": b"\n", b"t": b"\t"}
@@ -74,19 +73,6 @@ class MlirLexer(ProgramLexer):
         """Take a name such as ``@main``; without the mark and quotes."""
         text = self.taken("symbol", what)[1:]
         return self.unescaped(text) if text.startswith('"') else text
-
-    def listed(
-        self, read: Callable[[], _T], opening: str, closing: str, what: str
-    ) -> tuple[_T, ...]:
-        """Take items with commas between them, inside of two marks; there may be none."""
-        self.expect(opening, f"before {what}")
-        items: list[_T] = []
-        while self.text != closing:
-            if items:
-                self.expect(",", f"or {closing!r} after one of {what}")
-            items.append(read())
-        self.jump(self.stop)
-        return tuple(items)
 
     def balanced(self, what: str) -> str:
         """Take the text from an opening bracket to the one that closes it, whatever it is."""
@@ -365,16 +351,16 @@ class AttributeReader:
 
     def fields(self, closing: str) -> dict[str, Attribute]:
         """Take ``name = value, flag, ...`` up to and including a mark."""
-        lexer, found = self.lexer, dict[str, Attribute]()
-        while lexer.text != closing:
-            if found:
-                lexer.expect(",", f"or {closing!r} after an attribute")
+
+        def read() -> None:
             start, is_quoted = lexer.start, lexer.kind == "string"
             name = lexer.string() if is_quoted else lexer.word("the name of an attribute")
             if name in found:
                 raise lexer.error_since(start, f"attribute {name} stands here for the second time")
             found[name] = self.value() if lexer.accept("=") else True
-        lexer.advance()
+
+        lexer, found = self.lexer, dict[str, Attribute]()
+        lexer.separated(read, closing, "after an attribute")
         return found
 
     def value(self) -> Attribute:

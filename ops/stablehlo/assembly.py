@@ -378,10 +378,8 @@ def _return(reader: OperationReader, draft: OperationDraft) -> None:
 def _reduce(reader: OperationReader, draft: OperationDraft) -> None:
     """``(%0 init: %1), (%2 init: %3) applies stablehlo.add across dimensions = [1] : ...``."""
     lexer = reader.lexer
-    pairs = [_reduced(reader)]
-    while lexer.accept(","):
-        pairs.append(_reduced(reader))
-    draft.operands = (*(first for first, _ in pairs), *(second for _, second in pairs))
+    operands, initials = zip(*lexer.joined(lambda: _reduced(reader)), strict=True)
+    draft.operands = (*operands, *initials)
     combiner = ""
     if lexer.accept("applies"):
         combiner = lexer.word("an operation, such as stablehlo.add")

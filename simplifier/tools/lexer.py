@@ -21,6 +21,9 @@ class Lexer:
 
     __slots__ = ("file", "source", "text")
 
+    allows_last_comma: ClassVar[bool] = True
+    """Whether a comma may follow the last item of a list in marks."""
+
     source: str
     file: str
     text: str
@@ -47,17 +50,36 @@ class Lexer:
             raise self.expected(f"{text!r}{purpose and ' ' + purpose}")
         self.advance()
 
-    def separated(self, read: Callable[[], T], closing: str, purpose: str = "") -> list[T]:
-        """Items with commas between them, up to and including ``closing``; maybe none.
+    def one_of(self, words: Collection[str], what: str = "", hint: str = "") -> str:
+        """Go past the current token, one of these words; ``what`` says in errors what they are."""
+        if self.text not in words:
+            raise self.expected(what or f"one of {', '.join(words)}", hint)
+        return self.advance()
 
-        A comma may follow the last item.
-        """
-        items: list[T] = []
-        while not self.accept(closing):
+    def joined(self, read: Callable[[], T]) -> tuple[T, ...]:
+        """One or more items with commas between them."""
+        items = [read()]
+        while self.accept(","):
             items.append(read())
-            if self.text != closing and not self.accept(","):
+        return tuple(items)
+
+    def separated(self, read: Callable[[], T], closing: str, purpose: str = "") -> tuple[T, ...]:
+        """Items with commas between them, up to and including ``closing``; maybe none."""
+        if self.accept(closing):
+            return ()
+        items = [read()]
+        while not self.accept(closing):
+            if not self.accept(","):
                 raise self.expected(f"',' or {closing!r}{purpose and ' ' + purpose}")
-        return items
+            if self.allows_last_comma and self.accept(closing):
+                break
+            items.append(read())
+        return tuple(items)
+
+    def listed(self, read: Callable[[], T], opening: str, closing: str, what: str) -> tuple[T, ...]:
+        """Items with commas between them, inside of two marks; maybe none."""
+        self.expect(opening, f"before {what}")
+        return self.separated(read, closing, f"after one of {what}")
 
     def finish(self) -> None:
         """Check that nothing is left."""
@@ -150,12 +172,6 @@ class ScanningLexer(Lexer):
         """Take a token of a kind; ``what`` says in the error what that is."""
         if self.kind != kind:
             raise self.expected(what)
-        return self.advance()
-
-    def one_of(self, words: Collection[str], what: str = "") -> str:
-        """Take a token that is one of these words; ``what`` says in the error what they are."""
-        if self.text not in words:
-            raise self.expected(what or f"one of {', '.join(words)}")
         return self.advance()
 
     def matching(self, pattern: re.Pattern[str], what: str) -> str:

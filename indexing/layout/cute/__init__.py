@@ -464,15 +464,12 @@ def _read_tuple(lexer: _CuteLexer, level: int = 0) -> IntTuple:
     if level == MAX_DEPTH:
         raise lexer.error(f"tuples are nested deeper than {MAX_DEPTH}")
     lexer.advance()
-    return tuple(lexer.separated(lambda: _read_tuple(lexer, level + 1), ")"))
+    return lexer.separated(lambda: _read_tuple(lexer, level + 1), ")")
 
 
 def _read_swizzle(lexer: _CuteLexer) -> Swizzle:
     start = lexer.start
-    word = lexer.text
-    if word not in _BEFORE_FIELDS:
-        raise lexer.expected("a swizzle such as Sw<3,4,3>")
-    lexer.advance()
+    word = lexer.one_of(_BEFORE_FIELDS, "a swizzle such as Sw<3,4,3>")
     fields: list[int] = []
     for mark in _BEFORE_FIELDS[word]:
         if mark:

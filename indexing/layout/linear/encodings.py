@@ -755,7 +755,7 @@ def _read_value(lexer: _EncodingLexer, depth: int) -> Value:
         if depth + 1 == MAX_PARENTS:
             raise lexer.error(f"lists are nested deeper than {MAX_PARENTS}")
         lexer.advance()
-        return lexer.separated(lambda: _read_value(lexer, depth + 1), "]")
+        return [*lexer.separated(lambda: _read_value(lexer, depth + 1), "]")]
     if lexer.text in {"true", "false"}:
         return lexer.advance() == "true"
     return lexer.integer("an integer, a list, true or false")

@@ -497,14 +497,13 @@ def _read_dimension(lexer: LayoutLexer, bases: dict[str, list[Basis]]) -> None:
         lexer.advance()
         lexer.expect("->")
         lexer.expect("(")
-        found.append(tuple(lexer.separated(lexer.integer, ")")))
+        found.append(lexer.separated(lexer.integer, ")"))
         if not lexer.accept(name):
             return
 
 
 def _read_sizes(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
-    lexer.expect("[", "before the out-dimensions")
-    sizes.update(lexer.separated(lambda: _read_size(lexer), "]"))
+    sizes.update(lexer.listed(lambda: _read_size(lexer), "[", "]", "the out-dimensions"))
 
 
 def _read_size(lexer: LayoutLexer) -> tuple[str, int]:
