@@ -6,7 +6,7 @@ its own number is the one that a collective operation behind it asks with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -98,6 +98,11 @@ class OperandIndexing(Displayed):
         )
         replica_id = moved(self.replica_id)
         return replace(self, map=self.map.ranges_to_dims(), runtime=runtime, replica_id=replica_id)
+
+    def with_results(self, more: Sequence[Form]) -> OperandIndexing:
+        """The same with further results of the map behind its own."""
+        wider = IndexingMap.from_forms((*self.map.forms, *more), self.map.domain)
+        return replace(self, map=wider) if more else self
 
     def of_element(self, element: int) -> OperandIndexing:
         """The same for one array of a tuple."""

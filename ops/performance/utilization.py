@@ -306,15 +306,10 @@ def _footprint(reads: Reads, tile: Sequence[int] | None, deadline: Deadline) -> 
     if tile is None:
         return found
     number = [floordiv(dim(axis), forms.constant(size)) for axis, size in enumerate(tile)]
-    placed = [_with_results(way, number) for way in reads.ways]
+    placed = [way.with_results(number).simplify() for way in reads.ways]
     sizes = [*reads.sizes, *[MAX_INT64] * len(tile)]
     by_tile = footprint_of(placed, sizes, deadline, reads.doubts)
     return Footprint(by_tile.elements, found.elements, found.is_exact and by_tile.is_exact)
-
-
-def _with_results(way: OperandIndexing, more: Sequence[Form]) -> OperandIndexing:
-    wider = IndexingMap.from_forms([*way.map.forms, *more], way.map.domain)
-    return replace(way, map=wider).simplify()
 
 
 def _symbolic(reads: Reads, deadline: Deadline) -> tuple[Size, Size] | None:

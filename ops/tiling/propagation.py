@@ -266,19 +266,11 @@ def _behind(here: Dependence, step: Lifted) -> AnyDependence:
     """The dependence behind a step from an array."""
     return NOTHING.union(
         *(
-            Dependence((_with_results(consumer, ranges).compose(producer),))
+            Dependence((consumer.with_results(ranges).compose(producer),))
             for ranges, producer in step
             for consumer in here
         )
     )
-
-
-def _with_results(indexing: OperandIndexing, more: Sequence[Form]) -> OperandIndexing:
-    """The indexing with further results."""
-    if not more:
-        return indexing
-    results = (*indexing.map.forms, *more)
-    return replace(indexing, map=IndexingMap.from_forms(results, indexing.map.domain))
 
 
 # The dimensions of a tiling space: what each range variable of an instruction's maps counts.
