@@ -39,10 +39,13 @@ from ops.stablehlo.writer import (
 
 def compare_attributes(op: SourceOperation) -> dict[str, Any]:
     """The direction of a comparison, and its type."""
-    found: dict[str, Any] = {"direction": op.word("comparison_direction")}
-    if op.has("compare_type") and op.word("compare_type") != "NOTYPE":
-        found["type"] = op.word("compare_type")
-    return found
+    direction, kind = op.word("comparison_direction"), op.word("compare_type", "NOTYPE")
+    return {"direction": direction} | _said(type="" if kind == "NOTYPE" else kind)
+
+
+def _said(**attributes: Any) -> dict[str, Any]:  # noqa: ANN401 - one type for each attribute
+    """Attributes without those that are false, zero or empty, which HLO leaves out."""
+    return {name: value for name, value in attributes.items() if value}
 
 
 def _slice(op: SourceOperation) -> dict[str, Any]:
@@ -116,7 +119,7 @@ def _gather(op: SourceOperation) -> dict[str, Any]:
 
 def _scatter(op: SourceOperation) -> dict[str, Any]:
     numbers = op.fields("scatter_dimension_numbers")
-    unique = {"unique_indices": True} if op.flag("unique_indices") else {}
+    unique = _said(unique_indices=op.flag("unique_indices"))
     return _indexed(op, numbers, _SCATTERED) | unique
 
 
@@ -124,11 +127,8 @@ def _indexed(
     op: SourceOperation, numbers: SourceOperation, required: Sequence[str]
 ) -> dict[str, Any]:
     found: dict[str, Any] = {name: numbers.integers(name, ()) for name in required}
-    for name in _BATCHING:
-        axes = numbers.integers(name, ())
-        found |= {name: axes} if axes else {}
-    if op.flag("indices_are_sorted"):
-        found["indices_are_sorted"] = True
+    found |= _said(**{name: numbers.integers(name, ()) for name in _BATCHING})
+    found |= _said(indices_are_sorted=op.flag("indices_are_sorted"))
     return found | {"index_vector_dim": numbers.integer("index_vector_dim", 0)}
 
 
@@ -191,16 +191,13 @@ def _sort(op: SourceOperation) -> dict[str, Any]:
     """Without a dimension, the last one is sorted along."""
     last = op.operands[0].shape.rank - 1 if op.operands else 0
     axis = op.integer("dimension", -1)
-    stable = {"is_stable": True} if op.flag("is_stable") else {}
+    stable = _said(is_stable=op.flag("is_stable"))
     return {"dimensions": (last if axis < 0 else axis,)} | stable
 
 
-def _rng(op: SourceOperation) -> dict[str, Any]:
-    return {"distribution": f"rng_{op.word('rng_distribution').lower()}"}
-
-
-def _rng_bits(op: SourceOperation) -> dict[str, Any]:
-    return {"algorithm": f"rng_{op.word('rng_algorithm').lower()}"}
+def _rng(name: str) -> AttributesOf:
+    """An attribute whose word begins with ``rng_`` in HLO, and whose name does in StableHLO."""
+    return lambda op: {name: f"rng_{op.word(f'rng_{name}').lower()}"}
 
 
 def _top_k(op: SourceOperation) -> dict[str, Any]:
@@ -351,10 +348,6 @@ def _branches(
     return pairs
 
 
-def _case(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    return _chosen(writer, op)
-
-
 def _if(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     if len(op.operation.regions) != 2:  # noqa: PLR2004 - for true and for false
         op.fail(f"expected two branches, not {len(op.operation.regions)}")
@@ -411,18 +404,14 @@ def _converted(
 
 def _collective(op: SourceOperation) -> dict[str, Any]:
     """The groups of devices, and the channel that they share."""
-    found: dict[str, Any] = {}
-    if op.has("channel_handle"):
-        channel = op.fields("channel_handle").integer("handle")
-        found |= {"channel_id": channel} if channel > 0 else {}
+    channel = op.fields("channel_handle").integer("handle") if op.has("channel_handle") else 0
+    found = _said(channel_id=max(0, channel))
     groups = op.get("replica_groups", None)
     if isinstance(groups, DenseElements):
         width = groups.shape.dimensions[-1] if groups.shape.rank else 1
         rows = op.rows("replica_groups", max(width, 1))
         found["replica_groups"] = ListedGroups(tuple(tuple(n for n in r if n >= 0) for r in rows))
-    if op.flag("use_global_device_ids"):
-        found["use_global_device_ids"] = True
-    return found
+    return found | _said(use_global_device_ids=op.flag("use_global_device_ids"))
 
 
 def _along(name: str) -> AttributesOf:
@@ -463,13 +452,9 @@ def _permute(op: SourceOperation) -> dict[str, Any]:
 
 def _transfer(op: SourceOperation, opcode: str) -> dict[str, Any]:
     """The attributes of what sends, receives, or talks to the host: data goes with a token."""
-    attributes = _collective(op)
-    if op.flag("is_host_transfer"):
-        attributes["is_host_transfer"] = True
     config = op.get(f"{opcode}_config", "")
-    if isinstance(config, str) and config:
-        attributes[f"{opcode}_config"] = config
-    return attributes
+    text = {f"{opcode}_config": config if isinstance(config, str) else ""}
+    return _collective(op) | _said(is_host_transfer=op.flag("is_host_transfer"), **text)
 
 
 def _outfeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
@@ -617,9 +602,11 @@ def _broadcast_in_dim(writer: OperationWriter, op: SourceOperation) -> Sequence[
 
 def _broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The sizes of new dimensions stand in front."""
-    operand, shape = op.operand, op.shape
-    new = shape.rank - operand.shape.rank
-    return [writer.broadcast(op, operand, shape, tuple(range(new, shape.rank)))]
+    return [writer.broadcast(op, op.operand, op.shape, _last_axes(op.operand, op.shape))]
+
+
+def _last_axes(operand: Instruction, shape: Shape) -> tuple[int, ...]:
+    return tuple(range(shape.rank - operand.shape.rank, shape.rank))
 
 
 def _implicit_broadcast(name: str) -> Conversion:
@@ -641,10 +628,9 @@ def _implicit_broadcast(name: str) -> Conversion:
 
 
 def _trailing(op: SourceOperation, operand: Instruction, shape: Shape) -> tuple[int, ...]:
-    rank = operand.shape.rank
-    if rank < shape.rank and op.has("broadcast_dimensions"):
+    if operand.shape.rank < shape.rank and op.has("broadcast_dimensions"):
         return op.integers("broadcast_dimensions")
-    return tuple(range(shape.rank - rank, shape.rank))
+    return _last_axes(operand, shape)
 
 
 def _elementwise(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
@@ -674,22 +660,15 @@ def _custom_call(writer: OperationWriter, op: SourceOperation) -> Sequence[Instr
     if target == ASSERTION and writer.module.is_polymorphic:
         assert_sizes(writer, op)
         return ()
-    attributes: dict[str, Any] = {"custom_call_target": target}
-    if op.flag("has_side_effect"):
-        attributes["custom_call_has_side_effect"] = True
-    version = op.integer("api_version", 1)
-    if version in _API_VERSIONS:
-        attributes["api_version"] = _API_VERSIONS[version]
-    config = op.get("backend_config", "")
-    if isinstance(config, str) and config:
-        attributes["backend_config"] = escape(config)
-    called = op.get("called_computations", ())
-    if isinstance(called, tuple) and called:
-        names = op.words("called_computations")
-        attributes["called_computations"] = tuple(
-            writer.module.function(name, op) for name in names
-        )
-    return writer.results(op, "custom-call", attributes)
+    config, called = op.get("backend_config", ""), op.get("called_computations", ())
+    names = op.words("called_computations") if isinstance(called, tuple) else ()
+    attributes = _said(
+        custom_call_has_side_effect=op.flag("has_side_effect"),
+        api_version=_API_VERSIONS.get(op.integer("api_version", 1)),
+        backend_config=escape(config) if isinstance(config, str) and config else "",
+        called_computations=tuple(writer.module.function(name, op) for name in names),
+    )
+    return writer.results(op, "custom-call", {"custom_call_target": target} | attributes)
 
 
 _API_VERSIONS: Final = {
@@ -711,10 +690,6 @@ def _called(attribute: str) -> Conversion:
         return writer.results(op, "call", {"to_apply": called, **composite})
 
     return construct
-
-
-def _sharding_constraint(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    return writer.results(op, "copy", {})
 
 
 def _barrier(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
@@ -764,7 +739,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "broadcast_compare": _implicit_broadcast("compare"),
     "broadcast_in_dim": _broadcast_in_dim,
     "call": _called("callee"),
-    "case": _case,
+    "case": _chosen,
     "collective_broadcast": one_instruction("collective-broadcast", _collective),
     "collective_permute": one_instruction("collective-permute", _permute),
     "compare": one_instruction("compare", compare_attributes),
@@ -794,14 +769,14 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "reduce_precision": one_instruction("reduce-precision", _reduce_precision),
     "reduce_scatter": one_instruction("reduce-scatter", _along("scatter_dimension"), "to_apply"),
     "reduce_window": one_instruction("reduce-window", _reduce_window, "to_apply"),
-    "rng": one_instruction("rng", _rng),
-    "rng_bit_generator": one_instruction("rng-bit-generator", _rng_bits),
+    "rng": one_instruction("rng", _rng("distribution")),
+    "rng_bit_generator": one_instruction("rng-bit-generator", _rng("algorithm")),
     "scatter": one_instruction("scatter", _scatter, "to_apply"),
     "select_and_scatter": one_instruction(
         "select-and-scatter", _reduce_window, "select", "scatter"
     ),
     "send": _send,
-    "sharding_constraint": _sharding_constraint,
+    "sharding_constraint": one_instruction("copy", lambda _: {}),
     "slice": one_instruction("slice", _slice),
     "sort": one_instruction("sort", _sort, "to_apply"),
     "top_k": one_instruction("topk", _top_k),
