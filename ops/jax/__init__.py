@@ -118,11 +118,8 @@ class _Builder(JaxprBuilder):
 
     def module(self, name: str, closed: OfJax) -> HloModule:
         """The module of a closed jaxpr."""
-        names = _names_of_arguments(closed.jaxpr)
-        parameters = [
-            self.add("parameter", [variable.aval], number=number, name=names[number])
-            for number, variable in enumerate(closed.jaxpr.invars)
-        ]
+        avals = [variable.aval for variable in closed.jaxpr.invars]
+        parameters = self.parameters(avals, _names_of_arguments(closed.jaxpr))
         results = self.run(closed, parameters)
         root = self.root_of(results, is_tuple=len(results) != 1)
         entry = Computation("main", tuple(self.instructions), root)

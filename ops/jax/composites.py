@@ -14,7 +14,7 @@ from functools import reduce
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from indexing.layout import ElementType, Shape
+from indexing.layout import Shape
 from indexing.passes import Constraint
 from ops.hlo.attributes import DimensionLabels
 from ops.hlo.module import Computation, Instruction
@@ -102,27 +102,16 @@ def _cumulative(opcode: str) -> Composite:
         row = SimpleNamespace(shape=aval.shape[:axis] + aval.shape[axis + 1 :], dtype=aval.dtype)
         first = add.constant(primitives.scalar_of(aval))
         start = add.add("broadcast", [row], [first], {"dimensions": ()})
-        step = add.computation(f"cumulative_{opcode}", _step(opcode, row))
+        inside = add.nested(own_names=True)
+        result = inside.add(opcode, [row], inside.parameters([row, row], "ab"), name="r")
+        inside.together([result, result], name="t")  # and the next carried value
+        step = add.computation(f"cumulative_{opcode}", inside.instructions)
         attributes: dict[str, Any] = {"dimensions": (axis,), "num_carries": 1, "to_apply": step}
         attributes["is_reverse"] = equation.given["reverse"]
         both = add.add("scan", [aval, row], [*equation.operands, start], attributes)
         return [add.add("get-tuple-element", [aval], [both], {"index": 0})]
 
     return composite
-
-
-def _step(opcode: str, row: OfJax) -> list[Instruction]:
-    """A slice and the carried value, combined: the result, and the next carried value."""
-    shape, sizes = primitives.shape_of(row), (primitives.sizes_of(row),)
-    pair = tuple(
-        Instruction(name, "parameter", shape, parameter_number=number, sizes=sizes)
-        for number, name in enumerate("ab")
-    )
-    result = Instruction("r", opcode, shape, pair, sizes=sizes)
-    root = Instruction(
-        "t", "tuple", Shape.of_tuple([shape, shape]), (result, result), sizes=sizes * 2
-    )
-    return [*pair, result, root]
 
 
 def _place_of_extremum(direction: str) -> Composite:
@@ -136,16 +125,11 @@ def _place_of_extremum(direction: str) -> Composite:
         numbers = add.add("iota", [places], attributes={"iota_dimension": axis})
         fold = "maximum" if direction == "GT" else "minimum"
         first = neutral_element(fold, operand.shape.element_type)
-        starts = [
-            add.constant(primitives.scalar_of(whole), first),
-            add.constant(primitives.scalar_of(aval), 0),
-        ]
-        compared = _first_extremum(
-            direction,
-            primitives.shape_of(primitives.scalar_of(whole)),
-            primitives.shape_of(primitives.scalar_of(aval)),
-        )
-        step = add.computation(f"first_{direction}", compared)
+        value, place = map(primitives.scalar_of, (whole, aval))
+        starts = [add.constant(value, first), add.constant(place, 0)]
+        inside = add.nested(own_names=True)
+        _first_extremum(inside, direction, value, place)
+        step = add.computation(f"first_{direction}", inside.instructions)
         attributes = {"dimensions": (axis,), "to_apply": step}
         both = add.add("reduce", [values, aval], [operand, numbers, *starts], attributes)
         return [add.add("get-tuple-element", [aval], [both], {"index": 1})]
@@ -153,34 +137,30 @@ def _place_of_extremum(direction: str) -> Composite:
     return composite
 
 
-def _first_extremum(direction: str, value: Shape, place: Shape) -> list[Instruction]:
-    """The pair of a value and its place that comes first in the order.
+def _first_extremum(inside: JaxprBuilder, direction: str, value: OfJax, place: OfJax) -> None:
+    """Add the pair of a value and its place that comes first in the order.
 
     A nan comes before all numbers.
     """
-    a, i, b, j = parameters = tuple(
-        Instruction(name, "parameter", shape, parameter_number=number)
-        for number, (name, shape) in enumerate(zip("aibj", (value, place) * 2, strict=True))
-    )
-    truth, made = Shape(ElementType.PRED), list(parameters)
+    a, i, b, j = inside.parameters([value, place] * 2, "aibj")
 
     def add(
-        name: str, opcode: str, shape: Shape, *operands: Instruction, **given: object
+        name: str, opcode: str, aval: OfJax, *operands: Instruction, **given: object
     ) -> Instruction:
-        made.append(Instruction(name, opcode, shape, operands, given))
-        return made[-1]
+        return inside.add(opcode, [aval], operands, given, name=name)
 
-    compared = add("compared", "compare", truth, a, b, direction=direction)
-    no_number = add("no_number", "compare", truth, a, a, direction="NE")
-    beyond = add("beyond", "or", truth, compared, no_number)
-    equal = add("equal", "compare", truth, a, b, direction="EQ")
-    earlier = add("earlier", "compare", truth, i, j, direction="LT")
-    first = add("first", "and", truth, equal, earlier)
-    chosen = add("chosen", "or", truth, beyond, first)
+    compared = add("compared", "compare", _TRUTH, a, b, direction=direction)
+    no_number = add("no_number", "compare", _TRUTH, a, a, direction="NE")
+    beyond = add("beyond", "or", _TRUTH, compared, no_number)
+    equal = add("equal", "compare", _TRUTH, a, b, direction="EQ")
+    earlier = add("earlier", "compare", _TRUTH, i, j, direction="LT")
+    first = add("first", "and", _TRUTH, equal, earlier)
+    chosen = add("chosen", "or", _TRUTH, beyond, first)
     values = add("value", "select", value, chosen, a, b)
-    places = add("place", "select", place, chosen, i, j)
-    add("r", "tuple", Shape.of_tuple([value, place]), values, places)
-    return made
+    inside.together([values, add("place", "select", place, chosen, i, j)], name="r")
+
+
+_TRUTH: Final = SimpleNamespace(shape=(), dtype="bool")
 
 
 def _scatter(opcode: str) -> Composite:
@@ -290,8 +270,7 @@ class _Scan:
 
     def _goes_on(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
         end = inside.constant(self.integer, self.length)
-        truth = SimpleNamespace(shape=(), dtype="bool")
-        return [inside.add("compare", [truth], [state[0], end], {"direction": "LT"})]
+        return [inside.add("compare", [_TRUTH], [state[0], end], {"direction": "LT"})]
 
     def _next_state(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
         counter, kept = state[0], state[1 : 1 + self.kept]
@@ -351,10 +330,7 @@ class _Scan:
         kept, inputs = operands[: self.kept], operands[self.kept :]
         rows = [_aval(aval, aval.shape[1:]) for aval in self.before[self.kept :]]
         inside = builder.nested()
-        parameters = [
-            inside.add("parameter", [aval], number=number)
-            for number, aval in enumerate([*rows, *self.before[: self.kept]])
-        ]
+        parameters = inside.parameters([*rows, *self.before[: self.kept]])
         slices, carried = parameters[: len(rows)], parameters[len(rows) :]
         results = inside.run(self.jaxpr, [*carried, *slices])
         after = [*results[self.carries :], *carried[: self.fixed], *results[: self.carries]]

@@ -315,11 +315,19 @@ class JaxprBuilder(InstructionBuilder, ABC):
         sizes = tuple(map(sizes_of, avals))
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
 
-    def together(self, arrays: Sequence[Instruction]) -> Instruction:
+    def parameters(self, avals: Sequence[OfJax], names: Sequence[str] = ()) -> list[Instruction]:
+        """The parameters of a computation, in order."""
+        pairs = zip(avals, names or [""] * len(avals), strict=True)
+        return [
+            self.add("parameter", [aval], number=number, name=name)
+            for number, (aval, name) in enumerate(pairs)
+        ]
+
+    def together(self, arrays: Sequence[Instruction], name: str = "") -> Instruction:
         """A tuple of arrays."""
         sizes = tuple(size for each in arrays for size in each.sizes or ())
         shape = Shape.of_tuple([each.shape for each in arrays])
-        return self.made("tuple", shape, sizes, arrays)
+        return self.made("tuple", shape, sizes, arrays, name=name)
 
     def root_of(self, results: Sequence[Instruction], *, is_tuple: bool) -> Instruction:
         """The last instruction of a computation: a tuple, or a copy of the only result."""
