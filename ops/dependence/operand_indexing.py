@@ -116,6 +116,13 @@ class OperandIndexing(Displayed):
         return with_known_values(within_reach(replace(self, runtime=seen)))
 
     @property
+    def other_maps(self) -> list[IndexingMap]:
+        """The maps beside its own: to values at runtime, then to the replicas that hold them."""
+        replicas = (each.replica_id for each in (*self.runtime, self))
+        kept = (each for each in replicas if each is not None)
+        return [*(each.map for each in self.runtime), *kept]
+
+    @property
     def weight(self) -> int:
         """Number of terms that simplification works on at once."""
         replica = [] if self.replica_id is None else [self.replica_id]

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import count
+from itertools import chain, count
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import sympy
@@ -443,29 +443,30 @@ def _same(instruction: Instruction, known: Known) -> Found | None:
     return found if found is None or len(found) != 1 else [*found] * count
 
 
-def _joined(instruction: Instruction, known: Known) -> Found | None:
-    parts = [known.values(operand) for operand in instruction.operands]
-    listed = [part for part in parts if part is not None]
-    return [size for part in listed for size in part] if len(listed) == len(parts) else None
-
-
 def _part(instruction: Instruction, known: Known) -> Found | None:
     found = known.values(instruction.operands[0])
     return None if found is None else found[slice(*instruction.attributes["slice"][0])]
 
 
-def _combined(
-    combine: Callable[[Iterable[Size]], Size],
-) -> Callable[[Instruction, Known], Found | None]:
+_Values: TypeAlias = "Callable[[Instruction, Known], Found | None]"
+
+
+def _of_all(combine: Callable[[Sequence[Sequence[Size]]], Found]) -> _Values:
+    """The values by those of all operands, if all are known."""
+
     def rule(instruction: Instruction, known: Known) -> Found | None:
         columns = [known.values(operand) for operand in instruction.operands]
         listed = [column for column in columns if column is not None]
-        return [*map(combine, zip(*listed, strict=True))] if len(listed) == len(columns) else None
+        return combine(listed) if len(listed) == len(columns) else None
 
     return rule
 
 
-_OF_SCALARS: Final[Mapping[str, Callable[[Instruction, Known], Found | None]]] = {
+def _combined(combine: Callable[[Iterable[Size]], Size]) -> _Values:
+    return _of_all(lambda columns: [*map(combine, zip(*columns, strict=True))])
+
+
+_OF_SCALARS: Final[Mapping[str, _Values]] = {
     "add": _combined(total),
     "constant": _constant,
     "copy": _same,
@@ -479,7 +480,7 @@ _OF_SCALARS: Final[Mapping[str, Callable[[Instruction, Known], Found | None]]] =
 _VALUES: Final = {
     **_OF_SCALARS,
     "broadcast": _same,
-    "concatenate": _joined,
+    "concatenate": _of_all(lambda columns: [*chain.from_iterable(columns)]),
     "convert": _same,
     "maximum": _combined(lambda sizes: plain(forms.maximum(map(as_form, sizes)))),
     "minimum": _combined(lambda sizes: plain(forms.minimum(map(as_form, sizes)))),

@@ -163,10 +163,7 @@ def _accessed(array: ArrayTile) -> IndexingMap:
     """The map to elements, to the places of values at runtime, and to replicas."""
     access = array.indexings[0]
     own = access.map.simplify()
-    maps = [each.map for each in access.runtime]
-    replicas = (each.replica_id for each in (*access.runtime, access))
-    maps += [each for each in replicas if each is not None]
-    values = [form for each in maps for form in each.simplify().forms]
+    values = [form for each in access.other_maps for form in each.simplify().forms]
     return IndexingMap.from_forms([*own.forms, *values], own.domain)
 
 

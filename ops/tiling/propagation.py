@@ -782,10 +782,7 @@ def dimensions_of_one_value(indexing: OperandIndexing) -> Iterator[int]:
 
 def values_of(indexing: OperandIndexing) -> list[Form]:
     """Things that elements depend on besides their indices: runtime values, and the replica."""
-    maps = [each.map for each in indexing.runtime]
-    replicas = (each.replica_id for each in (*indexing.runtime, indexing))
-    maps += [each for each in replicas if each is not None]
-    found = dict.fromkeys(form for each in maps for form in each.simplify().forms)
+    found = dict.fromkeys(form for each in indexing.other_maps for form in each.simplify().forms)
     return [form for form in found if any(name[0] == "d" for name in forms.variables_of((form,)))]
 
 
