@@ -115,30 +115,30 @@ class Costs:
         """The operations inside a form, each with its price."""
         known = self._operations
         found: Operations = {}
-        if any(atom.inside is None or atom.depth > MAX_DEPTH for atom in form.terms):
-            # To keep the operations of each atom would take the square of the levels.
-            for atom in forms.postorder((form,)):
-                self._add_atom(found, atom)
         for atom in form.terms:
-            if atom.arguments and atom.inside is not None and atom.depth <= MAX_DEPTH:
-                if atom not in known:
-                    self._find(atom)
-                found.update(known[atom])
+            if atom.arguments:
+                found.update(known.get(atom) or self._find(atom))
         _add_sum(found, form)
         return found
 
-    def _find(self, outer: Atom) -> None:
+    def _find(self, outer: Atom) -> Operations:
         """The operations of an atom and of those inside it, these first."""
-        known = self._operations
-        for atom in forms.postorder((Form(0, {outer: 1}),), skip=known.__contains__):
-            if atom.arguments:
-                found: Operations = {}
+        known, inside = self._operations, outer.inside
+        found: Operations = {}
+        if inside is None or outer.depth > MAX_DEPTH:
+            # To keep the operations of each atom would take the square of the levels.
+            for atom in forms.postorder((Form(0, {outer: 1}),)):
+                self._add_atom(found, atom)
+            return found
+        for atom in (*inside, outer):
+            if atom.arguments and atom not in known:
+                found = {}
                 for argument in atom.arguments:
                     for inner in argument.terms:
-                        if inner.arguments:
-                            found.update(known[inner])
+                        found.update(known.get(inner, _NONE))
                 self._add_atom(found, atom)
                 known[atom] = found
+        return found
 
     def _add_atom(self, found: Operations, atom: Atom) -> None:
         """Add an operation and the sums that it is applied to, without what is inside these."""
@@ -182,6 +182,8 @@ class Costs:
         if atom.kind is AtomKind.MOD:
             found[atom] = REMAINDER
 
+
+_NONE: Final[Mapping[Node, int]] = {}
 
 _COMPARISONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO)
 
