@@ -123,9 +123,10 @@ def _step(scope: Scope, form: Form, *, is_alone: bool) -> Form:
 
 def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     """The cheapest of the canonical form written out, the form by its parts, and as it stands."""
-    written = extracted(scope, scope.canonical(form))
+    costs, canonical = costs_of(scope), scope.canonical(form)
+    is_torn = costs.of(canonical) > max(_DEAR, costs.of(form) * _MUCH)
+    written = (read if is_torn and count_maxima(canonical) else extracted)(scope, canonical)
     result = sharing(scope, written)
-    costs = costs_of(scope)
     cost = costs.of(result)
     best = result
     if result != form and (cost >= _DEAR or costs.of(form) < cost * _MUCH):
@@ -140,15 +141,18 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
 
 
 def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> Form:
-    """The cheapest of a result, the form with inner operations abstracted, by parts, and itself."""
+    """The cheapest of a result, the form with inner operations abstracted, and itself by parts."""
+    costs = costs_of(scope)
     laws, abstracted = _abstracted(scope, form)
-    parts = _by_parts(scope, form)
-    best = _best(scope, result, (abstracted, parts, form), is_alone=is_alone)
-    if best not in (result, parts, form):
-        return conditions.logged(scope, laws, form, best)
-    if scope.log is not None and best != parts:
-        scope.log.parts.pop(form.key)
-    return best
+    best = _best(scope, result, (abstracted, form), is_alone=is_alone)
+    is_near = costs.of(form) < costs.of(best) * _MUCH
+    parts = _by_parts(scope, form) if is_near else best
+    found = _best(scope, best, (parts, form), is_alone=is_alone)
+    if found not in (result, parts, form):
+        return conditions.logged(scope, laws, form, found)
+    if scope.log is not None and found != parts:
+        scope.log.parts.pop(form.key, None)
+    return found
 
 
 def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:

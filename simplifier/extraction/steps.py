@@ -14,8 +14,9 @@ from simplifier.canonical.nonlinear import turned
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
+from simplifier.expr.form import EXTREMA, ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.expr.operations import mod, replace
+from simplifier.extraction.cost import EXTREMUM, operators_as_written
 from simplifier.extraction.natural import Residue
 from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
@@ -463,7 +464,23 @@ def _greatest(scope: Scope, operands: Sequence[Form], kind: AtomKind) -> Form | 
 def _shifted(
     rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...] = ()
 ) -> Iterator[Candidates]:
-    """``max(A, B) + t = max(A + t, B + t)``."""
+    """``max(A, B) + t = max(A + t, B + t)`` with the terms moved that leave the least work."""
+    yield min(_shiftings(rest, kind, operands, why), key=_operators)
+
+
+def _operators(candidates: Candidates) -> int:
+    """The operators beside and inside the first alternative, at a glance."""
+    rest, (operands, *_) = candidates.rest, candidates.alternatives
+    inner = [atom.arguments for form in operands for atom in form.terms if atom.kind in EXTREMA]
+    sums = dict.fromkeys(chain((rest,), operands, *inner))
+    compared = EXTREMUM * sum(len(each) - 1 for each in (operands, *inner))
+    beside = (rest != ZERO) + (abs(candidates.weight) != 1)
+    return sum(map(operators_as_written, sums)) + compared + beside
+
+
+def _shiftings(
+    rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...]
+) -> Iterator[Candidates]:
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
         for weight, extremum, parts, turning in _turned(kind, inside):
