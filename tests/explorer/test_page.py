@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import pytest
 
+import indexing
 from indexing import IndexingMap, MapError, Variable, parse_map
 from ops import Fusion, explore, explorer, hlo
 from ops.explorer import MODULES, Explored, code_of_map, function_list, page_file
@@ -282,9 +283,16 @@ def test_an_instruction_is_what_runs_as_one(name: str) -> None:
     assert data["views"][0]["name"] == {"f": "fused", "r": "r"}[name]
 
 
-def test_other_things_are_refused() -> None:
+def test_the_explorer_of_indexing_shows_what_that_of_ops_shows() -> None:
+    module = hlo.parse(SMALL)
+    for thing in (module, module.entry, module["f"], Fusion.of(module["f"])):
+        assert indexing.explore(thing).data == explore(thing).data
+
+
+@pytest.mark.parametrize("shows", [explore, indexing.explore])
+def test_other_things_are_refused(shows: Callable[[Any], object]) -> None:
     with pytest.raises(ArgumentError, match="expected a module, a computation, a fusion or an"):
-        explore("examples/softmax.hlo")  # pyright: ignore[reportArgumentType]
+        shows("examples/softmax.hlo")
 
 
 def test_a_module_without_text_is_printed() -> None:

@@ -15,6 +15,7 @@ from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.performance.coalescing import may_be_same
+from ops.rules import rule
 from ops.rules.dynamic_slice import _covers
 from simplifier import Interval
 from simplifier.expr import form as forms
@@ -259,6 +260,23 @@ def test_singles_are_one_indexing_each(
 ) -> None:
     assert dependence.singles() == singles
     assert BOTH.singles() == [(IDENTITY,), (TURNED,)]
+
+
+@pytest.mark.parametrize(
+    ("dependence", "entries", "kept"),
+    [(NOTHING, (), NOTHING), (BOTH, (IDENTITY, TURNED), ONE), (UNKNOWN, (UNKNOWN,), UNKNOWN)],
+)
+def test_entries_are_the_indexings_or_the_reason(
+    dependence: AnyDependence, entries: tuple[object, ...], kept: AnyDependence
+) -> None:
+    assert dependence.entries == entries
+    assert dependence.only(lambda each: each != IDENTITY) == kept
+
+
+def test_what_must_be_known_fails_with_the_reason() -> None:
+    assert rule.known(ONE, MapError) is ONE
+    with pytest.raises(MapError, match=r"^sort: no indexing map$"):
+        rule.known(UNKNOWN, MapError)
 
 
 def test_indexings_that_become_equal_are_one() -> None:
