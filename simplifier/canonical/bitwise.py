@@ -135,8 +135,6 @@ _BY_DIGITS: Final = {
 
 def _masked(context: Context, kind: AtomKind, number: Form, mask: int) -> Form | None:
     """A function of a number and a constant: of no bits, all, the lower or the higher ones."""
-    if number.is_constant:
-        return operations.bitwise(kind, (number, constant(mask)))
     if mask in (0, -1):
         context.fired(law.ALL_BITS if mask else law.NO_BITS)
         return _by_all_or_none(kind, number, mask)

@@ -128,12 +128,10 @@ def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form
         return operations.select(condition, chosen, other)
     if next(iter(condition.terms.values())) < 0:
         condition, chosen, other = operations.negation(condition), other, chosen
-    if chosen.is_constant and other.is_constant:
-        context.fired(law.CHOICE_OF_NUMBERS)
-        return condition.times(chosen.constant - other.constant) + other.constant
     common, chosen, other = apart(context, chosen, other)
     if chosen.is_constant and other.is_constant:
-        return common.plus(select(context, condition, chosen, other))
+        context.fired(law.CHOICE_OF_NUMBERS)
+        return common.plus(condition, chosen.constant - other.constant) + other.constant
     scale = common_factor(context, chosen, other)
     parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
     choice = operations.select(condition, *parts)

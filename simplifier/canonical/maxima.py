@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from math import gcd
+from operator import itemgetter
 from typing import Final
 
 from simplifier.bounds.context import Context
@@ -254,7 +255,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
     The pivot ``P`` is the operand that nests the fewest maxima and leaves the most positive terms.
     Constants have the last word: clamps ``max(0, D)`` and ``max(0, D - b)`` are turned alike.
     """
-    best: tuple[tuple[object, ...], Form, list[Form]] | None = None
+    ranked: list[tuple[int, list[tuple[object, ...]], Form, list[Form]]] = []
     for candidate in operands:
         others = (operand for operand in operands if operand is not candidate)
         differences = sorted(
@@ -271,12 +272,8 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
             if len(flat) <= len(operands):
                 context.fired(law.PIVOT)
                 return candidate.plus(maximum(context, flat))
-        rank = (nested, [_turn(form) for form in differences])
-        if best is None or rank < best[0]:
-            best = (rank, candidate, differences)
-    if best is None:
-        return ZERO
-    _, chosen, differences = best
+        ranked.append((nested, [_turn(form) for form in differences], candidate, differences))
+    *_, chosen, differences = min(ranked, key=itemgetter(0, 1))
     context.fired(law.PIVOT)
     scale = gcd(*(value for form in differences for value in (form.constant, *form.terms.values())))
     reduced = [form.exactly_divided(scale) for form in differences]
