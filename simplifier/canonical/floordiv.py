@@ -9,7 +9,7 @@ stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from typing import TypeAlias
 
@@ -23,7 +23,7 @@ from simplifier.laws.law import Law
 Step: TypeAlias = "tuple[Form, Form, int]"
 """The part outside, a numerator and its divisor; with the divisor 1 nothing is left to do."""
 
-Weighted: TypeAlias = "list[tuple[int, Form]]"
+Weighted: TypeAlias = "Sequence[tuple[int, Form]]"
 """Parts of a form, each with its coefficient."""
 
 
@@ -70,11 +70,8 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
         context.fired(law.OPEN_DIGIT)
     if not opened.terms or _size(rest) >= _size(numerator):
         inner = _inner(rest)
-        if inner is not None:
-            rest, divisor = flatten(context, rest, divisor, inner)
-        else:
-            exchanged = exchange(context, rest, divisor)
-            rest, divisor = exchanged or (reflect(context, rest, divisor, whole), 1)
+        flat = flatten(context, rest, divisor, inner) if inner else exchange(context, rest, divisor)
+        rest, divisor = flat or (reflect(context, rest, divisor, whole), 1)
     return outside.plus(opened), rest, divisor
 
 
@@ -337,7 +334,7 @@ def flatten(context: Context, numerator: Form, divisor: int, inner: Atom) -> tup
     return source.plus(numerator.without(inner), radix), radix * divisor
 
 
-def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | None = None) -> Form:
+def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted = ()) -> Form:
     """``floor(N/c) = -floor((c - 1 - N)/c)``, whichever has fewer negative weights.
 
     The part of the numerator that stays whole has one weight.
@@ -346,10 +343,9 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted | N
     if not _is_reflected(weights, numerator.constant, divisor):
         return context.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
-    halves = ZERO
-    for weight, value in _weighted(numerator, whole or []):
-        if 2 * weight == divisor:
-            halves = halves.plus(value)
+    halves = forms.weighted_sum(
+        (1, value) for weight, value in _weighted(numerator, whole) if 2 * weight == divisor
+    )
     context.fired(law.REFLECT)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
     return halves.plus(context.quotient_atom(turned, divisor), -1)
