@@ -237,46 +237,28 @@ def _check_shapes(reader: ExpressionReader, call: FunctionCall, shape: BlockShap
             reader.text.refuse(call.node, message)
 
 
-def _block_pointer(reader: ExpressionReader, call: FunctionCall) -> Value:
-    parts = [
-        call.get(place, name, ())
-        for place, name in enumerate(("base", "shape", "strides", "offsets", "block_shape"))
-    ]
-    return _tensor_pointer(reader, call, *parts)
+def _tensor_pointer(*names: str) -> Handler:
+    """A block of a tensor, by arguments of these names; without offsets, it is a descriptor."""
 
+    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
+        given = {name: call.get(place, name, ()) for place, name in enumerate(names)}
+        block = given["block_shape"]
+        parts = [given["shape"], given["strides"], given.get("offsets", (0,) * len(block))]
+        is_fitting = all(len(part) == len(block) for part in parts)
+        if not is_fitting or not all(map(expressions.is_integer, block)):
+            expected = "expected as many sizes, strides, offsets and sizes of a block"
+            reader.text.refuse(call.node, f"{call.function}: {expected}")
 
-def _descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
-    base, sizes, strides, block = (
-        call.get(place, name, ())
-        for place, name in enumerate(("base", "shape", "strides", "block_shape"))
-    )
-    zeros = (0,) * len(block)
-    return _tensor_pointer(reader, call, base, sizes, strides, zeros, block, is_descriptor=True)
+        def formulas(part: Sequence[Value]) -> tuple[Formula, ...]:
+            return tuple(reader.formula(call.node, each) for each in part)
 
+        (base,) = formulas([given["base"]])
+        sizes, strides, offsets = map(formulas, parts)
+        return TensorPointer(
+            base, sizes, strides, offsets, tuple(block), is_descriptor="offsets" not in names
+        )
 
-def _tensor_pointer(
-    reader: ExpressionReader,
-    call: FunctionCall,
-    base: Value,
-    *parts: Value,
-    is_descriptor: bool = False,
-) -> Value:
-    sizes, strides, offsets, block = parts
-    if len({len(each) for each in parts}) > 1 or not all(map(expressions.is_integer, block)):
-        message = f"{call.function}: expected as many sizes, strides, offsets and sizes of a block"
-        reader.text.refuse(call.node, message)
-
-    def formulas(part: Sequence[Value]) -> tuple[Formula, ...]:
-        return tuple(reader.formula(call.node, each) for each in part)
-
-    return TensorPointer(
-        reader.formula(call.node, base),
-        formulas(sizes),
-        formulas(strides),
-        formulas(offsets),
-        tuple(block),
-        is_descriptor,
-    )
+    return handler
 
 
 def _advanced(reader: ExpressionReader, call: FunctionCall) -> Value:
@@ -298,6 +280,8 @@ def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 Handler = Any
 """From a reader and a call to a value."""
+
+_OF_BLOCKS: Final = ("base", "shape", "strides")
 
 _PLACE_OF_MASK: Final = {"load": 1, "atomic_cas": 3}
 """Where the mask stands, if not behind the pointer and the value."""
@@ -357,9 +341,9 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("tl.rand", "tl.randn", "tl.randint"), _random),
     **{f"tl.{name}": _nothing for name in _STATEMENTS},
     "print": _nothing,
-    "tl.make_block_ptr": _block_pointer,
+    "tl.make_block_ptr": _tensor_pointer(*_OF_BLOCKS, "offsets", "block_shape"),
     "tl.advance": _advanced,
-    "tl.make_tensor_descriptor": _descriptor,
+    "tl.make_tensor_descriptor": _tensor_pointer(*_OF_BLOCKS, "block_shape"),
     **{f"tl.{name}": _accessed for name in _MEMORY},
     **{f"{home}.{name}": _reduced for home in ("tl", "") for name in _REDUCTIONS},
     **{f"{home}.{name}": _unread for home in ("tl", "", "tl.math") for name in _OF_NUMBERS},
