@@ -7,6 +7,7 @@ replaced instruction stands for its replacement.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from indexing.layout import Shape
@@ -319,18 +320,8 @@ class ModuleEditor:
         changed: dict[Computation, Computation] = {}
         for each in self._reached():
             changed[each] = self._draft(each).built(changed)
-        before = self._module
-        entry, computations = changed[before.entry], tuple(changed.values())
-        return HloModule(
-            before.name,
-            computations,
-            entry,
-            before.attributes,
-            "",
-            "",
-            before.tables,
-            before.size_facts,
-        )
+        entry, computations = changed[self._module.entry], tuple(changed.values())
+        return replace(self._module, computations=computations, entry=entry, source="", file="")
 
     # The steps of the methods above.
 

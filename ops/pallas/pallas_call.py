@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable
@@ -165,8 +166,7 @@ class PallasCall(Displayed):
 
     def out_of_bounds(self) -> tuple[OutOfBoundsBlock, ...]:
         """First step, for each array, that takes a block outside of it."""
-        found = (each.out_of_bounds() for each in self.arrays)
-        return tuple(each for each in found if each is not None)
+        return tuple(filter(None, (each.out_of_bounds() for each in self.arrays)))
 
     def unwritten(self) -> tuple[UnwrittenElement, ...]:
         """First element of each result that no step writes, if values do not decide that.
@@ -183,8 +183,7 @@ class PallasCall(Displayed):
 
     def races(self) -> tuple[WriteRace, ...]:
         """First two steps, for each result, that write an element, maybe at the same time."""
-        found = (self._race(each) for each in self.outputs)
-        return tuple(each for each in found if each is not None)
+        return tuple(filter(None, map(self._race, self.outputs)))
 
     def late_revisits(self) -> tuple[LateRevisit, ...]:
         """First step, for each result, that comes back to a block, or to a part of one.
@@ -196,8 +195,7 @@ class PallasCall(Displayed):
 
     def alias_conflicts(self) -> tuple[AliasConflict, ...]:
         """First step, for each alias, that writes an element that a later step reads."""
-        found = (self._alias_conflict(*pair) for pair in self.aliases)
-        return tuple(each for each in found if each is not None)
+        return tuple(filter(None, starmap(self._alias_conflict, self.aliases)))
 
     # How that is found.
 
@@ -231,8 +229,8 @@ class PallasCall(Displayed):
 
     def _late_revisits(self, races: Sequence[WriteRace]) -> tuple[LateRevisit, ...]:
         racing = {race.array for race in races}
-        found = (self._late_revisit(each) for each in self.outputs if each.name not in racing)
-        return tuple(each for each in found if each is not None)
+        outputs = (each for each in self.outputs if each.name not in racing)
+        return tuple(filter(None, map(self._late_revisit, outputs)))
 
     def _late_revisit(self, array: BlockedArray) -> LateRevisit | None:
         blocks = array.elements if array.may_overlap else array.indices_in_bounds
