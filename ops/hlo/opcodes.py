@@ -128,6 +128,9 @@ PASS_ELEMENTS: Final = REARRANGE | {"broadcast", "slice"}
 FOLD: Final = frozenset(("reduce", "reduce-window"))
 """The opcodes that fold many elements of an operand into one of the result."""
 
+FIRST_START: Final[Mapping[str, int]] = {"dynamic-slice": 1, "dynamic-update-slice": 2}
+"""Opcode -> the number of the first operand that is a start index; all behind it are, too."""
+
 CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
 """Opcode -> the attribute that holds the computation, for calls with all operands as arguments."""
 

@@ -9,7 +9,7 @@ from indexing.layout import ElementType, Shape
 from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import Arity
+from ops.hlo.opcodes import FIRST_START, Arity
 
 
 def verify(instruction: Instruction) -> None:
@@ -130,17 +130,13 @@ def _check_elements(shape: Shape, instruction: Instruction) -> None:
         raise AttributeValueError(f"{shape} does not have one element for each of {count} operands")
 
 
-def _start_indices(before: int) -> Callable[[Instruction], None]:
+def _start_indices(instruction: Instruction) -> None:
     """The last operands are one start index for each dimension, or one for all of them."""
-
-    def check(instruction: Instruction) -> None:
-        given, shape = len(instruction.operands) - before, instruction.operands[0].shape
-        is_vector = given == 1 and instruction.operands[-1].shape.rank == 1
-        if given != shape.rank and not is_vector:
-            message = f"{shape} takes {shape.rank} start indices, not {given}"
-            raise AttributeValueError(message)
-
-    return check
+    given = len(instruction.operands) - FIRST_START[instruction.opcode]
+    shape = instruction.operands[0].shape
+    is_vector = given == 1 and instruction.operands[-1].shape.rank == 1
+    if given != shape.rank and not is_vector:
+        raise AttributeValueError(f"{shape} takes {shape.rank} start indices, not {given}")
 
 
 def _check_parameters(computation: Computation, given: Sequence[Shape]) -> None:
@@ -269,8 +265,7 @@ _CHECKS: dict[str, Callable[[Instruction], None]] = {
     "compare": _compare,
     "conditional": _conditional,
     "custom-call": _custom_call,
-    "dynamic-slice": _start_indices(1),
-    "dynamic-update-slice": _start_indices(2),
+    **dict.fromkeys(FIRST_START, _start_indices),
     "get-tuple-element": _get_tuple_element,
     "infeed": _infeed,
     "iota": _iota,

@@ -11,6 +11,7 @@ from indexing.layout import Kind, ShapeError
 from indexing.passes import Constraint
 from ops import index_maps
 from ops.hlo import Instruction
+from ops.hlo.opcodes import FIRST_START
 from ops.hlo.shape_inference import Application, Sized, sizes_of_part
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.constant_folding import value_of
@@ -272,7 +273,7 @@ def start_values(instruction: Instruction) -> tuple[int | None, ...]:
     Raises:
         ShapeError: the starts are neither integer scalars nor one vector of integers.
     """
-    starts = instruction.operands[_FIRST_START[instruction.opcode] :]
+    starts = instruction.operands[FIRST_START[instruction.opcode] :]
     rank = len(sizes_of(instruction.operands[0]))
     _check_starts(instruction.opcode, starts, rank)
     if _are_scalars(starts):
@@ -283,9 +284,6 @@ def start_values(instruction: Instruction) -> tuple[int | None, ...]:
         ]
     values = (value_of(start, element) for start, element in elements)
     return tuple(value.constant if value and value.is_constant else None for value in values)
-
-
-_FIRST_START: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 
 
 def _check_starts(op: str, starts: Sequence[Instruction], rank: int) -> None:
