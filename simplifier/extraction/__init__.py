@@ -369,15 +369,15 @@ def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates
     yield from remainder_steps(scope, form, reader.residue)
     yield from quotient_steps(form)
     yield from source_steps(scope, form)
-    yield from extremum_steps(scope, form)
+    yield from extremum_steps(scope, form, reader.costs.of)
 
 
 def _moves_of_products(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
     return product_steps(scope, form, reader.combined)
 
 
-def _moves_of_extrema(scope: Scope, form: Form, _: DigitWriter) -> Iterator[Candidates]:
-    return extremum_steps(scope, form)
+def _moves_of_extrema(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
+    return extremum_steps(scope, form, reader.costs.of)
 
 
 def _is_symbolic(atom: Atom) -> bool:

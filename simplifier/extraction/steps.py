@@ -14,9 +14,8 @@ from simplifier.canonical.nonlinear import turned
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import EXTREMA, ONE, ZERO, Atom, AtomKind, Form, Key
+from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.expr.operations import mod, replace
-from simplifier.extraction.cost import EXTREMUM, operators_as_written
 from simplifier.extraction.natural import Residue
 from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
@@ -369,13 +368,17 @@ _PAIR: Final = 2
 _OTHER: Final = {AtomKind.MAX: AtomKind.MIN, AtomKind.MIN: AtomKind.MAX}
 
 
-def extremum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
+CostOf: TypeAlias = "Callable[[Form], int]"
+"""What a form costs as it stands."""
+
+
+def extremum_steps(scope: Scope, form: Form, cost_of: CostOf) -> Iterator[Candidates]:
     """Terms move into extrema; maxima come back as minima; quotients move to operands."""
     found = digits.maxima(form)
     for atom in found:
         factor, rest = form.terms[atom], form.without(atom)
         operands = [argument.times(factor) for argument in atom.arguments]
-        yield from _shifted(rest, _greatest_of(factor), operands)
+        yield from _shifted(cost_of, rest, _greatest_of(factor), operands)
     for atom, other in permutations(found, 2):
         if (
             form.terms[atom] * form.terms[other] < 0
@@ -389,7 +392,7 @@ def extremum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
             and digits.maxima(atom.numerator)
             and scope.is_canonical(atom)
         ):
-            yield from _quotients(scope, form, atom)
+            yield from _quotients(scope, form, atom, cost_of)
 
 
 def _greatest_of(factor: int) -> AtomKind:
@@ -435,7 +438,7 @@ def _clamped(rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law) -> Ite
             yield Candidates(left, weight, _OTHER[kind], [operands], laws)
 
 
-def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Candidates]:
+def _quotients(scope: Scope, form: Form, atom: Atom, cost_of: CostOf) -> Iterator[Candidates]:
     """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
     inner = digits.maxima(numerator)[0]
@@ -446,7 +449,7 @@ def _quotients(scope: Scope, form: Form, atom: Atom) -> Iterator[Candidates]:
     if greatest is not None:
         yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (law.QUOTIENTS_INSIDE, PRUNE))
     operands = operations.extremum_operands(kind, divided)
-    yield from _shifted(rest, kind, operands, (law.QUOTIENTS_INSIDE,))
+    yield from _shifted(cost_of, rest, kind, operands, law.QUOTIENTS_INSIDE)
 
 
 def _greatest(scope: Scope, operands: Sequence[Form], kind: AtomKind) -> Form | None:
@@ -462,20 +465,11 @@ def _greatest(scope: Scope, operands: Sequence[Form], kind: AtomKind) -> Form | 
 
 
 def _shifted(
-    rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...] = ()
+    cost_of: CostOf, rest: Form, kind: AtomKind, operands: Sequence[Form], *why: Law
 ) -> Iterator[Candidates]:
-    """``max(A, B) + t = max(A + t, B + t)`` with the terms moved that leave the least work."""
-    yield min(_shiftings(rest, kind, operands, why), key=_operators)
-
-
-def _operators(candidates: Candidates) -> int:
-    """The operators beside and inside the first alternative, at a glance."""
-    rest, (operands, *_) = candidates.rest, candidates.alternatives
-    inner = [atom.arguments for form in operands for atom in form.terms if atom.kind in EXTREMA]
-    sums = dict.fromkeys(chain((rest,), operands, *inner))
-    compared = EXTREMUM * sum(len(each) - 1 for each in (operands, *inner))
-    beside = (rest != ZERO) + (abs(candidates.weight) != 1)
-    return sum(map(operators_as_written, sums)) + compared + beside
+    """``max(A, B) + t = max(A + t, B + t)`` with the terms moved that make it cheapest."""
+    found = _shiftings(rest, kind, operands, why)
+    yield min(found, key=lambda each: cost_of(each.built(*each.alternatives)))
 
 
 def _shiftings(
