@@ -293,13 +293,12 @@ def _group(
     axes: Mapping[str, Sequence[_VariablePart]],
 ) -> list[_VariablePart]:
     """The axes of one dimension of the operand, the slowest first."""
-    weights = [
-        (factor * axis.stride // digit.stride, axis)
-        for digit, factor in terms
-        for axis in axes[digit.variable]
-        if digit.stride <= axis.stride < digit.stride * digit.size
-    ]
-    weights.sort(key=lambda weighted: -weighted[0])
+    weight_of: Counter[_VariablePart] = Counter()
+    for digit, factor in terms:
+        for axis in axes[digit.variable]:
+            if digit.stride <= axis.stride < digit.stride * digit.size:
+                weight_of[axis] += factor * axis.stride // digit.stride
+    weights = sorted(((weight, axis) for axis, weight in weight_of.items()), reverse=True)
     expected = 1
     for weight, axis in reversed(weights):
         if weight != expected:
