@@ -178,6 +178,9 @@ MAX_DEPTH_SEARCHED: Final = 2
 MAX_STEPS: Final = 2
 """How many steps in a row a form is rewritten by on its way to a cheaper one: more hardly help."""
 
+MAX_EXPANDED: Final = 1 << 12
+"""A sum of products with more operators is left as the cheapest form: nested dividends double."""
+
 # Exact answers.
 
 MAX_EXACT_ATOMS: Final = 100

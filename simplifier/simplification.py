@@ -76,7 +76,8 @@ def simplify(  # noqa: PLR0913 - options
             the expression stays so.
         form: ``"sum"`` for those who compare results term by term: a sum of products, multiplied
             out at the top and inside, whose factors are variables, digits such as ``x mod 8``,
-            quotients and maxima. It depends on the canonical form alone, whatever it costs.
+            quotients and maxima. It depends on the canonical form alone, whatever it costs; where
+            nested dividends make it far too long, it is the cheapest expression.
 
     Returns:
         An expression over the symbols that were given; simplifying it again changes nothing. It is
@@ -146,10 +147,9 @@ def _simplest(problem: Problem, options: _Options) -> Form:
         return finished(scope, form, *known, Allowance(options.budget, MAX_ATTEMPTS))
 
     def wanted(form: Form) -> Form:
+        found = best(form)
         if options.form is not None:
-            found = form = expanded(scope, best(scope.canonical(form)))
-        else:
-            found = best(form)
+            found = form = expanded(scope, best(scope.canonical(form))) or found
         return found if options.target is None else with_natural_dividends(scope, form, found)
 
     result = last = best(problem.form)

@@ -10,21 +10,26 @@ from simplifier.canonical.scope import Scope
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, ONE, Atom, Form, in_order, weighted_sum
 from simplifier.extraction import DigitWriter
+from simplifier.extraction.cost import operator_count_of_form
 from simplifier.extraction.natural import natural_reading
 from simplifier.laws.rewrite_log import Rewrite
+from simplifier.limits import MAX_EXPANDED
 
 _Factors: TypeAlias = tuple[Atom, ...]
 
 
-def expanded(scope: Scope, form: Form) -> Form:
+def expanded(scope: Scope, form: Form) -> Form | None:
     """A form as a sum of products of digits; equal for forms with one canonical form.
+
+    ``None`` if that is too long.
 
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.expr.text import parse_form
     >>> print(expanded(scope_of(()), parse_form("(x mod 8 + y) * (s + 1) - (x floordiv 8) * 8")))
     (x mod 8) * s + s * y + x mod 8 + y - (x floordiv 8) * 8
     """
-    return scope.once(_SumWriter).written(scope.canonical(form))
+    found = scope.once(_SumWriter).written(scope.canonical(form))
+    return found if operator_count_of_form(found) <= MAX_EXPANDED else None
 
 
 class _SumWriter(DigitWriter):

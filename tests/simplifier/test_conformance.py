@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TypeAlias
 
 import pytest
@@ -175,6 +176,12 @@ def test_sums_of_products_are_equal_to_the_expression(problem: Problem) -> None:
     result = simplify(to_sympy(problem.form), problem.box, form="sum")
     assert first_difference(problem.form, from_sympy(result), problem.points()) is None
     assert simplify(result, problem.box, form="sum") == result
+
+
+def test_a_sum_of_products_that_doubles_with_each_dividend_is_not_written() -> None:
+    text = reduce("(({0} + {1}) * 2) floordiv 3".format, "abcdefghij", "x")
+    expression = parse_expr(text)
+    assert simplify(expression, {}, form="sum") == simplify(expression, {})
 
 
 def test_a_sum_of_products_is_written_for_a_target_too() -> None:
