@@ -339,24 +339,18 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted = (
 
     The part of the numerator that stays whole has one weight.
     """
-    weights = [n for n, _ in _weighted(numerator, whole)] if whole else numerator.terms.values()
+    beside = numerator.plus(forms.weighted_sum(whole), -1) if whole else numerator
+    weights = [*(weight for weight, _ in whole), *beside.terms.values()]
     if not _is_reflected(weights, numerator.constant, divisor):
         return context.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
-    halves = forms.weighted_sum(
-        (1, value) for weight, value in _weighted(numerator, whole) if 2 * weight == divisor
-    )
+    halves = Form(0, {atom: 1 for atom, weight in beside.terms.items() if 2 * weight == divisor})
+    for weight, value in whole:
+        if 2 * weight == divisor:
+            halves = halves.plus(value)
     context.fired(law.REFLECT)
     turned = (halves.times(divisor) - numerator).plus_constant(divisor - 1)
     return halves.plus(context.quotient_atom(turned, divisor), -1)
-
-
-def _weighted(numerator: Form, whole: Weighted) -> Weighted:
-    """The part of a numerator that stays whole, and the other atoms."""
-    beside = numerator
-    for weight, value in whole:
-        beside = beside.plus(value, -weight)
-    return [*whole, *((factor, Form(0, {atom: 1})) for atom, factor in beside.terms.items())]
 
 
 def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
