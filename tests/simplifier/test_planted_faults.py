@@ -80,7 +80,7 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
         {"y": (-8, 91), "z": (-1, 8)},
         "y - ((z * 2 + y mod 2 + 2) mod 3) * 3 - ((y * 2 + z) floordiv 5) * 4 + 6",
     ),
-    "_units": ("(max(x - 1, 0) - x) floordiv 2", {"x": (0, 2)}, "-min(x, 1)"),
+    "_units": ("(max(x - 1, 0) - x) floordiv 2", {"x": (0, 2)}, "max(-x, -1)"),
     "degree": (
         f"{_FACTORS}(x + 1) * (x + 1) * z",
         {"x": (None, None), "z": (2, 2)},
