@@ -124,9 +124,9 @@ class Costs:
     def _find(self, outer: Atom) -> Operations:
         """The operations of an atom and of those inside it, these first."""
         known, inside = self._operations, outer.inside
-        found: Operations = {}
         if inside is None or outer.depth > MAX_DEPTH:
             # To keep the operations of each atom would take the square of the levels.
+            found: Operations = {}
             for atom in forms.postorder((Form(0, {outer: 1}),)):
                 self._add_atom(found, atom)
             return found
@@ -138,7 +138,7 @@ class Costs:
                         found.update(known.get(inner, _NONE))
                 self._add_atom(found, atom)
                 known[atom] = found
-        return found
+        return known[outer]
 
     def _add_atom(self, found: Operations, atom: Atom) -> None:
         """Add an operation and the sums that it is applied to, without what is inside these."""
