@@ -314,9 +314,6 @@ def _power(end: End, exponent: int) -> End:
     return end**exponent
 
 
-_LEVELS_AT_A_GLANCE: Final = 2
-
-
 def range_as_written(context: Context, form: Form) -> Range:
     """The range of any form: that of its canonical form, met with interval arithmetic.
 
@@ -343,24 +340,26 @@ def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Ran
     return fold(forms, of_atom, _arithmetic)
 
 
-def sum_at_a_glance(context: Context, form: Form, levels: int = _LEVELS_AT_A_GLANCE) -> Range:
-    """A cheap range of any form by interval arithmetic, few levels deep where atoms are unknown."""
+def sum_at_a_glance(context: Context, form: Form) -> Range:
+    """A cheap range of any form by interval arithmetic, one level deep where atoms are unknown."""
     known = context.ranges
     if known.keys() >= form.terms.keys():
         return term_by_term(known, form)
-    if not levels:
-        return UNBOUNDED
-    ranges = {
-        atom: known.get(atom) or _at_a_glance(context, atom, levels - 1) for atom in form.terms
-    }
+    ranges = {atom: known.get(atom) or _at_a_glance(context, atom) for atom in form.terms}
     return term_by_term(ranges, form)
 
 
-def _at_a_glance(context: Context, atom: Atom, levels: int) -> Range:
+def _at_a_glance(context: Context, atom: Atom) -> Range:
     if atom.kind not in _ARITHMETIC:
         return UNBOUNDED
     _, arithmetic = _ARITHMETIC[atom.kind]
-    return arithmetic([sum_at_a_glance(context, each, levels) for each in atom.arguments])
+    known = context.ranges
+    return arithmetic(
+        [
+            term_by_term(known, operand) if known.keys() >= operand.terms.keys() else UNBOUNDED
+            for operand in atom.arguments
+        ]
+    )
 
 
 def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:
