@@ -61,12 +61,22 @@ def step(scope: Scope, form: Form, asks: Questions) -> Form:
         if rearranged is not None:
             readings = _readings(scope, rearranged, asks)
             found += [((reason, *laws), read) for laws, read in readings]
-    # A choice computes one branch: what its branches share counts twice.
-    operators = costs_of(scope).operators
-    laws, result = min(found, key=lambda reading: operators(reading[1]))
-    if result == form or operators(result) > operators(form):
+    rank = _rank(scope, form)
+    laws, result = min(found, key=lambda reading: rank(reading[1]))
+    if result == form or rank(result) > rank(form):
         return form
     return logged(scope, laws, form, result)
+
+
+def _rank(scope: Scope, form: Form) -> Callable[[Form], tuple[int, int]]:
+    """What forms equal to one are chosen by: their costs or, of choices, operators as printed.
+
+    A choice computes one branch: what its branches share counts twice.
+    """
+    costs = costs_of(scope)
+    if any(atom.kind is AtomKind.SELECT for atom in postorder((form,))):
+        return lambda each: (costs.operators(each), costs.of(each))
+    return lambda each: (costs.of(each), costs.operators(each))
 
 
 def logged(scope: Scope, laws: _Laws, form: Form, result: Form) -> Form:

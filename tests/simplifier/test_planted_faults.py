@@ -108,7 +108,7 @@ SIMPLIFIED: dict[str, tuple[str, Mapping[str, Ends], str]] = {
     "_range of bits without ends": (
         "max(bitor(bitxor(x, -2), bitxor(y, -1)), 0)",
         {"x": (0, None), "y": (-2, -1)},
-        "max(bitor(-y - 1, bitxor(x, -2)), 0)",
+        "max(bitor(bitxor(x, -2), bitxor(y, -1)), 0)",
     ),
 }
 

@@ -65,7 +65,7 @@ ALL_BITS = Law(
     name="all bits",
     identity="bitand(A, -1) == A and bitor(A, -1) == -1 and bitxor(A, -1) == -1 - A",
     why="-1 has every bit.",
-    example=Example("bitxor(x, -1)", "", "-x - 1"),
+    example=Example("bitxor(x, -1) + x", "", "-1"),
     near_miss=NearMiss("bitxor(x, -6)", "", "bitxor(x, -6)", "-6 lacks some bits"),
 )
 
