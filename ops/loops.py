@@ -357,7 +357,7 @@ class _Tracer:
             if instruction is self._state:
                 is_same = there.simplify() == itself.simplify()
                 return found if is_same and array == (self._state, number) else None
-            if instruction.opcode in REARRANGE:
+            if instruction.opcode in _MOVES:
                 there = self._forward(instruction, 0).compose(there)
             elif instruction.opcode == "while":
                 inner = self._by_loop(array, number, there)
@@ -436,6 +436,9 @@ def forgotten(loop: Instruction, registry: Registry) -> str:
                     return f"%{loop.name} is known for any %{origin.instruction.name} alone"
     return ""
 
+
+_MOVES: Final = REARRANGE - {"reverse"}
+"""What moves elements; an array that is turned is another one, also when it is turned back."""
 
 UPDATES: Final = {"dynamic-update-slice": 1, "scatter": 2}
 """Opcode -> the operand that is written over a part of the first."""
