@@ -43,7 +43,7 @@ COUNTED = {
     "the same number for all": (parsed("d0 in [N, N + 3], N in [0, inf]"), "4"),
     "sizes that must be equal": (
         ops.reshape((N,), (M, 4)).output_to_input[0],
-        "4*Piecewise((M, Eq(4*M, N)), (0, True))",
+        "Piecewise((4*M, Eq(4*M, N)), (0, True))",
     ),
     "a part that must lie inside": (
         ops.slice((N,), (M,), (K,)).output_to_input[0],
