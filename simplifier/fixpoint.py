@@ -17,7 +17,6 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read, sharing
-from simplifier.extraction.cost import operator_count_of_form
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
 from simplifier.laws.catalogue.floordiv import COMMON_FACTOR, FLATTEN, ONLY_VALUE
 from simplifier.laws.catalogue.maxima import PRUNE
@@ -122,7 +121,10 @@ def _step(scope: Scope, form: Form, *, is_alone: bool) -> Form:
 
 
 def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
-    """The cheapest of the canonical form written out, the form by its parts, and as it stands."""
+    """The cheapest of the canonical form written out, the form by its parts, and as it stands.
+
+    Of a canonical form that is torn, of nested clamps, the best is found by abstraction, too.
+    """
     costs, canonical = costs_of(scope), scope.canonical(form)
     is_torn = costs.of(canonical) > max(_DEAR, costs.of(form) * _MUCH)
     written = (read if is_torn and count_maxima(canonical) else extracted)(scope, canonical)
@@ -145,14 +147,14 @@ def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> 
     costs = costs_of(scope)
     laws, abstracted = _abstracted(scope, form)
     best = _best(scope, result, (abstracted, form), is_alone=is_alone)
-    is_near = costs.of(form) < costs.of(best) * _MUCH
-    parts = _by_parts(scope, form) if is_near else best
-    found = _best(scope, best, (parts, form), is_alone=is_alone)
-    if found not in (result, parts, form):
-        return conditions.logged(scope, laws, form, found)
-    if scope.log is not None and found != parts:
-        scope.log.parts.pop(form.key, None)
-    return found
+    if costs.of(form) < costs.of(best) * _MUCH:
+        parts = _by_parts(scope, form)
+        best = _best(scope, best, (parts, form), is_alone=is_alone)
+        if best == parts:
+            return best
+        if scope.log is not None:
+            del scope.log.parts[form.key]
+    return best if best in (result, form) else conditions.logged(scope, laws, form, best)
 
 
 def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
@@ -171,10 +173,13 @@ def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
 
 
 _MUCH: Final = 1.2
-"""A form that costs so many times as much is not read by its parts, ..."""
+"""A form that costs so many times as much as what was found is not read by its parts.
+
+A canonical form that costs so many times as much as the form, and more than ``_DEAR``, is torn.
+"""
 
 _DEAR: Final = 24
-"""... unless what was found costs as much as this, a handful of divisions."""
+"""A handful of divisions. Where less was found, a form that costs much more is not abstracted."""
 
 
 def _best(scope: Scope, result: Form, others: Sequence[Form], *, is_alone: bool = True) -> Form:
@@ -190,7 +195,7 @@ def _best(scope: Scope, result: Form, others: Sequence[Form], *, is_alone: bool 
 def _solved(scope: Scope, form: Form, smaller: Smaller[Scope]) -> Form:
     """The form simplified in a smaller problem; the form itself, where that costs as much."""
     solution = smaller.solution
-    limit = operator_count_of_form(scope.canonical(form))
+    limit = costs_of(scope).operators(scope.canonical(form))
     found = _in_smallest(smaller.context, solution.substituted(form), limit)
     if found is None:
         return form
@@ -210,7 +215,7 @@ def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
     problems between are only passed: each would be searched for itself.
     """
     if scope.smaller is None:
-        count = operator_count_of_form(scope.canonical(form))
+        count = costs_of(scope).operators(scope.canonical(form))
         return simplified(scope, form) if count < limit else None
     solution, inner = scope.smaller
     found = _in_smallest(inner, solution.substituted(form), limit)

@@ -189,6 +189,18 @@ def test_steps_are_over_the_users_own_symbols() -> None:
     assert {name for step in trace for name in step.before.free_symbols} == {own}
 
 
+def test_a_form_with_inner_operations_abstracted_is_the_last_step() -> None:
+    """The form costs far more than that, so nobody reads it by its parts."""
+    trace = Trace()
+    text = (
+        "((d1 mod 128) * 4 + ((d0 mod 8) floordiv 4) * 512 + (d0 floordiv 8) * 3072"
+        " + (d1 floordiv 128) * 1024 + (d0 mod 8) mod 4) mod 384"
+    )
+    result = simplify(parse_expr(text), {"d0": (0, 47), "d1": (0, 383)}, trace=trace)
+    assert "d1 mod 128" in format_expr(result)
+    assert trace[-1].after == result
+
+
 @pytest.mark.needs("islpy")
 def test_what_isl_finishes_is_the_last_step() -> None:
     trace = Trace()
