@@ -52,7 +52,7 @@ class _Remainder(NamedTuple):
 Residue: TypeAlias = "Callable[[Form, int], Form]"
 """The cheapest number congruent to a source by a radix."""
 
-CostOf: TypeAlias = "Callable[[Form, int], int]"
+CostOfRemainder: TypeAlias = "Callable[[Form, int], int]"
 """What the remainder of a form by a radix costs."""
 
 
@@ -82,7 +82,7 @@ def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
             yield _Remainder(weight, unit.value, unit.source, radix, law)
 
 
-def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOf) -> Form:
+def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOfRemainder) -> Form:
     """The number congruent to the source whose remainder is the cheapest."""
     residues = dict.fromkeys(_residues(scope, source, radix))
     if any(atom.kind is MAX for atom in source.terms):
