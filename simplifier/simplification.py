@@ -17,9 +17,8 @@ from simplifier.expr.form import ZERO, Form, variable, variables_of
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
-from simplifier.extraction import costs_of
+from simplifier.extraction import costs_of, expanded
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
-from simplifier.extraction.sums import expanded
 from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
 from simplifier.problem import (
     NOTHING,
