@@ -258,7 +258,7 @@ def _terms(result: Form, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, 
     for atom, factor in result.terms.items():
         digit = digit_of(atom)
         size = sizes[digit.variable] if digit else 1
-        if digit is None or digit.shift or size % (digit.end or digit.weight) or factor <= 0:
+        if digit is None or digit.shift or size % (digit.end or digit.weight):
             _refuse(f"{_shown(Form(0, {atom: factor}))} in a result")
         count = digit.radix or size // digit.weight
         found.append((_VariablePart(digit.variable, digit.weight, count), factor))
@@ -298,7 +298,10 @@ def _group(
         for axis in axes[digit.variable]:
             if digit.stride <= axis.stride < digit.stride * digit.size:
                 weight_of[axis] += factor * axis.stride // digit.stride
-    weights = sorted(((weight, axis) for axis, weight in weight_of.items()), reverse=True)
+    if min(weight_of.values(), default=0) < 0:
+        taken = next(Form(0, {atom: factor}) for atom, factor in result.terms.items() if factor < 0)
+        _refuse(f"{_shown(taken)} in a result")
+    weights = sorted(((weight, axis) for axis, weight in weight_of.items() if weight), reverse=True)
     expected = 1
     for weight, axis in reversed(weights):
         if weight != expected:
