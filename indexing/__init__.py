@@ -2,78 +2,65 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING
 
 from indexing import startup as startup  # first: it prepares the process of the command line
-from indexing.code import emit, emit_loops
-from indexing.errors import MapError, TileError
-from indexing.exact.boxes import StridedInterval
-from indexing.exact.compare import Difference, first_difference
-from indexing.exact.index_set import IndexSet
-from indexing.exact.strides import ByVariable, Contiguity, Stride
-from indexing.formats.einsum import EinopsPattern, to_einsum
-from indexing.formats.text import format_map
-from indexing.index_relation import IndexRelation, flow_dependences
-from indexing.map import IndexingMap, UndefinedMap
-from indexing.readers import (
-    from_affine_map,
-    from_einops,
-    from_einsum,
-    from_isl,
-    parse_map,
-    parse_relation,
-)
-from indexing.tile.constraints import TileConstraints
-from indexing.tile.tile import Tile
-from indexing.transform.substitute import compose
-from indexing.variable import Variable, VariableKind
-from simplifier.errors import check_type
+from simplifier.tools.late import announce, exports
 
-__all__ = [
-    "ByVariable",
-    "Contiguity",
-    "Difference",
-    "EinopsPattern",
-    "IndexRelation",
-    "IndexSet",
-    "IndexingMap",
-    "MapError",
-    "Stride",
-    "StridedInterval",
-    "Tile",
-    "TileConstraints",
-    "TileError",
-    "UndefinedMap",
-    "Variable",
-    "VariableKind",
-    "compose",
-    "emit",
-    "emit_loops",
-    "explore",
-    "first_difference",
-    "flow_dependences",
-    "format_map",
-    "from_affine_map",
-    "from_einops",
-    "from_einsum",
-    "from_isl",
-    "parse_map",
-    "parse_relation",
-    "to_einsum",
-]
+if TYPE_CHECKING:
+    from indexing.code import emit as emit
+    from indexing.code import emit_loops as emit_loops
+    from indexing.errors import MapError as MapError
+    from indexing.errors import TileError as TileError
+    from indexing.exact.boxes import StridedInterval as StridedInterval
+    from indexing.exact.compare import Difference as Difference
+    from indexing.exact.compare import first_difference as first_difference
+    from indexing.exact.index_set import IndexSet as IndexSet
+    from indexing.exact.strides import ByVariable as ByVariable
+    from indexing.exact.strides import Contiguity as Contiguity
+    from indexing.exact.strides import Stride as Stride
+    from indexing.formats.einsum import EinopsPattern as EinopsPattern
+    from indexing.formats.einsum import to_einsum as to_einsum
+    from indexing.formats.text import format_map as format_map
+    from indexing.index_relation import IndexRelation as IndexRelation
+    from indexing.index_relation import flow_dependences as flow_dependences
+    from indexing.map import IndexingMap as IndexingMap
+    from indexing.map import UndefinedMap as UndefinedMap
+    from indexing.readers import from_affine_map as from_affine_map
+    from indexing.readers import from_einops as from_einops
+    from indexing.readers import from_einsum as from_einsum
+    from indexing.readers import from_isl as from_isl
+    from indexing.readers import parse_map as parse_map
+    from indexing.readers import parse_relation as parse_relation
+    from indexing.tile.constraints import TileConstraints as TileConstraints
+    from indexing.tile.tile import Tile as Tile
+    from indexing.transform.substitute import compose as compose
+    from indexing.variable import Variable as Variable
+    from indexing.variable import VariableKind as VariableKind
+    from ops.explorer import explore as explore
+else:
+    __all__, __getattr__, __dir__ = exports(
+        __name__,
+        {
+            "indexing.code": "emit emit_loops",
+            "indexing.errors": "MapError TileError",
+            "indexing.exact.boxes": "StridedInterval",
+            "indexing.exact.compare": "Difference first_difference",
+            "indexing.exact.index_set": "IndexSet",
+            "indexing.exact.strides": "ByVariable Contiguity Stride",
+            "indexing.formats.einsum": "EinopsPattern to_einsum",
+            "indexing.formats.text": "format_map",
+            "indexing.index_relation": "IndexRelation flow_dependences",
+            "indexing.map": "IndexingMap UndefinedMap",
+            "indexing.readers": (
+                "from_affine_map from_einops from_einsum from_isl parse_map parse_relation"
+            ),
+            "indexing.tile.constraints": "TileConstraints",
+            "indexing.tile.tile": "Tile",
+            "indexing.transform.substitute": "compose",
+            "indexing.variable": "Variable VariableKind",
+            "ops.explorer": "explore",
+        },
+    )
 
-
-@singledispatch
-def explore(thing: object) -> Any:  # noqa: ANN401 - of what registers itself
-    """A page to look at a program: the name here of :func:`ops.explore`.
-
-    Raises:
-        ArgumentError: ``thing`` is no module, computation, fusion or instruction.
-
-    >>> from indexing import explore
-    >>> from ops import hlo
-    >>> explore(hlo.parse("ENTRY e { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }"))
-    <page about module_e: e>
-    """
-    check_type(thing, (), "explore", "a module, a computation, a fusion or an instruction")
+announce("indexing.map.CODE_WRITERS", "indexing.code")

@@ -35,6 +35,7 @@ from indexing.validation import ByName, Condition, Parameter, Results, Size, Siz
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
 from simplifier.forms import Interval, IntervalLike, to_sympy
+from simplifier.tools.late import load_announced
 
 if TYPE_CHECKING:
     import islpy
@@ -701,6 +702,7 @@ class IndexingMap(ExactRelation):
         return self._code("mlir", name)
 
     def _code(self, language: str, name: str) -> str:
+        load_announced("indexing.map.CODE_WRITERS")
         return CODE_WRITERS[language]([self], [name], f"to_{language}")
 
     def to_isl(

@@ -2,221 +2,181 @@
 
 from __future__ import annotations
 
-from indexing.layout import ShapeError
-from ops.analysis.queries import (
-    InstructionAnalysis,
-    InstructionIndexing,
-    ModuleAnalysis,
-    analyze,
-    fusion_indexing,
-    input_to_output,
-    output_to_input,
-    parameter_indexing,
-)
-from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
-from ops.explorer import Exploration, explore
-from ops.fusion import (
-    Fusion,
-    FusionError,
-    Provenance,
-    Reads,
-    Reason,
-    TileRead,
-    access_picture,
-    by_producer,
-    fusion_graph,
-    reads,
-    why,
-)
-from ops.hlo.errors import AmbiguousNameError, NoSuchInstructionError
-from ops.jax import from_jax
-from ops.kernels import KernelError, emit_kernel
-from ops.loops import Conflict, InPlaceUpdate, Loop, LoopDependence, LoopError, loops
-from ops.modules.batch import Batch, FileAnswer, QuestionError, WorkerDiedError, analyze_files
-from ops.modules.difference import Change, ChangeKind, ModuleDifference, diff
-from ops.performance import (
-    Coalescing,
-    Summary,
-    Utilization,
-    coalescing,
-    load_picture,
-    summary,
-    utilization,
-)
-from ops.rules.collectives import (
-    Root,
-    all_gather,
-    all_reduce,
-    all_to_all,
-    all_to_all_of_tuple,
-    collective_broadcast,
-    collective_permute,
-    collective_reduce,
-    ragged_all_to_all,
-    reduce_scatter,
-)
-from ops.rules.control import generated, rng, rng_bit_generator
-from ops.rules.data_movement import (
-    bitcast,
-    bitcast_convert,
-    broadcast,
-    concatenate,
-    pad,
-    permute,
-    reshape,
-    reverse,
-    rotate,
-    slice,  # noqa: A004 - the operation's name
-    transpose,
-)
-from ops.rules.dynamic_sizes import dynamic_reshape, get_dimension_size, set_dimension_size
-from ops.rules.dynamic_slice import dynamic_slice, dynamic_update_slice
-from ops.rules.elementwise import elementwise
-from ops.rules.gather_scatter import gather, scatter
-from ops.rules.linear_algebra import cholesky, dot, fft, ragged_dot, scaled_dot, triangular_solve
-from ops.rules.reduce import (
-    batch_norm_grad,
-    batch_norm_inference,
-    batch_norm_training,
-    reduce,
-    sort,
-    top_k,
-)
-from ops.rules.registry import REGISTRY, Registry
-from ops.rules.rule import OpIndexing, Origin, Unknown
-from ops.rules.scan import StepUse, scan
-from ops.rules.windows import convolution, reduce_window, select_and_scatter
-from ops.stablehlo import MlirTextError
-from ops.tiling import (
-    ArrayTile,
-    DimensionKind,
-    Propagation,
-    TilingCandidate,
-    TilingDimension,
-    Tilings,
-    TilingSpace,
-    propagate,
-    tilings,
-)
-from ops.xla_gpu import Emitter, FusionSchedule, schedule_of
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "REGISTRY",
-    "AmbiguousNameError",
-    "ArrayTile",
-    "Batch",
-    "Change",
-    "ChangeKind",
-    "Coalescing",
-    "Conflict",
-    "DimensionKind",
-    "Emitter",
-    "Exploration",
-    "FileAnswer",
-    "Fusion",
-    "FusionError",
-    "FusionSchedule",
-    "InPlaceUpdate",
-    "InstructionAnalysis",
-    "InstructionIndexing",
-    "KernelError",
-    "Loop",
-    "LoopDependence",
-    "LoopError",
-    "MlirTextError",
-    "ModuleAnalysis",
-    "ModuleDifference",
-    "NoSuchInstructionError",
-    "OpIndexing",
-    "OperandIndexing",
-    "Origin",
-    "Propagation",
-    "Provenance",
-    "QuestionError",
-    "Reads",
-    "Reason",
-    "Registry",
-    "Root",
-    "RuntimeOrigin",
-    "ShapeError",
-    "StepUse",
-    "Summary",
-    "TileRead",
-    "TilingCandidate",
-    "TilingDimension",
-    "TilingSpace",
-    "Tilings",
-    "Unknown",
-    "Utilization",
-    "WorkerDiedError",
-    "access_picture",
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "all_to_all_of_tuple",
-    "analyze",
-    "analyze_files",
-    "batch_norm_grad",
-    "batch_norm_inference",
-    "batch_norm_training",
-    "bitcast",
-    "bitcast_convert",
-    "broadcast",
-    "by_producer",
-    "cholesky",
-    "coalescing",
-    "collective_broadcast",
-    "collective_permute",
-    "collective_reduce",
-    "concatenate",
-    "convolution",
-    "diff",
-    "dot",
-    "dynamic_reshape",
-    "dynamic_slice",
-    "dynamic_update_slice",
-    "elementwise",
-    "emit_kernel",
-    "explore",
-    "fft",
-    "from_jax",
-    "fusion_graph",
-    "fusion_indexing",
-    "gather",
-    "generated",
-    "get_dimension_size",
-    "input_to_output",
-    "load_picture",
-    "loops",
-    "output_to_input",
-    "pad",
-    "parameter_indexing",
-    "permute",
-    "propagate",
-    "ragged_all_to_all",
-    "ragged_dot",
-    "reads",
-    "reduce",
-    "reduce_scatter",
-    "reduce_window",
-    "reshape",
-    "reverse",
-    "rng",
-    "rng_bit_generator",
-    "rotate",
-    "scaled_dot",
-    "scan",
-    "scatter",
-    "schedule_of",
-    "select_and_scatter",
-    "set_dimension_size",
-    "slice",
-    "sort",
-    "summary",
-    "tilings",
-    "top_k",
-    "transpose",
-    "triangular_solve",
-    "utilization",
-    "why",
-]
+from simplifier.tools.late import announce, exports
+
+if TYPE_CHECKING:
+    from indexing.layout import ShapeError as ShapeError
+    from ops.analysis.queries import InstructionAnalysis as InstructionAnalysis
+    from ops.analysis.queries import InstructionIndexing as InstructionIndexing
+    from ops.analysis.queries import ModuleAnalysis as ModuleAnalysis
+    from ops.analysis.queries import analyze as analyze
+    from ops.analysis.queries import fusion_indexing as fusion_indexing
+    from ops.analysis.queries import input_to_output as input_to_output
+    from ops.analysis.queries import output_to_input as output_to_input
+    from ops.analysis.queries import parameter_indexing as parameter_indexing
+    from ops.dependence.operand_indexing import OperandIndexing as OperandIndexing
+    from ops.dependence.operand_indexing import RuntimeOrigin as RuntimeOrigin
+    from ops.explorer import Exploration as Exploration
+    from ops.explorer import explore as explore
+    from ops.fusion import Fusion as Fusion
+    from ops.fusion import FusionError as FusionError
+    from ops.fusion import Provenance as Provenance
+    from ops.fusion import Reads as Reads
+    from ops.fusion import Reason as Reason
+    from ops.fusion import TileRead as TileRead
+    from ops.fusion import access_picture as access_picture
+    from ops.fusion import by_producer as by_producer
+    from ops.fusion import fusion_graph as fusion_graph
+    from ops.fusion import reads as reads
+    from ops.fusion import why as why
+    from ops.hlo.errors import AmbiguousNameError as AmbiguousNameError
+    from ops.hlo.errors import NoSuchInstructionError as NoSuchInstructionError
+    from ops.jax import from_jax as from_jax
+    from ops.kernels import KernelError as KernelError
+    from ops.kernels import emit_kernel as emit_kernel
+    from ops.loop_dependence import Conflict as Conflict
+    from ops.loop_dependence import InPlaceUpdate as InPlaceUpdate
+    from ops.loop_dependence import Loop as Loop
+    from ops.loop_dependence import LoopDependence as LoopDependence
+    from ops.loop_dependence import LoopError as LoopError
+    from ops.loop_dependence import loops as loops
+    from ops.modules.batch import Batch as Batch
+    from ops.modules.batch import FileAnswer as FileAnswer
+    from ops.modules.batch import QuestionError as QuestionError
+    from ops.modules.batch import WorkerDiedError as WorkerDiedError
+    from ops.modules.batch import analyze_files as analyze_files
+    from ops.modules.difference import Change as Change
+    from ops.modules.difference import ChangeKind as ChangeKind
+    from ops.modules.difference import ModuleDifference as ModuleDifference
+    from ops.modules.difference import diff as diff
+    from ops.performance import Coalescing as Coalescing
+    from ops.performance import Summary as Summary
+    from ops.performance import Utilization as Utilization
+    from ops.performance import coalescing as coalescing
+    from ops.performance import load_picture as load_picture
+    from ops.performance import summary as summary
+    from ops.performance import utilization as utilization
+    from ops.rules.collectives import Root as Root
+    from ops.rules.collectives import all_gather as all_gather
+    from ops.rules.collectives import all_reduce as all_reduce
+    from ops.rules.collectives import all_to_all as all_to_all
+    from ops.rules.collectives import all_to_all_of_tuple as all_to_all_of_tuple
+    from ops.rules.collectives import collective_broadcast as collective_broadcast
+    from ops.rules.collectives import collective_permute as collective_permute
+    from ops.rules.collectives import collective_reduce as collective_reduce
+    from ops.rules.collectives import ragged_all_to_all as ragged_all_to_all
+    from ops.rules.collectives import reduce_scatter as reduce_scatter
+    from ops.rules.control import generated as generated
+    from ops.rules.control import rng as rng
+    from ops.rules.control import rng_bit_generator as rng_bit_generator
+    from ops.rules.data_movement import bitcast as bitcast
+    from ops.rules.data_movement import bitcast_convert as bitcast_convert
+    from ops.rules.data_movement import broadcast as broadcast
+    from ops.rules.data_movement import concatenate as concatenate
+    from ops.rules.data_movement import pad as pad
+    from ops.rules.data_movement import permute as permute
+    from ops.rules.data_movement import reshape as reshape
+    from ops.rules.data_movement import reverse as reverse
+    from ops.rules.data_movement import rotate as rotate
+    from ops.rules.data_movement import slice as slice  # noqa: A004 - the operation's name
+    from ops.rules.data_movement import transpose as transpose
+    from ops.rules.dynamic_sizes import dynamic_reshape as dynamic_reshape
+    from ops.rules.dynamic_sizes import get_dimension_size as get_dimension_size
+    from ops.rules.dynamic_sizes import set_dimension_size as set_dimension_size
+    from ops.rules.dynamic_slice import dynamic_slice as dynamic_slice
+    from ops.rules.dynamic_slice import dynamic_update_slice as dynamic_update_slice
+    from ops.rules.elementwise import elementwise as elementwise
+    from ops.rules.gather_scatter import gather as gather
+    from ops.rules.gather_scatter import scatter as scatter
+    from ops.rules.linear_algebra import cholesky as cholesky
+    from ops.rules.linear_algebra import dot as dot
+    from ops.rules.linear_algebra import fft as fft
+    from ops.rules.linear_algebra import ragged_dot as ragged_dot
+    from ops.rules.linear_algebra import scaled_dot as scaled_dot
+    from ops.rules.linear_algebra import triangular_solve as triangular_solve
+    from ops.rules.reduce import batch_norm_grad as batch_norm_grad
+    from ops.rules.reduce import batch_norm_inference as batch_norm_inference
+    from ops.rules.reduce import batch_norm_training as batch_norm_training
+    from ops.rules.reduce import reduce as reduce
+    from ops.rules.reduce import sort as sort
+    from ops.rules.reduce import top_k as top_k
+    from ops.rules.registry import REGISTRY as REGISTRY
+    from ops.rules.registry import Registry as Registry
+    from ops.rules.rule import OpIndexing as OpIndexing
+    from ops.rules.rule import Origin as Origin
+    from ops.rules.rule import Unknown as Unknown
+    from ops.rules.scan import StepUse as StepUse
+    from ops.rules.scan import scan as scan
+    from ops.rules.windows import convolution as convolution
+    from ops.rules.windows import reduce_window as reduce_window
+    from ops.rules.windows import select_and_scatter as select_and_scatter
+    from ops.stablehlo import MlirTextError as MlirTextError
+    from ops.tiling import ArrayTile as ArrayTile
+    from ops.tiling import DimensionKind as DimensionKind
+    from ops.tiling import Propagation as Propagation
+    from ops.tiling import TilingCandidate as TilingCandidate
+    from ops.tiling import TilingDimension as TilingDimension
+    from ops.tiling import Tilings as Tilings
+    from ops.tiling import TilingSpace as TilingSpace
+    from ops.tiling import propagate as propagate
+    from ops.tiling import tilings as tilings
+    from ops.xla_gpu import Emitter as Emitter
+    from ops.xla_gpu import FusionSchedule as FusionSchedule
+    from ops.xla_gpu import schedule_of as schedule_of
+else:
+    __all__, __getattr__, __dir__ = exports(
+        __name__,
+        {
+            "indexing.layout": "ShapeError",
+            "ops.analysis.queries": (
+                "InstructionAnalysis InstructionIndexing ModuleAnalysis analyze fusion_indexing "
+                "input_to_output output_to_input parameter_indexing"
+            ),
+            "ops.dependence.operand_indexing": "OperandIndexing RuntimeOrigin",
+            "ops.explorer": "Exploration explore",
+            "ops.fusion": (
+                "Fusion FusionError Provenance Reads Reason TileRead access_picture by_producer "
+                "fusion_graph reads why"
+            ),
+            "ops.hlo.errors": "AmbiguousNameError NoSuchInstructionError",
+            "ops.jax": "from_jax",
+            "ops.kernels": "KernelError emit_kernel",
+            "ops.loop_dependence": "Conflict InPlaceUpdate Loop LoopDependence LoopError loops",
+            "ops.modules.batch": "Batch FileAnswer QuestionError WorkerDiedError analyze_files",
+            "ops.modules.difference": "Change ChangeKind ModuleDifference diff",
+            "ops.performance": (
+                "Coalescing Summary Utilization coalescing load_picture summary utilization"
+            ),
+            "ops.rules.collectives": (
+                "Root all_gather all_reduce all_to_all all_to_all_of_tuple collective_broadcast "
+                "collective_permute collective_reduce ragged_all_to_all reduce_scatter"
+            ),
+            "ops.rules.control": "generated rng rng_bit_generator",
+            "ops.rules.data_movement": (
+                "bitcast bitcast_convert broadcast concatenate pad permute reshape reverse rotate "
+                "slice transpose"
+            ),
+            "ops.rules.dynamic_sizes": "dynamic_reshape get_dimension_size set_dimension_size",
+            "ops.rules.dynamic_slice": "dynamic_slice dynamic_update_slice",
+            "ops.rules.elementwise": "elementwise",
+            "ops.rules.gather_scatter": "gather scatter",
+            "ops.rules.linear_algebra": "cholesky dot fft ragged_dot scaled_dot triangular_solve",
+            "ops.rules.reduce": (
+                "batch_norm_grad batch_norm_inference batch_norm_training reduce sort top_k"
+            ),
+            "ops.rules.registry": "REGISTRY Registry",
+            "ops.rules.rule": "OpIndexing Origin Unknown",
+            "ops.rules.scan": "StepUse scan",
+            "ops.rules.windows": "convolution reduce_window select_and_scatter",
+            "ops.stablehlo": "MlirTextError",
+            "ops.tiling": (
+                "ArrayTile DimensionKind Propagation TilingCandidate TilingDimension TilingSpace "
+                "Tilings propagate tilings"
+            ),
+            "ops.xla_gpu": "Emitter FusionSchedule schedule_of",
+        },
+    )
+
+announce("ops.hlo.parser.OTHER_READERS", "ops.stablehlo")

@@ -21,7 +21,7 @@ from ops.fusion.reasons import has_element, slice_text
 from ops.fusion.slicing import path_text
 from ops.hlo import HloModule, HloTextError, Instruction
 from ops.hlo.module import source_locations
-from ops.loops import InPlaceUpdate, Loop, LoopDependence, loops
+from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance import DEVICES, Coalescing, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
 from ops.performance.kernels import moves_something

@@ -20,7 +20,6 @@ from os import PathLike
 from string import Template
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-import indexing
 from indexing import IndexingMap, MapError, Variable, emit_loops, format_map
 from indexing.passes import Domain
 from indexing.pictures.access_picture import formula_of
@@ -473,8 +472,6 @@ def _joined(name: str) -> str:
 
 Explored: TypeAlias = HloModule | Computation | Fusion | Instruction
 """Kinds of programs that a page shows."""
-
-indexing.explore.register(explore)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, with
 from ops.devices import deciding
 from ops.fusion.slicing import Flow, FlowNode, FlowStep, Region, backward_slice
 from ops.hlo import Computation, Instruction
-from ops.loops import forgotten
+from ops.loop_dependence import forgotten
 from ops.rules.constant_folding import clamped
 from ops.rules.control import routed_from
 from ops.rules.counted_loops import counted_loop, never_runs

@@ -19,7 +19,7 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.true_sizes import true_sizes
-from ops.loops import UPDATES, Accesses, Loop, combines
+from ops.loop_dependence import UPDATES, Accesses, Loop, combines
 from ops.performance.tally import Size
 from ops.rules.control import only_caller, source_of
 from ops.rules.registry import REGISTRY, Registry, check_registry

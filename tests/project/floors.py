@@ -55,7 +55,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.rules",),
         ("ops.dependence", "ops.jax"),
         ("ops.analysis",),
-        ("ops.loops",),
+        ("ops.loop_dependence",),
         ("ops.fusion",),
         ("ops.explorer", "ops.xla_gpu"),
         ("ops.kernels", "ops.performance"),
@@ -74,6 +74,7 @@ DOORS: Final[Mapping[str, tuple[str, ...]]] = {
         "simplifier.forms",
         "simplifier.tools.display",
         "simplifier.tools.graphs",
+        "simplifier.tools.late",
         "simplifier.tools.lexer",
     ),
     "indexing": (
@@ -92,7 +93,7 @@ DOORS: Final[Mapping[str, tuple[str, ...]]] = {
     "ops.explorer": ("ops.explorer",),
     "ops.jax": ("ops.jax",),
     "ops.kernels": ("ops.kernels",),
-    "ops.loops": ("ops.loops",),
+    "ops.loop_dependence": ("ops.loop_dependence",),
     "ops.mlir": ("ops.mlir", "ops.mlir.operations", "ops.mlir.text"),
     "ops.pallas": ("ops.pallas",),
     "ops.stablehlo": ("ops.stablehlo",),
@@ -108,7 +109,8 @@ RECURSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """Modules that may import each other, also in functions, by the name of the recursion they are."""
 
 IMPORTS_UPWARDS: Final[Mapping[tuple[str, str], str]] = {
-    ("indexing.__main__", "ops.cli"): "`python -m indexing` starts the command line"
+    ("indexing.__main__", "ops.cli"): "`python -m indexing` starts the command line",
+    ("indexing", "ops.explorer"): "`indexing.explore` shows a program",
 }
 """The doors upwards: which module imports which package above it, and why."""
 

@@ -7,6 +7,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
+
+import pytest
 
 from tests.project.failures import fail_with
 from tests.project.sources import PACKAGES, ROOT, sources
@@ -26,6 +29,36 @@ def heavy_modules_after(statement: str) -> list[str]:
 def test_importing_the_packages_loads_nothing_heavy() -> None:
     every = "import simplifier, indexing, ops, ops.cli"
     assert heavy_modules_after(every) == heavy_modules_after("import sympy")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_type_checkers_read_the_names_that_come_when_they_are_asked_for(package: str) -> None:
+    (source,) = (s for s in sources(package) if s.path == f"{package}/__init__.py")
+    owner = import_module(package)
+    (checked,) = (node for node in source.tree.body if isinstance(node, ast.If))
+    read = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
+    names = [(str(node.module), alias.name) for node in read for alias in node.names]
+    fail_with(
+        f"{package}.{name} is not that of {module}"
+        for module, name in names
+        if getattr(owner, name) is not getattr(import_module(module), name)
+    )
+    assert sorted(name for _, name in names) == owner.__all__
+    assert {*owner.__all__} <= {*dir(owner)}
+
+
+def test_a_package_says_which_name_it_lacks() -> None:
+    with pytest.raises(AttributeError, match=r"module 'ops' has no attribute 'trasnpose'"):
+        import_module("ops").trasnpose  # noqa: B018 - it is asked for
+
+
+def test_a_module_that_announced_itself_is_loaded_for_its_table() -> None:
+    used = (
+        "from indexing import parse_map; parse_map('(d0) -> (d0), domain: d0 in [0, 1]').to_c()",
+        "from ops import hlo; hlo.parse('module { func.func @main() { return } }')",
+    )
+    program = "; ".join(used)
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_a_heavy_module_is_seen() -> None:

@@ -1,0 +1,53 @@
+"""What is loaded when somebody first asks for it: names of packages, and modules that register.
+
+A package lists its public names with the modules that have them, so that a program waits for none
+that it does not use. Type checkers read the same names as imports.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, TypeAlias
+
+_Exports: TypeAlias = "tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]"
+
+
+def exports(package: str, names: Mapping[str, str]) -> _Exports:
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a package (:pep:`562`).
+
+    Args:
+        package: the package; its modules are loaded as its attributes, too.
+        names: its names, with spaces between them, by the modules that have them.
+    """
+    module_of = {name: module for module, listed in names.items() for name in listed.split()}
+    loaded = vars(sys.modules[package])
+
+    def load(name: str) -> Any:  # noqa: ANN401 - whatever the package has
+        inner = f"{package}.{name}"
+        if name in module_of:
+            loaded[name] = getattr(import_module(module_of[name]), name)
+        elif name.startswith("_") or find_spec(inner) is None:
+            message = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=sys.modules[package])
+        else:
+            import_module(inner)
+        return loaded[name]
+
+    return sorted(module_of), load, lambda: sorted({*loaded, *module_of})
+
+
+_ANNOUNCED: Final[dict[str, list[str]]] = {}
+
+
+def announce(table: str, module: str) -> None:
+    """Have a module loaded, which adds to a table of a lower one, before that is first read."""
+    _ANNOUNCED.setdefault(table, []).append(module)
+
+
+def load_announced(table: str) -> None:
+    """Load the modules that add to a table, unless they are."""
+    for module in _ANNOUNCED.pop(table, ()):
+        import_module(module)
