@@ -1,0 +1,267 @@
+"""Advice: what a module wastes, why, and what mends it, with a figure before and after.
+
+Each rule finds one kind of waste (:mod:`ops.advice.waste`). A mend is an edit of the module
+wherever one can be made, and the figure after it is counted on the edited module by what counted
+the figure before. So no figure is an estimate, and advice that saves nothing is not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ops.advice.fusions import RULES as OF_FUSIONS
+from ops.advice.waste import Rule, Subject, Waste, in_words
+from ops.fusion import Fusion
+from ops.hlo import EditError, HloModule, Instruction
+from ops.hlo.module import SourceLocation, source_locations
+from ops.limits import H100, Device
+from ops.performance.tally import Count, Deadline, text_of_count
+from ops.performance.utilization import SECONDS, OperandCounter
+from ops.rules.registry import REGISTRY, Registry, check_registry
+from simplifier.errors import check_type
+from simplifier.forms import MAX_INT64, Interval
+from simplifier.tools.display import Displayed, html_of_table
+
+__all__ = ["RULES", "Advice", "AdviceList", "advise"]
+
+RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS,)
+"""The kinds of waste that are looked for."""
+
+MIN_SHARE: Final = 0.01
+"""Advice that saves less of what the module takes is left out."""
+
+MAX_TRIED: Final = 64
+"""So many wastes are tried on edited modules, those that promise most first.
+
+Each counts the kernels of a module again. Test: ``test_advice.test_many_findings_are_few_trials``.
+"""
+
+
+@dataclass(frozen=True, repr=False)
+class Advice(Displayed):
+    """One waste of a module, and its mend.
+
+    Attributes:
+        kind: the kind of waste: ``missing fusion``.
+        instruction: the instruction that causes it.
+        why: what is wasted and why.
+        mend: what would mend it.
+        unit: what is counted.
+        before: the count in the module.
+        after: the count in the edited module; ``None``, not counted, where no edit can be made.
+        share: the part that is saved of what the whole module takes.
+        bytes_saved: in the module, all runs of loops together; 0 if other things are counted.
+        price: what the mend costs elsewhere; empty if nothing.
+    """
+
+    kind: str
+    instruction: Instruction
+    why: str
+    mend: str
+    unit: str
+    before: Count
+    after: Count | None
+    share: float
+    bytes_saved: int
+    price: str
+    _edited: HloModule | None = field(compare=False)
+
+    @property
+    def source(self) -> SourceLocation | None:
+        """The line of the program that the instruction comes from."""
+        return next(iter(source_locations(self.instruction)), None)
+
+    def apply(self) -> HloModule:
+        """The mended module.
+
+        Raises:
+            EditError: no edit can be made.
+        """
+        if self._edited is None:
+            name = f"%{self.instruction.name}"
+            raise EditError(f"apply: the mend of {name} is no edit of the module: {self.mend}")
+        return self._edited
+
+    def __str__(self) -> str:
+        place = f", {self.source}" if self.source else ""
+        after = "not counted" if self.after is None else _number(self.after)
+        lines = [
+            f"{self.kind}: %{self.instruction.name}{place}",
+            f"  {_number(self.before)} {self.unit}, {after} after; {self.share:.0%} of the module",
+            f"  {self.why}",
+            f"  Mend: {self.mend}",
+        ]
+        return "\n".join([*lines, f"  Price: {self.price}"] if self.price else lines)
+
+
+@dataclass(frozen=True, repr=False)
+class AdviceList(Displayed):
+    """The advice for a module, what saves most bytes first, and what was not looked at.
+
+    Attributes:
+        advice: the wastes with their mends.
+        left_out: number of wastes that save less than a hundredth of the module.
+        not_seen: what was not looked at, and why.
+    """
+
+    advice: tuple[Advice, ...]
+    left_out: int = 0
+    not_seen: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Advice]:
+        return iter(self.advice)
+
+    def __len__(self) -> int:
+        return len(self.advice)
+
+    def __repr__(self) -> str:
+        return f"<advice: {len(self)} piece{'s' * (len(self) != 1)}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_table(_HEADING, map(_cells, self), total=len(self), below=self._closing())
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self), *self._closing()])
+
+    def _closing(self) -> Iterator[str]:
+        if not self.advice:
+            yield "nothing to advise"
+        if self.left_out:
+            yield f"{self.left_out} more, each below 1 % of the module"
+        if self.not_seen:
+            yield f"not looked at: {'; '.join(self.not_seen)}"
+
+
+def advise(
+    of: HloModule | Fusion | Instruction,
+    device: Device = H100,
+    *,
+    most: int = 20,
+    seconds: float | None = SECONDS,
+    registry: Registry = REGISTRY,
+) -> AdviceList:
+    """What is wasteful in a module, or in one kernel of it, and what would mend it.
+
+    The mends are tried: an edited module is counted as the module is. At ``most`` so many are
+    given. No time is claimed: bytes, sectors and operations are.
+
+    Raises:
+        ArgumentError: it is something else.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''
+    ... add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    ... ENTRY e { x = f32[1024] parameter(0) y = f32[512] parameter(1) z = f32[] constant(0)
+    ...   xb = f32[1024,512] broadcast(x), dimensions={0}
+    ...   e = f32[1024,512] exponential(xb)
+    ...   ROOT r = f32[1024] reduce(e, z), dimensions={1}, to_apply=add }''')
+    >>> print(advise(module))  # doctest: +SKIP
+    """
+    check_type(device, Device, "advise: the device", "a Device such as H100")
+    check_registry("advise", registry)
+    module, wanted = _module_of(of)
+    subject = Subject(module, device, OperandCounter(Deadline.of("advise", seconds)), registry)
+    wastes = (each for rule in RULES for each in rule(subject) if wanted(each.instruction))
+    found = sorted(wastes, key=lambda each: -each.expected * (each.measure.bytes_each or 1))
+    tried = [each for each in (_tried(subject, each) for each in found[:MAX_TRIED]) if each]
+    kept = [each for each in tried if each.share >= MIN_SHARE]
+    kept.sort(key=lambda each: (-each.bytes_saved, -each.share))
+    left_out = len(tried) - len(kept[:most]) + len(found[MAX_TRIED:])
+    return AdviceList(tuple(kept[:most]), left_out, tuple(_not_seen(subject)))
+
+
+def _module_of(
+    of: HloModule | Fusion | Instruction,
+) -> tuple[HloModule, Callable[[Instruction], bool]]:
+    """The module, and whether advice about an instruction is wanted."""
+    if isinstance(of, HloModule):
+        return of, lambda _: True
+    check_type(of, (Fusion, Instruction), "advise: what runs", _EXPECTED)
+    roots = of.roots if isinstance(of, Fusion) else (of,)
+    inside = {each for root in roots for body in root.computations for each in body.instructions}
+    chosen = inside.union(roots, of.instructions if isinstance(of, Fusion) else ())
+    return roots[0].computation.module, chosen.__contains__
+
+
+_EXPECTED: Final = "an HloModule, or a Fusion or an instruction of one"
+
+
+def _tried(subject: Subject, waste: Waste) -> Advice | None:
+    """The advice with its figures; ``None`` if the mended module takes as much."""
+    before, after, edited = waste.figure(subject), None, None
+    if waste.edit:
+        edited = waste.edit(subject.module)
+        after = waste.figure(subject.edited(edited))
+    saved = waste.expected if after is None else _least(before) - _most(after)
+    if saved <= 0:
+        return None
+    total = max(_most(waste.measure.total(subject)), saved)
+    return Advice(
+        kind=waste.kind,
+        instruction=waste.instruction,
+        why=waste.why,
+        mend=waste.mend,
+        unit=waste.unit,
+        before=before,
+        after=after,
+        share=saved / total,
+        bytes_saved=saved * waste.measure.bytes_each,
+        price=waste.price,
+        _edited=edited,
+    )
+
+
+def _least(count: Count) -> int:
+    """The least that a count may be: 0 for one over symbolic sizes."""
+    least = count.lower if isinstance(count, Interval) else count
+    return least if isinstance(least, int) else 0
+
+
+def _most(count: Count) -> int:
+    most = count.upper if isinstance(count, Interval) else count
+    return most if isinstance(most, int) else MAX_INT64
+
+
+def _not_seen(subject: Subject) -> Iterator[str]:
+    """What no rule can look into."""
+    running = [each for each in subject.module.instructions if each.computation in subject.runs]
+    if custom := [each for each in running if each.opcode == "custom-call"]:
+        yield f"{len(custom)} custom calls ({_some(custom)})"
+    unknown = [each for each in running if each.opcode == "while" and _is_unknown(subject, each)]
+    if unknown:
+        yield f"how often loops run ({_some(unknown)}): each counts once"
+
+
+def _is_unknown(subject: Subject, loop: Instruction) -> bool:
+    return any(subject.runs[each] is None for each in loop.computations)
+
+
+def _some(instructions: Sequence[Instruction]) -> str:
+    more = ", ..." if len(instructions) > _FEW else ""
+    return ", ".join(f"%{each.name}" for each in instructions[:_FEW]) + more
+
+
+_FEW: Final = 3
+
+_HEADING: Final = ("saves", "share", "kind", "instruction", "before", "after", "waste", "mend")
+
+
+def _cells(advice: Advice) -> tuple[str, ...]:
+    saved = in_words(advice.bytes_saved) if advice.bytes_saved else ""
+    place = f" ({advice.source})" if advice.source else ""
+    return (
+        saved,
+        f"{advice.share:.0%}",
+        advice.kind,
+        f"%{advice.instruction.name}{place}",
+        f"{_number(advice.before)} {advice.unit}",
+        "not counted" if advice.after is None else _number(advice.after),
+        advice.why,
+        advice.mend,
+    )
+
+
+def _number(count: Count) -> str:
+    return in_words(count) if isinstance(count, int) else text_of_count(count)

@@ -1,0 +1,185 @@
+"""What rules of advice look at, and what they find.
+
+A rule is a function from a :class:`Subject`, a module with what is known of it, to its wastes. A
+waste names the waste, and the edit that mends it; it counts nothing that the edit could prove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, NamedTuple, TypeAlias
+
+from ops.fusion import Fusion
+from ops.hlo import HloModule, Instruction
+from ops.hlo.module import Computation
+from ops.limits import Device
+from ops.loops import Loop
+from ops.performance import tally
+from ops.performance.kernels import kernels_of
+from ops.performance.summary import KernelSummary
+from ops.performance.tally import Count
+from ops.performance.utilization import OperandCounter, OperandUtilization
+from ops.rules.registry import Registry
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A module, the device it runs on, and what several rules ask about it.
+
+    Attributes:
+        module: the module, or an edited one.
+        device: its figures decide what a sector, a lane or a cache is.
+        counter: what kernels read; kernels that are alike are counted once, in edited modules too.
+        registry: the operations.
+    """
+
+    module: HloModule
+    device: Device
+    counter: OperandCounter
+    registry: Registry
+
+    def edited(self, module: HloModule) -> Subject:
+        """The same questions about a changed module."""
+        return replace(self, module=module)
+
+    @cached_property
+    def kernels(self) -> tuple[Fusion, ...]:
+        """What runs as one kernel each, in the order of the module."""
+        return tuple(kernels_of(self.module, registry=self.registry))
+
+    @cached_property
+    def summaries(self) -> Mapping[Instruction, KernelSummary]:
+        """What each kernel reads and writes, by the instruction that it is."""
+        return {
+            kernel.roots[0]: KernelSummary(kernel, self.counter.rows(kernel))
+            for kernel in self.kernels
+        }
+
+    @cached_property
+    def runs(self) -> Mapping[Computation, int | None]:
+        """How often each computation runs; ``None`` if a loop around it has no known number.
+
+        Each branch of a choice counts as taken. Bodies of fusions and reducers run in a kernel.
+        """
+        runs: dict[Computation, int | None] = {self.module.entry: 1}
+        for computation in reversed(self.module.computations):
+            if computation not in runs:
+                continue
+            for each in computation.instructions:
+                calls = None if each.opcode == "fusion" else self.registry.calls(each)
+                times = self._times(each, runs[computation])
+                for callee in calls.computations if calls else ():
+                    before = runs.get(callee, 0)
+                    runs[callee] = None if before is None or times is None else before + times
+        return runs
+
+    def _times(self, caller: Instruction, runs: int | None) -> int | None:
+        trips = Loop(caller, self.registry).trip_count if caller.opcode == "while" else 1
+        return None if trips is None or runs is None else runs * trips
+
+    def runs_of(self, instruction: Instruction) -> int:
+        """How often an instruction runs, at the least: a loop of unknown length counts once."""
+        return self.runs.get(instruction.computation) or 1
+
+    def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """The instructions that read one."""
+        return self._users.get(instruction, ())
+
+    @cached_property
+    def _users(self) -> Mapping[Instruction, tuple[Instruction, ...]]:
+        users: dict[Instruction, dict[Instruction, None]] = {}
+        for computation in self.module.computations:
+            for each in computation.instructions:
+                for operand in each.operands:
+                    users.setdefault(operand, {})[each] = None
+        return {each: tuple(found) for each, found in users.items()}
+
+
+Figure: TypeAlias = "Callable[[Subject], Count]"
+"""A count of a module; of an edited one, too, by names of instructions."""
+
+
+class Measure(NamedTuple):
+    """A resource of a module that a rule saves.
+
+    Attributes:
+        total: what the module takes of it: a share is one of this.
+        bytes_each: bytes that one unit moves, to sort by; 0 for operations.
+    """
+
+    total: Figure
+    bytes_each: int
+
+
+@dataclass(frozen=True)
+class Waste:
+    """A waste, as a rule finds it.
+
+    Attributes:
+        kind: the name of the rule.
+        instruction: the one that causes it: its own line of the source is named.
+        why: a sentence that says what is wasted and why.
+        mend: a sentence that says what would mend it.
+        unit: what is counted: ``bytes moved``.
+        figure: the count, the same before and after.
+        measure: what the count is a share of.
+        expected: about what is saved, in units of the figure: wastes are tried in this order.
+        edit: the mended module; ``None`` where no edit can be made.
+        price: what the mend costs elsewhere, in a sentence; empty if nothing.
+    """
+
+    kind: str
+    instruction: Instruction
+    why: str
+    mend: str
+    unit: str
+    figure: Figure
+    measure: Measure
+    expected: int
+    edit: Callable[[HloModule], HloModule] | None
+    price: str = ""
+
+
+Rule: TypeAlias = "Callable[[Subject], Iterator[Waste]]"
+
+
+# Figures that several rules count.
+
+
+def bytes_moved(subject: Subject, kernels: Iterable[Instruction] | None = None) -> Count:
+    """Bytes that kernels read and write, times their runs; all kernels, if none are named.
+
+    A constant that is read counts nothing: it comes with the program.
+    """
+    chosen = subject.summaries if kernels is None else kernels
+    return tally.sum_of_counts(_bytes_of(subject, each) for each in chosen)
+
+
+def _bytes_of(subject: Subject, kernel: Instruction) -> Count:
+    found = subject.summaries[kernel]
+    read = (row.bytes for row in found.operands if not _is_constant(row))
+    return times(tally.sum_of_counts([*read, found.bytes_written]), subject.runs_of(kernel))
+
+
+def _is_constant(row: OperandUtilization) -> bool:
+    return row.operand.opcode == "constant"
+
+
+def times(count: Count, factor: int) -> Count:
+    """A count so many times."""
+    return count * factor
+
+
+def in_words(count: int) -> str:
+    """A number for people.
+
+    >>> in_words(131072)
+    '131,072'
+    """
+    return f"{count:,}"
+
+
+MOVED: Final = Measure(bytes_moved, 1)
+"""Bytes that kernels read and write."""
