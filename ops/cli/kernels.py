@@ -28,7 +28,7 @@ from ops.performance.kernels import moves_something
 from ops.performance.summary import HEADING, KernelSummary, cells_of
 from ops.performance.tally import Count, Deadline, bytes_of, ends_of_count, text_of_count
 from ops.performance.utilization import OperandCounter
-from ops.tiling import ArrayTile, TilingCandidate, Tilings, tilings
+from ops.tiling import ArrayTile, KernelTiler, TilingCandidate, Tilings
 from ops.xla_gpu import Access, FusionSchedule, schedule_of
 from simplifier import format_expr
 from simplifier.errors import ArgumentError, IndexingError, listed
@@ -667,12 +667,13 @@ class KernelTiles(TableQuery):
             kernels: Iterable[Fusion] = self.selection.kernels(module)
         else:
             kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
-        return by_weight(_OF_TILINGS, kernels, self._rows, self.selection)
+        tiler = KernelTiler(DEVICES[self.device])
+        return by_weight(_OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
 
-    def _rows(self, kernel: Fusion) -> Iterator[Cells]:
+    def _rows(self, tiler: KernelTiler, kernel: Fusion) -> Iterator[Cells]:
         (root,) = kernel.roots
         try:
-            found = tilings(kernel, DEVICES[self.device])
+            found = tiler.tilings(kernel)
             if not found:
                 yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
             for candidate in found[: self.most or (_FEW if self.fusion else 1)]:
@@ -700,16 +701,19 @@ def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Ce
     costs = (candidate.programs, candidate.registers, candidate.shared_memory_bytes)
     moved = candidate.shown_bytes
     cells = (str(wasted), *moved, *map(str, costs), f"{sizes} of %{root.name}")
-    tiles = found.propagation(candidate)
-    fields = {
-        "kernel": root.name,
-        "dimensions": [*map(str, found.space.dimensions)],
-        "wasted_bytes": wasted,
-        **asdict(candidate),
-        "operands": [*map(_tile, tiles.operands)],
-        "results": [*map(_tile, tiles.results)],
-    }
-    return Cells(cells, lambda: fields, of_best)
+
+    def fields() -> Fields:
+        tiles = found.propagation(candidate)
+        return {
+            "kernel": root.name,
+            "dimensions": [*map(str, found.space.dimensions)],
+            "wasted_bytes": wasted,
+            **asdict(candidate),
+            "operands": [*map(_tile, tiles.operands)],
+            "results": [*map(_tile, tiles.results)],
+        }
+
+    return Cells(cells, fields, of_best)
 
 
 def _tile(array: ArrayTile) -> Fields:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from enum import Flag, auto
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import sympy
 
 from indexing import IndexingMap, Variable
 from indexing.passes import Domain
 from ops.analysis.dataflow import Array
+from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
 from ops.hlo.module import Computation, HloModule, Instruction
@@ -128,6 +129,32 @@ def tile_of(kernel: Fusion) -> tuple[int, ...] | None:
         return None
     (tile,), (whole,) = tiles, sizes
     return tile if len(tile) == len(whole) and 0 not in tile else None
+
+
+Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...], tuple[int, ...] | None]"
+"""The number of an instruction, which of its operands are the same one, and the tile of a block."""
+
+
+def likeness_of(kernel: Fusion) -> Likeness | None:
+    """Common key of the kernels of a module that are alike; ``None`` for one like no other.
+
+    The layers of a model repeat their kernels. A kernel of several instructions, and one that
+    updates an array in place, is taken to be like no other.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e { x = f32[8] parameter(0) a = f32[8] negate(x)
+    ...   b = f32[8] negate(a) ROOT c = f32[8] add(a, b) }''')
+    >>> a, b, c = map(likeness_of, kernels_of(module))
+    >>> a == b, a == c
+    (True, False)
+    """
+    is_in_place = any(each.written not in kernel.results for each in evaluated_by(kernel))
+    if len(kernel.instructions) > 1 or is_in_place:
+        return None
+    (root,) = kernel.roots
+    number = findings_in(root.computation.module, kernel.registry).number(root)
+    alike = tuple(map(root.operands.index, root.operands))
+    return number, kernel.registry, alike, tile_of(kernel)
 
 
 _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import chain, combinations, islice, zip_longest
 from math import prod
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from indexing import IndexingMap, MapError, passes
 from indexing.passes import MAX_INT64, Ends
 from ops.analysis.dataflow import Array
-from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import deciding
 from ops.fusion import Fusion, Reads
@@ -21,7 +20,15 @@ from ops.hlo.module import Computation, HloModule, Instruction
 from ops.index_maps import dim
 from ops.performance import tally
 from ops.performance.coalescing import may_be_same
-from ops.performance.kernels import AccessKind, evaluated_by, kernels_of, kinds_of_accesses, tile_of
+from ops.performance.kernels import (
+    AccessKind,
+    Likeness,
+    evaluated_by,
+    kernels_of,
+    kinds_of_accesses,
+    likeness_of,
+    tile_of,
+)
 from ops.performance.tally import (
     MAX_MARKS,
     REMEMBERED,
@@ -231,7 +238,7 @@ class OperandCounter:
 
     def __init__(self, deadline: Deadline) -> None:
         self._deadline = deadline
-        self._known: dict[_Likeness, tuple[OperandUtilization, ...]] = {}
+        self._known: dict[Likeness, tuple[OperandUtilization, ...]] = {}
 
     def rows(self, kernel: Fusion) -> tuple[OperandUtilization, ...]:
         """A row for each array that a kernel reads.
@@ -239,7 +246,7 @@ class OperandCounter:
         Raises:
             HloTextError: what a rule of the user answers does not fit an instruction.
         """
-        likeness = _likeness(kernel)
+        likeness = likeness_of(kernel)
         known = self._known.get(likeness) if likeness else None
         if known is not None:
             pairs = zip(kernel.operands, known, strict=True)
@@ -248,21 +255,6 @@ class OperandCounter:
         if likeness and len(rows) == len(kernel.operands) and not any(map(_is_own, rows)):
             self._known[likeness] = rows
         return rows
-
-
-_Likeness: TypeAlias = "tuple[int, Registry, tuple[int, ...], tuple[int, ...] | None]"
-"""The number of an instruction, which of its operands are the same one, and the tile of a block."""
-
-
-def _likeness(kernel: Fusion) -> _Likeness | None:
-    """Common key of kernels that are alike; ``None`` for one of several instructions."""
-    is_in_place = any(each.written not in kernel.results for each in evaluated_by(kernel))
-    if len(kernel.instructions) > 1 or is_in_place:
-        return None
-    root = kernel.roots[0]
-    number = findings_in(root.computation.module, kernel.registry).number(root)
-    alike = tuple(map(root.operands.index, root.operands))
-    return number, kernel.registry, alike, tile_of(kernel)
 
 
 def _is_own(row: OperandUtilization) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple
@@ -17,6 +18,7 @@ from ops.hlo import Instruction
 from ops.index_maps import dim
 from ops.limits import Device
 from ops.performance.coalescing import with_midpoints
+from ops.performance.kernels import Likeness, likeness_of
 from ops.performance.tally import (
     Column,
     Deadline,
@@ -119,21 +121,26 @@ def _cells(tiling: TilingCandidate) -> tuple[str, ...]:
     return *tiling.shown_bytes, *map(str, figures), " x ".join(map(str, tiling.sizes))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Tilings(Sequence[TilingCandidate]):
     """The tilings of a fusion that satisfy all constraints and fit a device, the best first.
 
     Attributes:
-        space: the dimensions that tiles have sizes for.
+        fusion: what runs as one kernel.
         columns: a row for each tiling, as arrays of NumPy by the names of :class:`TilingCandidate`.
         considered: how many candidates there were.
         least_bytes: what one tile that is as large as the arrays moves: no tiling moves less.
     """
 
-    space: TilingSpace
+    fusion: Fusion
     columns: Mapping[str, Column]
     considered: int
     least_bytes: int
+
+    @cached_property
+    def space(self) -> TilingSpace:
+        """The dimensions that tiles have sizes for."""
+        return TilingSpace.of(self.fusion)
 
     def __len__(self) -> int:
         return len(self.columns["sizes"])
@@ -228,7 +235,26 @@ def tilings(
         "programs": loads.programs(columns),
         "is_exact": read.is_exact & written.is_exact,
     }
-    return Tilings(space, _ranked(columns, costs, is_kept, loads), considered, least)
+    return Tilings(fusion, _ranked(columns, costs, is_kept, loads), considered, least)
+
+
+class KernelTiler:
+    """Finds the tilings of kernels on a device, and those of kernels that are alike once."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._known: dict[Likeness, Tilings] = {}
+
+    def tilings(self, kernel: Fusion) -> Tilings:
+        """The answer of :func:`tilings`, which raises what this raises."""
+        likeness = likeness_of(kernel)
+        known = self._known.get(likeness) if likeness else None
+        if known is not None:
+            return replace(known, fusion=kernel)
+        found = tilings(kernel, self._device)
+        if likeness:
+            self._known[likeness] = found
+        return found
 
 
 def _ranked(

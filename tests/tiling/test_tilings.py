@@ -15,6 +15,7 @@ from indexing import IndexingMap, Tile, TileError
 from ops import ArrayTile, Fusion, Propagation, Tilings, TilingSpace, hlo, tilings
 from ops.hlo import HloModule
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
+from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline, Tally, tally_of
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
@@ -180,6 +181,24 @@ def size_of(found: Tilings, number: int) -> int:
     for dimension, size in zip(found.space.dimensions, found[number].sizes, strict=True):
         count *= -(-(dimension.size or 1) // size)
     return count
+
+
+LAYERS = """a = f32[16,8] parameter(0) b = f32[16,8] parameter(1)
+  x = f32[8,16] transpose(a), dimensions={1,0} y = f32[8,16] transpose(b), dimensions={1,0}
+  z = f32[8,16] add(x, y) ROOT twice = f32[8,16] add(z, z)"""
+
+
+def test_kernels_that_are_alike_are_tiled_once() -> None:
+    """Each has the tilings that it has alone, with its own names."""
+    kernels = [*kernels_of(entry(LAYERS))]
+    tiler = TILINGS.KernelTiler(A100)
+    found = [tiler.tilings(each) for each in kernels]
+    assert len({id(each.columns) for each in found}) == 3
+    for each, kernel in zip(found, kernels, strict=True):
+        alone = tilings(kernel, A100)
+        assert [*each] == [*alone]
+        assert each.space == alone.space
+        assert str(each.propagation(each[0])) == str(alone.propagation(alone[0]))
 
 
 @pytest.mark.parametrize("module", FUSIONS.values(), ids=FUSIONS)
