@@ -15,7 +15,7 @@ from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction
 from ops.hlo.module import Computation
 from ops.limits import Device
-from ops.loops import Loop
+from ops.loop_dependence import Loop
 from ops.performance import tally
 from ops.performance.kernels import kernels_of
 from ops.performance.summary import KernelSummary

@@ -12,11 +12,13 @@ from ops.hlo.errors import (
     HloTextError,
     NoSuchComputationError,
     NoSuchInstructionError,
+    RunError,
 )
 from ops.hlo.files import files_in
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.parser import DumpedModule, dumped_modules, load, parse
+from ops.hlo.running import run
 from ops.hlo.true_sizes import SizeOrigin, size_origins, true_sizes
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "NoSuchComputationError",
     "NoSuchInstructionError",
     "ReplicaGroups",
+    "RunError",
     "SizeOrigin",
     "Window",
     "dumped_modules",
@@ -42,6 +45,7 @@ __all__ = [
     "files_in",
     "load",
     "parse",
+    "run",
     "size_origins",
     "true_sizes",
 ]

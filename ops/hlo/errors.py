@@ -32,6 +32,10 @@ class HloFileError(IndexingError, OSError):
         return f"{self.path}: {self.reason}"
 
 
+class RunError(IndexingError, RuntimeError):
+    """A module that cannot run here, or arguments that do not fit its parameters."""
+
+
 class DetachedError(IndexingError, LookupError):
     """A question about the surroundings of an instruction or computation that has none."""
 

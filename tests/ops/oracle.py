@@ -6,53 +6,26 @@ unique numbers, those of what computes off runs in which one element at a time i
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from indexing.layout import Kind, Shape
+from indexing.layout import Shape
 from ops import hlo
+from ops.hlo import running
+from ops.hlo.running import Program
 from tests.evaluation import Pair
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-
-Program: TypeAlias = "Callable[..., list[Array]]"
-"""From the operands to the arrays of the result."""
 
 DISTURBANCES = (1000, -1000)
 """What is added to an element to see where it is felt; an extremum feels one of the two."""
 
 
-@lru_cache(maxsize=64)
 def program(text: str, without: str = "") -> Program:
-    """The compiled entry of a module: NumPy arrays in, the arrays of the result out.
-
-    ``without`` names passes of XLA that are left out, with commas between them.
-    """
-    jax: Any = importlib.import_module("jax")
-    xla: Any = importlib.import_module("jaxlib._hlo")
-    client: Any = importlib.import_module("jaxlib.xla_client")
-    extension: Any = importlib.import_module("jaxlib._jax")
-    parsed = xla.hlo_module_from_text(text)
-    computation = client.XlaComputation(parsed.as_serialized_hlo_module_proto())
-    module = extension.mlir.xla_computation_to_mlir_module(computation)
-    device = jax.devices("cpu")[0]
-    options = client.CompileOptions()
-    debugging = options.executable_build_options.debug_options
-    debugging.xla_backend_optimization_level = 0  # most programs compile for longer than they run
-    debugging.xla_disable_hlo_passes = without
-    compiled = device.client.compile_and_load(module, extension.DeviceList((device,)), options)
-
-    def run(*operands: Array) -> list[Array]:
-        with jax.enable_x64(True):
-            given = [jax.device_put(operand, device) for operand in operands]
-        results = compiled.execute_sharded(given).disassemble_into_single_device_arrays()
-        return [np.asarray(result[0]) for result in results]
-
-    return run
+    """The compiled entry of a module, quickly: most programs compile for longer than they run."""
+    return running.program(text, without, 0)
 
 
 def parameters(text: str) -> list[Shape]:
@@ -139,15 +112,5 @@ def same(before: Array, after: Array) -> Array:
 
 
 def dtype_of(shape: Shape) -> np.dtype[Any]:
-    """The type of NumPy's arrays for the elements; the narrow ones are those that JAX adds."""
-    kind, name = shape.element_type.kind, str(shape.element_type)
-    if kind is Kind.BOOLEAN:
-        return np.dtype("bool")
-    if shape.element_type.bits < 8 or name.startswith(("bf", "f8")):
-        importlib.import_module("ml_dtypes")
-    if name.startswith(("bf", "f8")):
-        return np.dtype(name.replace("bf", "bfloat").replace("f8", "float8_"))
-    return np.dtype(f"{_STEMS[kind]}{shape.element_type.bits}")
-
-
-_STEMS = {Kind.SIGNED: "int", Kind.UNSIGNED: "uint", Kind.FLOAT: "float", Kind.COMPLEX: "complex"}
+    """The type of NumPy's arrays for the elements of a shape."""
+    return running.dtype_of(shape.element_type)

@@ -1,0 +1,126 @@
+"""Modules that run: XLA of an installed JAX compiles them for the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from indexing.layout import ElementType, Kind, Shape
+from ops.hlo.errors import RunError
+from ops.hlo.module import HloModule
+from simplifier.errors import check_type
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+Program: TypeAlias = "Callable[..., list[Array]]"
+"""From the arrays of the parameters to those of the result."""
+
+
+def run(module: HloModule, *arguments: object) -> list[Array]:
+    """The arrays of the result of a module, which JAX compiles and runs on the CPU.
+
+    Arguments are arrays, or what NumPy makes arrays of, one for each parameter of the entry. A
+    module is compiled once. This shows whether an edit changes a result.
+
+    Raises:
+        RunError: JAX is not installed, an argument does not fit its parameter, or XLA refuses the
+            module.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''ENTRY e { x = f32[2,3] parameter(0)
+    ...   ROOT t = f32[3,2] transpose(x), dimensions={1,0} }''')
+    >>> (result,) = hlo.run(module, [[1, 2, 3], [4, 5, 6]])  # doctest: +SKIP
+    >>> result.tolist()  # doctest: +SKIP
+    [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    """
+    check_type(module, HloModule, "run: the module", "an HloModule, such as that of hlo.parse")
+    parameters = module.entry.parameters
+    if len(arguments) != len(parameters):
+        message = f"run: {len(arguments)} arguments for {len(parameters)} parameters"
+        raise RunError(f"{message}; expected one for each")
+    compiled = program(str(module))
+    pairs = zip(parameters, arguments, strict=True)
+    return compiled(*(_array(each.name, each.shape, given) for each, given in pairs))
+
+
+def _array(name: str, shape: Shape, given: object) -> Array:
+    """An argument as an array of the type of its parameter."""
+    import numpy as np  # noqa: PLC0415  (loaded late)
+
+    if shape.is_tuple:
+        raise RunError(f"run: %{name} is a tuple, {shape}; expected parameters that are arrays")
+    array = np.asarray(given).astype(dtype_of(shape.element_type))
+    if array.shape != shape.dimensions:
+        message = f"run: %{name} is {shape.arrays[0].short_text}, but its argument has the shape"
+        raise RunError(f"{message} {list(array.shape)}")
+    return array
+
+
+def dtype_of(element_type: ElementType) -> np.dtype[Any]:
+    """The type of NumPy's arrays for elements; the narrow ones are those that JAX adds."""
+    import numpy as np  # noqa: PLC0415  (loaded late)
+
+    name = str(element_type)
+    if element_type.kind is Kind.BOOLEAN:
+        return np.dtype("bool")
+    if element_type.bits < _BITS or name.startswith(("bf", "f8")):
+        _of_jax("ml_dtypes")
+    if name.startswith(("bf", "f8")):
+        return np.dtype(name.replace("bf", "bfloat").replace("f8", "float8_"))
+    return np.dtype(f"{_STEMS[element_type.kind]}{element_type.bits}")
+
+
+_BITS: Final = 8
+_STEMS: Final = {
+    Kind.SIGNED: "int",
+    Kind.UNSIGNED: "uint",
+    Kind.FLOAT: "float",
+    Kind.COMPLEX: "complex",
+}
+
+
+@lru_cache(maxsize=64)
+def program(text: str, without: str = "", level: int | None = None) -> Program:
+    """The compiled entry of a module: arrays in, the arrays of the result out.
+
+    ``without`` names passes of XLA that are left out, with commas between them; ``level`` is that
+    of its optimizations.
+    """
+    jax, client, extension = map(_of_jax, ("jax", "jaxlib.xla_client", "jaxlib._jax"))
+    device = jax.devices("cpu")[0]
+    options = client.CompileOptions()
+    debugging = options.executable_build_options.debug_options
+    debugging.xla_disable_hlo_passes = without
+    if level is not None:
+        debugging.xla_backend_optimization_level = level
+    try:
+        parsed = _of_jax("jaxlib._hlo").hlo_module_from_text(text)
+        computation = client.XlaComputation(parsed.as_serialized_hlo_module_proto())
+        module = extension.mlir.xla_computation_to_mlir_module(computation)
+        compiled = device.client.compile_and_load(module, extension.DeviceList((device,)), options)
+    except (RuntimeError, ValueError) as error:  # those of XLA
+        raise RunError(f"run: XLA refuses the module: {error}") from error
+
+    def run_on(*operands: Array) -> list[Array]:
+        import numpy as np  # noqa: PLC0415  (loaded late)
+
+        with jax.enable_x64(True):  # noqa: FBT003 - as JAX has it
+            given = [jax.device_put(operand, device) for operand in operands]
+        results = compiled.execute_sharded(given).disassemble_into_single_device_arrays()
+        return [np.asarray(result[0]) for result in results]
+
+    return run_on
+
+
+def _of_jax(name: str) -> Any:  # noqa: ANN401 - untyped
+    """A module of JAX, or one that comes with it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        message = "run: JAX is not installed; expected it, as after pip install jax"
+        raise RunError(message) from None
