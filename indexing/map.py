@@ -5,6 +5,7 @@ Its methods are the algorithms of the rooms below, with plain imports; here they
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec, Self, TypeAlias
@@ -34,7 +35,7 @@ from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, Index, Point
 from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
-from simplifier.forms import Interval, IntervalLike, to_sympy
+from simplifier.forms import Form, Interval, IntervalLike, to_sympy
 from simplifier.tools.late import load_announced
 
 if TYPE_CHECKING:
@@ -831,6 +832,61 @@ class IndexingMap(ExactRelation):
         (d0): d0 in [3, 6]
         """
         return self._derive(with_results_in, elements)
+
+    # What a pass asks first.
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the results are the dimensions, in their order, wherever the map is defined.
+
+        >>> from indexing import parse_map
+        >>> parse_map("(d0, d1) -> (d0 mod 4, d1), domain: d0 in [0, 3], d1 in [0, 7]").is_identity
+        True
+        """
+        return self.simplify().forms == self._simplest_dims()
+
+    @property
+    def is_permutation(self) -> bool:
+        """Whether each dimension is one of the results, and nothing else is.
+
+        >>> from indexing import parse_map
+        >>> parse_map("(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]").is_permutation
+        True
+        """
+        return Counter(self.simplify().forms) == Counter(self._simplest_dims())
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether every result is one number, wherever the map is defined.
+
+        >>> from indexing import parse_map
+        >>> parse_map("(d0) -> (d0 floordiv 8, 2), domain: d0 in [0, 7]").is_constant
+        True
+        """
+        return all(form.is_constant for form in self.simplify().forms)
+
+    def _simplest_dims(self) -> tuple[Form, ...]:
+        """The dimensions as results are simplified: 0, if one has only that value."""
+        return simplified(self.derived(self.domain.by_role_as_forms[0], self.domain)).forms
+
+    def is_symbol_constrained(self, symbol: int | str) -> bool:
+        """Whether a constraint limits a range or runtime variable, beside its bounds.
+
+        Symbols are given by name, or by number: the ranges, then the runtime variables.
+
+        Raises:
+            MapError: there is no such symbol.
+
+        Source:
+            XLA's ``IndexingMap::IsSymbolConstrained``.
+
+        >>> from indexing import parse_map
+        >>> text = "(d0)[s0, s1] -> (d0), domain: d0 in [0, 3], s0 in [0, 7], s1 in [0, 7], "
+        >>> odd = parse_map(text + "s1 mod 2 in [1, 1]")
+        >>> odd.is_symbol_constrained(0), odd.is_symbol_constrained("s1")
+        (False, True)
+        """
+        return substitute.is_symbol_constrained(self, symbol)
 
     # Unused variables.
 

@@ -388,6 +388,20 @@ def unused_symbols(indexing_map: Relation) -> ByRole[int]:
     return _positions(indexing_map.domain, _unused(known, _symbols) or frozenset())
 
 
+def is_symbol_constrained(indexing_map: Relation, symbol: int | str) -> bool:
+    """Whether a constraint limits a range or runtime variable.
+
+    Raises:
+        MapError: there is no such symbol.
+    """
+    domain = indexing_map.domain
+    _, ranges, runtime = domain.by_role(domain.identifiers)
+    _, *names = domain.by_role(domain.names)
+    called = [*chain(*names)]
+    (wanted,) = chosen((*ranges, *runtime), [symbol], "is_symbol_constrained", "symbols", called)
+    return wanted in forms.variables_of([form for form, _ in domain.constraints])
+
+
 def without_unused_variables(indexing_map: RelationT) -> RelationT:
     """The map without unused variables; the empty map if these have no values."""
     known = _with_conditions(indexing_map, _variables)
