@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Concatenate, Final, NoReturn, ParamSpec, Self, TypeAlias
 
-import sympy
-from sympy.logic.boolalg import Boolean
-
 from indexing import validation
 from indexing.domain import ByRole, Constraint
 from indexing.errors import MapError
@@ -32,11 +29,21 @@ from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tile import Tile, masked_tile_of
 from indexing.transform import evaluate, substitute
 from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, Index, Point, Value
-from indexing.validation import ByName, Condition, Parameter, Results, Size, Sizes, Variables
+from indexing.validation import (
+    Boolean,
+    ByName,
+    Condition,
+    Parameter,
+    Results,
+    Size,
+    Sizes,
+    Variables,
+)
+from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
-from simplifier.forms import Form, Interval, IntervalLike, to_sympy
-from simplifier.tools.late import load_announced
+from simplifier.forms import Form, Interval, IntervalLike
+from simplifier.tools.late import load_announced, sympy
 
 if TYPE_CHECKING:
     import islpy
@@ -185,7 +192,7 @@ class IndexingMap(ExactRelation):
     @property
     def results(self) -> tuple[sympy.Expr, ...]:
         """The index in the other tensor, as expressions over the variables' symbols."""
-        return tuple(to_sympy(self.domain.named(form)) for form in self.forms)
+        return tuple(forms.to_sympy(self.domain.named(form)) for form in self.forms)
 
     @property
     def names(self) -> ByRole[str]:
@@ -211,7 +218,9 @@ class IndexingMap(ExactRelation):
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
         rows = self.domain.constraint_texts()
-        return tuple((to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows)
+        return tuple(
+            (forms.to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows
+        )
 
     def replace(
         self,

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
-import sympy
-from sympy.logic.boolalg import Boolean
-
+import simplifier
 from indexing.domain import ROLES, ByRole, Constraint, Domain, Ends, limits
 from indexing.errors import MapError
 from indexing.variable import (
@@ -24,11 +22,15 @@ from indexing.variable import (
     size_of,
     united,
 )
-from simplifier import ConversionError, forms
+from simplifier import forms
 from simplifier.errors import listed, quoted
 from simplifier.forms import ExpressionLexer, Form, Interval, IntervalLike
+from simplifier.tools.late import sympy
 
 T = TypeVar("T")
+
+Boolean: TypeAlias = "sympy.logic.boolalg.Boolean"
+"""A condition of sympy."""
 
 Condition: TypeAlias = "tuple[sympy.Expr | int | str, IntervalLike] | Boolean | str"
 """A constraint: an expression and the interval it must lie in, or a condition that holds."""
@@ -137,7 +139,9 @@ def read_domain(
 def read_parameters(parameters: Iterable[Parameter]) -> list[Variable]:
     """Parameters: variables with names, or symbols, whose assumptions are their bounds."""
     read = [
-        parameter_of(given) if isinstance(given, sympy.Symbol) else given
+        parameter_of(given)
+        if not isinstance(given, Variable) and isinstance(given, sympy.Symbol)  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        else given
         for given in _items(parameters, "parameters", "Variables or symbols")
     ]
     for position, given in enumerate(read):
@@ -278,11 +282,11 @@ def _read(ask: Callable[[], T], where: str) -> T:
     """The value read, or an error with a note on its place."""
     try:
         return ask()
-    except ConversionError as error:
+    except simplifier.ConversionError as error:
         raise _noted(error, where) from None
 
 
-def _noted(error: ConversionError, where: str) -> ConversionError:
+def _noted(error: simplifier.ConversionError, where: str) -> simplifier.ConversionError:
     error.add_note(f"IndexingMap: in {where}")
     return error
 

@@ -10,12 +10,11 @@ from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
-import sympy
-
 from indexing.errors import MapError
 from simplifier import IntervalError, forms
 from simplifier.errors import quoted
-from simplifier.forms import Form, Interval, IntervalLike, assumed, is_name, read_whole
+from simplifier.forms import Form, Interval, IntervalLike, assumed, is_name
+from simplifier.tools.late import sympy
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # type checkers bring it; Python has it from 3.13 on
@@ -288,7 +287,7 @@ def over_parameters(expression: sympy.Expr | int | None) -> OverParameters:
     """
     if expression is None:
         return OverParameters(None, ())
-    form, symbols = read_whole(expression)
+    form, symbols = forms.read_whole(expression)
     identifiers = {
         symbol.name: forms.variable(parameter_identifier(symbol.name)) for symbol in symbols
     }

@@ -11,15 +11,15 @@ from math import gcd
 from operator import index
 from typing import TypeAlias, TypeVar, cast
 
-import sympy
-
+import simplifier
 from indexing import IndexingMap, Variable, passes
 from indexing.layout import ShapeError
 from indexing.passes import LETTERS, PARAMETER, ByRole, Constraint, Domain, Ends
 from ops.limits import MAX_OPERANDS
-from simplifier import ConversionError, forms
+from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.forms import AtomKind, Form, Interval, floordiv, mod, scope_of, to_sympy
+from simplifier.forms import AtomKind, Form, Interval, floordiv, mod, scope_of
+from simplifier.tools.late import sympy
 
 T = TypeVar("T")
 
@@ -209,7 +209,7 @@ def _checked_number(op: str, role: str, value: SizeLike) -> Size:
         if hasattr(value, "__index__"):
             return operator.index(cast("int", value))
         return read_integer(value)
-    except ConversionError as error:
+    except simplifier.ConversionError as error:
         raise ShapeError(f"{op}: {role}: {error}") from None
     except TypeError:
         raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
@@ -349,7 +349,7 @@ def shown_sizes(sizes: Iterable[SizeLike]) -> tuple[sympy.Expr | int, ...]:
     >>> shown_sizes((4, forms.variable("~N") * 4))
     (4, 4*N)
     """
-    return tuple(to_sympy(_named(size)) if isinstance(size, Form) else size for size in sizes)
+    return tuple(forms.to_sympy(_named(size)) if isinstance(size, Form) else size for size in sizes)
 
 
 def _named(size: Form) -> Form:

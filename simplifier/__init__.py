@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from simplifier.exact import BudgetError as BudgetError
     from simplifier.exact import MissingIslError as MissingIslError
     from simplifier.exact import NotQuasiAffineError as NotQuasiAffineError
-    from simplifier.exact import equivalent as equivalent
     from simplifier.expr.functions import BitAnd as BitAnd
     from simplifier.expr.functions import BitOr as BitOr
     from simplifier.expr.functions import BitXor as BitXor
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from simplifier.simplification import SymbolicInterval as SymbolicInterval
     from simplifier.simplification import bounds_of as bounds_of
     from simplifier.simplification import cost as cost
+    from simplifier.simplification import equivalent as equivalent
     from simplifier.simplification import format_expr as format_expr
     from simplifier.simplification import operator_count as operator_count
     from simplifier.simplification import parse_expr as parse_expr
@@ -50,13 +50,14 @@ else:
         {
             "simplifier.bounds.interval": "Interval IntervalError",
             "simplifier.errors": "IndexingError Span TextError TextWarning UndecidedError",
-            "simplifier.exact": "BudgetError MissingIslError NotQuasiAffineError equivalent",
+            "simplifier.exact": "BudgetError MissingIslError NotQuasiAffineError",
             "simplifier.expr.functions": "BitAnd BitOr BitXor CeilDiv FloorDiv Max Min Mod symbol",
             "simplifier.expr.sympy": "READERS ConversionError Readers",
             "simplifier.laws.rewrite_log": "Rule Rules rules",
             "simplifier.problem": "BoundsError Facts Step Trace",
             "simplifier.simplification": (
-                "SymbolicInterval bounds_of cost format_expr operator_count parse_expr simplify"
+                "SymbolicInterval bounds_of cost equivalent format_expr operator_count parse_expr "
+                "simplify"
             ),
         },
     )

@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import pairwise
 from math import gcd, prod
 from operator import mul
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import Interval
 from simplifier.conditions import outermost
@@ -20,28 +20,13 @@ from simplifier.errors import IndexingError
 from simplifier.expr import form as forms
 from simplifier.expr.form import BITWISE, FOREIGN, Atom, AtomKind, Form
 from simplifier.expr.operations import ON_BITS, floordiv, mod
+from simplifier.tools.late import np
 
 Name = TypeVar("Name")
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
 
-
-class _NumPy:
-    """The names of the module ``numpy``: loading it takes a tenth of a second."""
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the module has
-        import numpy  # noqa: ICN001, PLC0415 - it is loaded when the first array is made
-
-        found = getattr(numpy, name)
-        setattr(self, name, found)  # so that it is asked for once
-        return found
-
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = _NumPy()
 
 MAX_INT64: Final = (1 << 63) - 1
 """The greatest integer of 64 bits."""

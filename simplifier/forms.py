@@ -9,6 +9,8 @@ This is the door of the package for compiler passes, beside the public names of 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from simplifier.bounds.context import Fact, Unit, assumed, facts_of, read_fact, term_by_term
 from simplifier.bounds.digits import branches
 from simplifier.bounds.interval import (
@@ -28,7 +30,6 @@ from simplifier.evaluation import (
     EvaluationError,
     is_array,
     magnitudes,
-    np,
     points_in,
     tabulated,
     tabulated_affinely,
@@ -84,15 +85,6 @@ from simplifier.expr.operations import (
     zero,
 )
 from simplifier.expr.printer import DIALECTS, DOCUMENT, Printer, Syntax, as_written, format_form
-from simplifier.expr.sympy import (
-    from_sympy,
-    is_relation,
-    read,
-    read_whole,
-    relation_of,
-    to_condition,
-    to_sympy,
-)
 from simplifier.expr.text import (
     XLA_DIVISIONS,
     ExpressionLexer,
@@ -102,4 +94,26 @@ from simplifier.expr.text import (
 )
 from simplifier.extraction.cost import cost_of_form
 from simplifier.fixpoint import in_digits, natural_dividend, range_of, simplified
-from simplifier.problem import is_multiple
+from simplifier.tools.late import exports, np
+
+if TYPE_CHECKING:
+    from simplifier.expr.sympy import (
+        from_sympy,
+        is_relation,
+        read,
+        read_whole,
+        relation_of,
+        to_condition,
+        to_sympy,
+    )
+    from simplifier.problem import is_multiple
+else:  # at the border to sympy, which is loaded when the first of them is asked for
+    _, __getattr__, __dir__ = exports(
+        __name__,
+        {
+            "simplifier.expr.sympy": (
+                "from_sympy is_relation read read_whole relation_of to_condition to_sympy"
+            ),
+            "simplifier.problem": "is_multiple",
+        },
+    )

@@ -1,4 +1,4 @@
-"""The public functions: simplify an expression, its bounds, its cost, its text."""
+"""The public functions: simplify an expression, its bounds, equality, its cost, its text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.bounds.parametric import parametric_ends
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.errors import ArgumentError, check_type
-from simplifier.exact import BUDGET, MAX_ATTEMPTS, Allowance, Budget, exact_range
-from simplifier.exact.questions import finished
+from simplifier.exact import (
+    BUDGET,
+    MAX_ATTEMPTS,
+    Allowance,
+    Budget,
+    differing_point,
+    exact_range,
+    finished,
+)
 from simplifier.expr.form import ZERO, Form, variable, variables_of
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy, to_sympy
@@ -293,6 +300,41 @@ def _about(scope: Scope, parameters: frozenset[str]) -> Scope:
 
 def _exact_bounds(problem: Problem, budget: Budget) -> Interval:
     return exact_range(problem.form, problem.bounds, problem.constraints, budget)
+
+
+def equivalent(
+    a: Expression,
+    b: Expression,
+    bounds: Bounds | Facts = NOTHING,
+    constraints: Constraints = (),
+    *,
+    budget: Budget = BUDGET,
+) -> bool:
+    """Whether two expressions have the same value at every point within bounds and constraints.
+
+    A variable without bounds is any integer that its assumptions allow. Where there is no point,
+    everything is equivalent. The budget counts operations of isl; the default is seconds.
+
+    Raises:
+        NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign
+            function is left in ``a - b`` or in a constraint, after variables that have only one
+            value are replaced by it.
+        BudgetError: the answer was not found within the budget.
+        MissingIslError: islpy is not installed.
+
+    >>> from simplifier import FloorDiv, Mod, symbol
+    >>> x = symbol("x")
+    >>> equivalent(8 * FloorDiv(x, 8) + Mod(x, 8), x, {})
+    True
+    >>> equivalent(Mod(x, 8), x, {x: (0, 7)}), equivalent(Mod(x, 8), x, {x: (0, 8)})
+    (True, False)
+    """
+    return ask("equivalent", _witness, (a, b), bounds, constraints, budget) is None
+
+
+def _witness(problem: Problem, budget: Budget) -> dict[str, int] | None:
+    a, b = problem.forms
+    return differing_point(a, b, problem.bounds, problem.constraints, budget)
 
 
 def cost(

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-import sympy
-
 from indexing.errors import MapError
 from indexing.exact import few_points, isl
 from indexing.exact.counting import count_points, independent_parts
@@ -18,6 +16,7 @@ from indexing.relation import Relation, RelationT, check_map, check_without_para
 from indexing.variable import Variable, united
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError, asked, load_isl
 from simplifier.forms import EVERYTHING
+from simplifier.tools.late import sympy
 
 if TYPE_CHECKING:
     import islpy

@@ -14,8 +14,6 @@ from heapq import merge
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias, TypeVar
 
-import sympy
-
 from indexing import validation
 from indexing.domain import Constraint, Domain, limit_texts, limits
 from indexing.errors import MapError
@@ -36,6 +34,7 @@ from simplifier.errors import check_integers, check_type, quoted
 from simplifier.exact import BUDGET, Allowance, Budget, BudgetError, Space
 from simplifier.forms import EVERYTHING, AtomKind, ExpressionLexer, Form, Interval, IntervalLike
 from simplifier.tools.display import Displayed
+from simplifier.tools.late import sympy
 
 if TYPE_CHECKING:
     import islpy
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 Index = tuple[int, ...]
 
-Conjunction = tuple[tuple[sympy.Expr, Interval], ...]
+Conjunction: TypeAlias = "tuple[tuple[sympy.Expr, Interval], ...]"
 
 Side: TypeAlias = "IntervalLike | StridedInterval | range"
 

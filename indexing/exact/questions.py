@@ -7,8 +7,6 @@ from datetime import timedelta
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import sympy
-
 from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact import compare, few_points, isl
@@ -34,6 +32,7 @@ from simplifier import forms
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Budget, BudgetError, NotQuasiAffineError, asked
 from simplifier.forms import Form, Interval, IntervalLike
+from simplifier.tools.late import sympy
 
 if TYPE_CHECKING:
     import islpy

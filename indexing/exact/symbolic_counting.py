@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
-import sympy
-
 from indexing.domain import Constraint, Domain, conditions_of
 from indexing.errors import MapError
 from indexing.relation import Relation
@@ -21,6 +19,7 @@ from simplifier import forms
 from simplifier.forms import EVERYTHING, Atom, AtomKind, Form, Interval, Scope
 from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
+from simplifier.tools.late import sympy
 
 Known = Callable[[Iterable[tuple[str, Interval]], Iterable[Constraint]], Scope]
 """A scope of parameters and of variables with such bounds and constraints."""
@@ -89,7 +88,7 @@ class _Groups:
         bounds = {name: self._domain.bounds[name] for name in group}
         limits = (limit for limit in self._others if positional(limit[0]) <= bounds.keys())
         try:
-            return sums(Points(bounds, tuple(limits)), self._known)
+            return sums(Points(bounds, tuple(limits), sympy.Integer(1)), self._known)
         except UnboundedError as error:
             shown = self._shown(str(error), group)
             raise MapError(f"count: {shown} is not bounded") from None
@@ -197,7 +196,7 @@ class Points(NamedTuple):
 
     variables: Mapping[str, Interval]
     limits: tuple[Constraint, ...]
-    each: sympy.Expr = sympy.Integer(1)
+    each: sympy.Expr
 
     def without(self, name: str) -> Points:
         """The other variables, and the constraints on them and parameters alone."""

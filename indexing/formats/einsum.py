@@ -12,17 +12,16 @@ from math import prod
 from string import ascii_letters, ascii_lowercase
 from typing import Final, NamedTuple, NoReturn, TypeAlias
 
-import sympy
-from sympy import Expr, Integer, S, cancel, fraction
-
+import simplifier
 from indexing.errors import MapError
 from indexing.relation import Relation, check_without_parameters
 from indexing.simplify.constraints import scope_with_facts
 from indexing.simplify.smallest import digit_of
 from indexing.validation import Size, read_sizes
-from simplifier import FloorDiv, Mod, symbol
+from simplifier import forms
 from simplifier.errors import Span, TextError, beginning_of, check_type
-from simplifier.forms import Form, Interval, format_form, in_digits, is_name, to_sympy
+from simplifier.forms import Form, Interval, format_form, in_digits, is_name
+from simplifier.tools.late import sympy
 
 # Patterns of einops, such as `b (h w) c -> b c h w`, as relations from result to operand.
 
@@ -55,7 +54,7 @@ def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size])
         raise TextError(f"the axis is new, but {missing}; {_TWO_CALLS}", new[0].span)
     known = AxisSizes(_given(sizes, {axis.name for axis in chain(*operand, *result)}))
     known.sizes.update(
-        {axis.name: Integer(axis.size) for axis in chain(*operand, *result) if axis.size}
+        {axis.name: sympy.Integer(axis.size) for axis in chain(*operand, *result) if axis.size}
     )
     for group, size in zip(operand, expected, strict=True):
         known.fit(group, size, group[0].span if group else left.span)
@@ -268,7 +267,7 @@ def _terms(result: Form, sizes: Mapping[str, int]) -> list[tuple[_VariablePart, 
 
 
 def _shown(form: Form) -> str:
-    return beginning_of(str(to_sympy(form)))
+    return beginning_of(str(forms.to_sympy(form)))
 
 
 def _axes(
@@ -582,7 +581,7 @@ class NamedIndices:
 
 def expression_of(size: Size) -> sympy.Expr:
     """A size as an expression; no text is one."""
-    return size if isinstance(size, Expr) else Integer(size)
+    return size if isinstance(size, sympy.Expr) else sympy.Integer(size)
 
 
 @dataclass(slots=True)
@@ -594,7 +593,7 @@ class AxisSizes:
 
     def of(self, group: Iterable[NamedAxis]) -> sympy.Expr:
         """The product of the sizes of axes that are all known."""
-        return prod((self.sizes[axis.name] for axis in group), start=S.One)
+        return prod((self.sizes[axis.name] for axis in group), start=sympy.S.One)
 
     def fit(self, group: Group, size: sympy.Expr, where: Span) -> None:
         """Let a dimension of a tensor, of some size, hold a group of axes; find the one unknown.
@@ -611,17 +610,17 @@ class AxisSizes:
             self.sizes[unknown[0].name] = _quotient(size, known, unknown[0])
             return
         left_over = (self.of(group) - size).expand()
-        if left_over.is_Integer and left_over != S.Zero:
+        if left_over.is_Integer and left_over != sympy.S.Zero:
             raise TextError(f"the size is {self.of(group)} here, but {size} in the shape", where)
-        if left_over != S.Zero:
+        if left_over != sympy.S.Zero:
             self.constraints.append((left_over, (0, 0)))
 
 
 def _quotient(size: sympy.Expr, known: sympy.Expr, axis: NamedAxis) -> sympy.Expr:
-    if known == S.Zero:
+    if known == sympy.S.Zero:
         raise TextError(f"the size of {axis.name} may be any, beside a size of 0", axis.span)
-    quotient = cancel(size / known)
-    if fraction(quotient)[1] != S.One:
+    quotient = sympy.cancel(size / known)
+    if sympy.fraction(quotient)[1] != sympy.S.One:
         raise TextError(f"the size of {axis.name} is {size} / {known}; expected a whole", axis.span)
     return quotient
 
@@ -647,10 +646,10 @@ def related(
     dims = names_of(result, "d", taken)
     runs = names_of([(axis,) for axis in ranges], "s", {*taken, *dims})
     values: dict[str, sympy.Expr] = {
-        axis.name: symbol(name) for axis, name in zip(ranges, runs, strict=True)
+        axis.name: simplifier.symbol(name) for axis, name in zip(ranges, runs, strict=True)
     }
     for group, name in zip(result, dims, strict=True):
-        values.update(_digits(group, symbol(name), sizes))
+        values.update(_digits(group, simplifier.symbol(name), sizes))
     return NamedIndices(
         dims={name: sizes.of(group) for name, group in zip(dims, result, strict=True)},
         ranges={name: sizes.sizes[axis.name] for name, axis in zip(runs, ranges, strict=True)},
@@ -664,8 +663,8 @@ def _digits(group: Group, index: sympy.Expr, sizes: AxisSizes) -> dict[str, symp
     found: dict[str, sympy.Expr] = {}
     for position, axis in enumerate(group):
         stride = sizes.of(group[position + 1 :])
-        digit = index if stride == S.One else FloorDiv(index, stride)
-        found[axis.name] = Mod(digit, sizes.sizes[axis.name]) if position else digit
+        digit = index if stride == sympy.S.One else simplifier.FloorDiv(index, stride)
+        found[axis.name] = simplifier.Mod(digit, sizes.sizes[axis.name]) if position else digit
     return found
 
 
@@ -674,4 +673,4 @@ def _index(group: Group, values: Mapping[str, sympy.Expr], sizes: AxisSizes) -> 
     parts = (
         values[axis.name] * sizes.of(group[position + 1 :]) for position, axis in enumerate(group)
     )
-    return sum(parts, start=S.Zero)
+    return sum(parts, start=sympy.S.Zero)

@@ -11,14 +11,13 @@ from html import escape
 from itertools import islice
 from typing import Final
 
-import sympy
-
+import simplifier
 from indexing.domain import Domain, ends_and_constraints, text_of_ends
 from indexing.formats.text import format_map
 from indexing.relation import Relation
-from simplifier import symbol
 from simplifier.forms import LOGICAL, Atom, AtomKind, Form, Printer, as_written, variable
 from simplifier.tools.display import MAX_ROWS, cut, html
+from simplifier.tools.late import sympy
 
 
 def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:
@@ -209,7 +208,7 @@ _LATEX_MARKS: Final = {"{": r"\{", "}": r"\}", "<": r"\langle ", ">": r"\rangle 
 
 
 def _latex_of_name(name: str) -> str:
-    return sympy.latex(symbol(name))
+    return sympy.latex(simplifier.symbol(name))
 
 
 def _inequalities(domain: Domain, writer: _LatexWriter) -> Iterator[str]:

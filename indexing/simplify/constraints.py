@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import Constraint, Domain, bare, substituted_constraints
 from indexing.variable import PARAMETER, has_parameters
-from simplifier import forms, symbol
+from simplifier import forms
 from simplifier.forms import (
     CONDITIONS,
     EXTREMA,
@@ -271,7 +271,7 @@ class PreservedVariables(NamedTuple):
         points = {
             identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
         }
-        terms = {identifier: forms.opaque(identifier, symbol(identifier)) for identifier in points}
+        terms = {identifier: forms.opaque(identifier) for identifier in points}
         return cls(
             terms, tuple((terms[identifier], bounds) for identifier, bounds in points.items())
         )

@@ -14,9 +14,6 @@ from itertools import chain, product, starmap
 from math import prod
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import sympy
-from sympy.logic.boolalg import Boolean
-
 from indexing.domain import (
     Constraint,
     Domain,
@@ -28,10 +25,12 @@ from indexing.domain import (
 from indexing.errors import TileError
 from indexing.formats.text import read_interval
 from indexing.transform.evaluate import checked_value, evaluate_forms
+from indexing.validation import Boolean
 from indexing.variable import Variable, is_symbolic, parameter_identifier
 from simplifier import forms
 from simplifier.errors import check_type, listed, quoted
 from simplifier.forms import ExpressionLexer, Form, Interval, Scope
+from simplifier.tools.late import sympy
 
 Conjunction: TypeAlias = "tuple[Constraint, ...]"
 """Limits that hold together, sorted; none is always satisfied."""

@@ -15,9 +15,7 @@ from functools import cached_property
 from itertools import product
 from typing import Final, NamedTuple, TypeAlias
 
-import sympy
-from sympy.logic.boolalg import Boolean
-
+import simplifier
 from indexing.domain import Constraint, Domain, conditions_of, substituted_constraints
 from indexing.errors import TileError
 from indexing.exact.index_set import IndexSet
@@ -47,12 +45,14 @@ from indexing.tile.digits import (
     stepped,
 )
 from indexing.transform.evaluate import checked_value
+from indexing.validation import Boolean
 from indexing.variable import Variable, is_symbolic
-from simplifier import forms, symbol
+from simplifier import forms
 from simplifier.errors import check_type, listed
 from simplifier.exact import NotQuasiAffineError
 from simplifier.forms import AtomKind, Form, Interval, Scope
 from simplifier.tools.display import Displayed, html_of_table
+from simplifier.tools.late import sympy
 
 Row: TypeAlias = "tuple[Form, Form, Form]"
 """The offset, the size and the stride of one result."""
@@ -392,7 +392,7 @@ def _unmet(
     given = {names[key]: int(size) for key, size in keyed.items() if not is_symbolic(size)}
     if not given:
         return "no size meets the constraints"
-    named = [size if is_symbolic(size) else symbol(key) for key, size in keyed.items()]
+    named = [size if is_symbolic(size) else simplifier.symbol(key) for key, size in keyed.items()]
     shown = renamed(tile_of(relation, dims, named, facts).constraints, names)
     known = listed([f"{name} is {number}" for name, number in given.items()])
     reason = shown.reason(given) if len(given) == len(sizes) else None

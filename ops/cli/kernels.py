@@ -9,6 +9,7 @@ from math import inf
 from operator import itemgetter
 from typing import ClassVar, Final, TypeAlias
 
+import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
@@ -30,7 +31,6 @@ from ops.performance.tally import Count, Deadline, bytes_of, ends_of_count, text
 from ops.performance.utilization import OperandCounter
 from ops.tiling import ArrayTile, KernelTiler, TilingCandidate, Tilings
 from ops.xla_gpu import Access, FusionSchedule, schedule_of
-from simplifier import format_expr
 from simplifier.errors import ArgumentError, IndexingError, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
 from simplifier.forms import Interval
@@ -265,10 +265,10 @@ def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fiel
         return pair | {"unknown": str(tile)} | _fields_of_elements(read, elements)
     formulas = {
         "tile": list(read.sizes),
-        "offsets": [*map(format_expr, tile.offsets)],
-        "sizes": [*map(format_expr, tile.sizes)],
-        "strides": [*map(format_expr, tile.strides)],
-        "mask": None if tile.mask is None else format_expr(tile.mask),
+        "offsets": [*map(simplifier.format_expr, tile.offsets)],
+        "sizes": [*map(simplifier.format_expr, tile.sizes)],
+        "strides": [*map(simplifier.format_expr, tile.strides)],
+        "mask": None if tile.mask is None else simplifier.format_expr(tile.mask),
     }
     return pair | formulas | _fields_of_elements(read, elements)
 
@@ -721,14 +721,14 @@ def _tile(array: ArrayTile) -> Fields:
     fields = {
         "name": array.instruction.name,
         "element": array.element,
-        "offsets": [*map(format_expr, tile.offsets)],
-        "sizes": [*map(format_expr, tile.sizes)],
-        "strides": [*map(format_expr, tile.strides)],
+        "offsets": [*map(simplifier.format_expr, tile.offsets)],
+        "sizes": [*map(simplifier.format_expr, tile.sizes)],
+        "strides": [*map(simplifier.format_expr, tile.strides)],
     }
     if others is None:
         return fields
     replicas = (*others.offsets, *others.sizes, *others.strides)
-    return fields | {"replicas": [*map(format_expr, replicas)]}
+    return fields | {"replicas": [*map(simplifier.format_expr, replicas)]}
 
 
 def _with_tiles(row: Cells) -> Cells:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import ClassVar, Final, TypeAlias, TypeVar
 
+import simplifier
 from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
 from ops import InstructionAnalysis, ModuleAnalysis, hlo
@@ -19,7 +20,6 @@ from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
 from ops.hlo.module import source_locations
 from ops.rules.rule import Direction, Unknown
-from simplifier import format_expr
 from simplifier.errors import IndexingError, Span, TextError
 from simplifier.forms import Interval, is_name, natural_order, parse_form
 
@@ -601,7 +601,7 @@ def _simplified_expression(text: str, span: Span) -> str:
     whole = f"{begin}, {facts}" if facts and names else begin
     at = known.end() if known else 0
     found = _read(whole, span, at - len(begin) - 2, at)
-    return format_expr(found.simplify().results[0])
+    return simplifier.format_expr(found.simplify().results[0])
 
 
 def _read(text: str, span: Span, shift: int, least: int) -> IndexingMap:

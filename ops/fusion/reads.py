@@ -9,8 +9,6 @@ from functools import lru_cache
 from itertools import product
 from typing import Final, NamedTuple, TypeAlias
 
-import sympy
-
 from indexing import IndexingMap, IndexSet, MapError, Variable, from_isl, passes
 from ops import limits
 from ops.analysis.calls import itself, union_of
@@ -32,6 +30,7 @@ from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.forms import Atom, AtomKind, Form, Interval
 from simplifier.tools.display import Displayed
 from simplifier.tools.graphs import postorder, topological_order
+from simplifier.tools.late import sympy
 
 
 @dataclass(frozen=True, slots=True, repr=False)

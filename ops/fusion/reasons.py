@@ -8,8 +8,7 @@ from functools import partial
 from math import prod
 from typing import Final
 
-import sympy
-
+import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import UNBOUNDED_SIZE, ArrayShape
 from ops.dependence.dependence import NOTHING, Unknown
@@ -19,9 +18,9 @@ from ops.fusion.slicing import Provenance
 from ops.hlo.module import INSTRUCTION, Instruction
 from ops.rules.registry import REGISTRY, Registry
 from ops.rules.rule import if_known, known
-from simplifier import format_expr
 from simplifier.errors import ArgumentError, check_integers, check_type, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
+from simplifier.tools.late import sympy
 
 FEW_PATHS: Final = 3
 """Paths that are listed for each map unless somebody wants more."""
@@ -246,16 +245,16 @@ class TileRead:
 def slice_text(tile: Tile) -> str:
     """A tile as a slice of an array, where it is not masked."""
     rows = zip(tile.offsets, tile.sizes, tile.strides, strict=True)
-    where = "" if tile.mask is None else f" where {format_expr(tile.mask)}"
+    where = "" if tile.mask is None else f" where {simplifier.format_expr(tile.mask)}"
     return f"[{', '.join(_slice(*row) for row in rows)}]{where}"
 
 
 def _slice(offset: sympy.Expr, size: sympy.Expr, stride: sympy.Expr) -> str:
     if size == sympy.S.One:
-        return format_expr(offset)
+        return simplifier.format_expr(offset)
     end = offset + (size - 1) * stride + 1
-    step = "" if stride == sympy.S.One else f":{format_expr(stride)}"
-    return f"{format_expr(offset)}:{format_expr(end)}{step}"
+    step = "" if stride == sympy.S.One else f":{simplifier.format_expr(stride)}"
+    return f"{simplifier.format_expr(offset)}:{simplifier.format_expr(end)}{step}"
 
 
 def reads(

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from indexing.layout import ElementType, Kind, Shape
 from ops.hlo.errors import RunError
 from ops.hlo.module import HloModule
 from simplifier.errors import check_type
-
-if TYPE_CHECKING:
-    import numpy as np
+from simplifier.forms import np
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
@@ -50,8 +48,6 @@ def run(module: HloModule, *arguments: object) -> list[Array]:
 
 def _array(name: str, shape: Shape, given: object) -> Array:
     """An argument as an array of the type of its parameter."""
-    import numpy as np  # noqa: PLC0415  (loaded late)
-
     if shape.is_tuple:
         raise RunError(f"run: %{name} is a tuple, {shape}; expected parameters that are arrays")
     array = np.asarray(given).astype(dtype_of(shape.element_type))
@@ -63,8 +59,6 @@ def _array(name: str, shape: Shape, given: object) -> Array:
 
 def dtype_of(element_type: ElementType) -> np.dtype[Any]:
     """The type of NumPy's arrays for elements; the narrow ones are those that JAX adds."""
-    import numpy as np  # noqa: PLC0415  (loaded late)
-
     name = str(element_type)
     if element_type.kind is Kind.BOOLEAN:
         return np.dtype("bool")
@@ -107,8 +101,6 @@ def program(text: str, without: str = "", level: int | None = None) -> Program:
         raise RunError(f"run: XLA refuses the module: {error}") from error
 
     def run_on(*operands: Array) -> list[Array]:
-        import numpy as np  # noqa: PLC0415  (loaded late)
-
         with jax.enable_x64(True):  # noqa: FBT003 - as JAX has it
             given = [jax.device_put(operand, device) for operand in operands]
         results = compiled.execute_sharded(given).disassemble_into_single_device_arrays()

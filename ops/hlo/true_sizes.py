@@ -20,8 +20,6 @@ from functools import lru_cache
 from itertools import chain, count
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-import sympy
-
 from indexing import Variable
 from indexing.layout import UNBOUNDED_SIZE
 from indexing.passes import PARAMETER, POSITIONAL, Constraint, other_use, parameter_identifier
@@ -31,6 +29,7 @@ from ops.hlo.shape_inference import Found, Known, sizes_of_result
 from ops.index_maps import Size, as_form, difference, plain, product, shown_sizes, total
 from simplifier import forms
 from simplifier.forms import EVERYTHING, Form, Interval, is_name, substitute
+from simplifier.tools.late import sympy
 
 Answer = TypeVar("Answer")
 

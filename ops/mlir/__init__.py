@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import sympy
-
+import simplifier
 from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.mlir.operations import OperationDraft, OperationReader
@@ -19,8 +18,8 @@ from ops.mlir.text import (
     read_function_type,
     shapes_of,
 )
-from simplifier import symbol
 from simplifier.errors import Span, TextError, check_type, listed
+from simplifier.tools.late import sympy
 
 __all__ = ["LinalgGeneric", "MlirTextError", "read_generics"]
 
@@ -99,8 +98,10 @@ class LinalgGeneric:
         if len({*named}) < len(loops):
             raise MapError(f"reads: the output is {written}; expected a loop for each dimension")
         rest = [loop for loop in range(len(self.sizes)) if loop not in named]
-        point: dict[int, sympy.Expr] = {loop: symbol(f"d{n}") for n, loop in enumerate(named)}
-        point |= {loop: symbol(f"s{n}") for n, loop in enumerate(rest)}
+        point: dict[int, sympy.Expr] = {
+            loop: simplifier.symbol(f"d{n}") for n, loop in enumerate(named)
+        }
+        point |= {loop: simplifier.symbol(f"s{n}") for n, loop in enumerate(rest)}
         iteration = IndexingMap.from_sizes(
             [point[loop] for loop in range(len(self.sizes))],
             dims=[self.sizes[loop] for loop in named],
@@ -271,7 +272,7 @@ def _sizes(maps: Sequence[IndexingMap], shapes: Sequence[Shape]) -> tuple[sympy.
     if missing:
         raise MapError(f"the size of loop {missing[0]} follows from no operand")
     return tuple(
-        symbol(f"n{loop}") if found[loop] == UNBOUNDED_SIZE else found[loop]
+        simplifier.symbol(f"n{loop}") if found[loop] == UNBOUNDED_SIZE else found[loop]
         for loop in sorted(found)
     )
 
@@ -279,5 +280,5 @@ def _sizes(maps: Sequence[IndexingMap], shapes: Sequence[Shape]) -> tuple[sympy.
 def _on(affine: IndexingMap, sizes: Sequence[sympy.Expr | int]) -> IndexingMap:
     """An affine map on an iteration space."""
     return affine @ IndexingMap.from_sizes(
-        [symbol(f"d{loop}") for loop in range(len(sizes))], dims=list(sizes)
+        [simplifier.symbol(f"d{loop}") for loop in range(len(sizes))], dims=list(sizes)
     )

@@ -22,7 +22,7 @@ from ops.performance.warps import Loads, check_launch, loads_of_warps, parted, v
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Origin
 from ops.xla_gpu import KERNELS, WARP_SIZE, Access, AnyOrigin, Emitter
-from simplifier import forms, symbol
+from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.forms import Form, Interval, np, points_in, values_of
 from simplifier.tools.display import html_of_table
@@ -738,7 +738,7 @@ def _first_warp(indexing_map: IndexingMap) -> IndexingMap:
     others = {name: 0 for name, each in names.items() if each.kind is not VariableKind.TH_X}
     warp = indexing_map.substitute(others)
     if warp.dims:
-        warp = warp.with_constraint(symbol(warp.domain.names[0]), (0, WARP_SIZE - 1))
+        warp = warp.with_constraint(warp.domain.names[0], (0, WARP_SIZE - 1))
     return warp.simplify().rescale_symbols().without_unused_symbols()
 
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
-import sympy
-
+import simplifier
 from indexing import IndexingMap, Variable
 from indexing.passes import Domain
 from ops.analysis.dataflow import Array
@@ -25,9 +24,9 @@ from ops.performance.tally import Size
 from ops.rules.control import only_caller, source_of
 from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.xla_gpu import block_level
-from simplifier import symbol
 from simplifier.errors import IndexingError, check_type
 from simplifier.forms import VARIABLE, Interval, variables_of
+from simplifier.tools.late import sympy
 
 
 def kernels_of(
@@ -287,7 +286,7 @@ def _sizes_in(example: Mapping[str, int], array: Array) -> tuple[int, ...]:
     capacity = instruction.shape.arrays[number].dimensions
     if not example:
         return capacity
-    values = {symbol(name): value for name, value in example.items()}
+    values = {simplifier.symbol(name): value for name, value in example.items()}
     sizes = zip(true_sizes(instruction, number), capacity, strict=True)
     return tuple(_number(size, values, most) for size, most in sizes)
 

@@ -14,18 +14,17 @@ from math import gcd, isnan, prod
 from time import process_time
 from typing import Any, Final, NamedTuple, TypeAlias, overload
 
-import sympy
-
+import simplifier
 from indexing import IndexingMap, passes
 from indexing.layout import UNBOUNDED_SIZE
 from indexing.passes import MAX_INT64
 from ops.fusion.reads import tells_ranges
 from ops.hlo import Instruction
 from ops.hlo.true_sizes import true_sizes
-from simplifier import CeilDiv, format_expr, simplify
 from simplifier.errors import ArgumentError, check_type
 from simplifier.exact import ATTEMPT, Budget, BudgetError, NotQuasiAffineError
 from simplifier.forms import VARIABLE, Interval, np
+from simplifier.tools.late import sympy
 
 Column: TypeAlias = Any
 """An array of NumPy."""
@@ -241,10 +240,10 @@ def size_of(box: Iterable[Interval]) -> int:
 
 # Counts: numbers, expressions over symbolic sizes, or the least and the most that may be.
 
-Size: TypeAlias = int | sympy.Expr
+Size: TypeAlias = "int | sympy.Expr"
 """A number, or an expression over the symbolic sizes of arrays."""
 
-Count: TypeAlias = Size | Interval
+Count: TypeAlias = "Size | Interval"
 """A number, or the least and the most over all offsets; without upper end nobody knows the most."""
 
 BITS_OF_BYTE: Final = 8
@@ -264,7 +263,7 @@ def text_of_count(count: Count) -> str:
     if isinstance(count, int):
         return str(count)
     if not isinstance(count, Interval):
-        return format_expr(count)
+        return simplifier.format_expr(count)
     if count.upper is None:
         return f"at least {count.lower}" if count.lower else "any number of"
     return f"{count.lower} to {count.upper}"
@@ -278,13 +277,13 @@ def cell_of_count(count: Count) -> str:
     >>> print(cell_of_count(4 * sympy.Piecewise((N, sympy.Eq(M, N)), (0, True))))
     N * 4 if M == N
     """
-    if not isinstance(count, sympy.Expr):
+    if isinstance(count, int | Interval):
         return text_of_count(count)
     for piece in count.atoms(sympy.Piecewise):
         (value, condition), *others = (each.args for each in piece.args)
         if [each[0] for each in others] == [0] and not count.subs(piece, 0):
             whole = simplest(count.subs(piece, value))
-            holds = format_expr(condition)
+            holds = simplifier.format_expr(condition)
             bare = holds.removeprefix("(").removesuffix(")")
             return f"{text_of_count(whole)} if {holds if '(' in bare else bare}"
     return text_of_count(count)
@@ -319,7 +318,7 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     if len(integers) == len(listed):
         return numbers
     between = [each for each in listed if isinstance(each, Interval)]
-    symbolic = [each for each in listed if isinstance(each, sympy.Expr)]
+    symbolic = [each for each in listed if not isinstance(each, int | Interval)]
     if not between:
         return simplest(sum(symbolic, sympy.Integer(0)) + numbers)
     unknown = [Interval(0, None)] if symbolic else []
@@ -366,7 +365,7 @@ def bytes_of(elements: Count, bits: int) -> Count:
         return count_of(-(-(elements * bits) // BITS_OF_BYTE))
     if isinstance(elements, int):
         return -(-elements * bits // BITS_OF_BYTE)
-    return simplest(CeilDiv(elements * bits, sympy.Integer(BITS_OF_BYTE)))
+    return simplest(simplifier.CeilDiv(elements * bits, sympy.Integer(BITS_OF_BYTE)))
 
 
 def ratio(one: Size, other: Size) -> float | None:
@@ -383,5 +382,5 @@ def ratio(one: Size, other: Size) -> float | None:
 def simplest(expression: sympy.Expr) -> Size:
     """An expression over sizes, which are not negative; an integer if it is one."""
     sizes = {each: Interval(0, None) for each in expression.free_symbols}
-    found = simplify(expression, sizes)
+    found = simplifier.simplify(expression, sizes)
     return int(found) if isinstance(found, sympy.Integer) else found

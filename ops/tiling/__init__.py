@@ -10,6 +10,7 @@ from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple
 
+import simplifier
 from indexing import IndexingMap, TileError, Variable
 from indexing.passes import evaluate_forms, few_points, numbered, part_over
 from ops.dependence.operand_indexing import OperandIndexing
@@ -39,7 +40,7 @@ from ops.tiling.propagation import (
     propagate_in,
     values_of,
 )
-from simplifier import forms, symbol
+from simplifier import forms
 from simplifier.errors import INTEGER, check_type
 from simplifier.exact import NotQuasiAffineError
 from simplifier.forms import MAX_INT64, Interval, np
@@ -212,7 +213,7 @@ def tilings(
     limits = _Limits.of(device)
     space = TilingSpace.of(fusion)
     names = [f"T{number}" for number in range(len(space.dimensions))]
-    propagation = propagate_in(space, [symbol(name) for name in names]).check()
+    propagation = propagate_in(space, [simplifier.symbol(name) for name in names]).check()
     choices = _choices(space, sizes, divisible=divisible)
     considered = prod(map(len, choices))
     if considered > MAX_CANDIDATES:

@@ -16,7 +16,7 @@ from indexing.passes import Formulas, evaluate_forms, few_points, part_over, til
 from ops.performance.tally import Column
 from ops.tiling.propagation import ArrayTile
 from simplifier import forms
-from simplifier.forms import Interval, np, to_sympy
+from simplifier.forms import Interval, np
 from simplifier.tools.graphs import united
 
 _FEW: Final = 1 << 8
@@ -147,7 +147,7 @@ class TileComparison:
 
     def _formulas(self, array: ArrayTile, sizes: Mapping[int, int]) -> Formulas:
         """The formulas of a tile where some dimensions have these sizes."""
-        symbols = map(to_sympy, array.checked_tile().counts)
+        symbols = map(forms.to_sympy, array.checked_tile().counts)
         given = [sizes.get(number, each) for number, each in enumerate(symbols)]
         return tile_of(_accessed(array), self.variables, given).formulas
 

@@ -15,8 +15,6 @@ from functools import reduce
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-import sympy
-
 from indexing import IndexingMap, Tile, TileConstraints, TileError, Variable
 from indexing.passes import Domain, Formulas, is_symbolic, tile_of
 from ops.analysis.dataflow import Array
@@ -35,6 +33,7 @@ from simplifier import forms
 from simplifier.errors import IndexingError, check_integers, check_type, listed
 from simplifier.forms import Form, Interval
 from simplifier.tools.display import Displayed
+from simplifier.tools.late import sympy
 
 Lifted: TypeAlias = "list[tuple[tuple[Form, ...], OperandIndexing]]"
 """Indexings with ranges as trailing dimensions, and what these are in the space."""

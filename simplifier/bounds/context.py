@@ -327,7 +327,7 @@ def assumed(known: Any) -> Interval:  # noqa: ANN401 - of sympy
     [1, inf] [-inf, inf]
     """
     # What a function does not assume, its class has as a property, which is no answer but true.
-    signs = (interval for sign, interval in _SIGNS.items() if getattr(known, sign) is True)
+    signs = (interval for sign, interval in _SIGNS.items() if getattr(known, sign, None) is True)
     return reduce(Interval.intersect, signs, EVERYTHING)
 
 

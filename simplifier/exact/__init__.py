@@ -31,10 +31,4 @@ from simplifier.exact.isl import (
     number,
     quasi_affine,
 )
-from simplifier.exact.questions import (
-    differing_point,
-    equivalent,
-    exact_range,
-    finished,
-    range_within,
-)
+from simplifier.exact.questions import differing_point, exact_range, finished, range_within

@@ -22,47 +22,11 @@ from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.extraction.width import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
-from simplifier.problem import NOTHING, Bounds, Constraints, Expression, Facts, Problem, ask
 
 if TYPE_CHECKING:
     import islpy
 
 Answer = TypeVar("Answer")
-
-
-def equivalent(
-    a: Expression,
-    b: Expression,
-    bounds: Bounds | Facts = NOTHING,
-    constraints: Constraints = (),
-    *,
-    budget: Budget = BUDGET,
-) -> bool:
-    """Whether two expressions have the same value at every point within bounds and constraints.
-
-    A variable without bounds is any integer that its assumptions allow. Where there is no point,
-    everything is equivalent. The budget counts operations of isl; the default is seconds.
-
-    Raises:
-        NotQuasiAffineError: a product of variables, a divisor that is not a constant, or a foreign
-            function is left in ``a - b`` or in a constraint, after variables that have only one
-            value are replaced by it.
-        BudgetError: the answer was not found within the budget.
-        MissingIslError: islpy is not installed.
-
-    >>> from simplifier import FloorDiv, Mod, symbol
-    >>> x = symbol("x")
-    >>> equivalent(8 * FloorDiv(x, 8) + Mod(x, 8), x, {})
-    True
-    >>> equivalent(Mod(x, 8), x, {x: (0, 7)}), equivalent(Mod(x, 8), x, {x: (0, 8)})
-    (True, False)
-    """
-    return ask("equivalent", _witness, (a, b), bounds, constraints, budget) is None
-
-
-def _witness(problem: Problem, budget: Budget) -> dict[str, int] | None:
-    a, b = problem.forms
-    return differing_point(a, b, problem.bounds, problem.constraints, budget)
 
 
 def differing_point(

@@ -21,9 +21,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import ref
 
-import sympy
-
 from simplifier.limits import MAX_DEPTH, MAX_QUOTIENTS
+from simplifier.tools.late import sympy
 
 Value = TypeVar("Value")
 
@@ -506,8 +505,11 @@ def variable(name: str) -> Form:
     return Form(0, {variable_atom(name): 1})
 
 
-def opaque(name: str, expression: sympy.Expr) -> Form:
-    """A foreign integer expression that is not taken apart; ``name`` tells it from others."""
+def opaque(name: str, expression: sympy.Expr | None = None) -> Form:
+    """A foreign integer expression that is not taken apart; ``name`` tells it from others.
+
+    Without an expression it is any integer, of this name.
+    """
     return Form(0, {_intern(AtomKind.OPAQUE, name=name, expression=expression): 1})
 
 

@@ -137,7 +137,8 @@ class Printer:
     def atom(self, atom: Atom) -> str:
         """The text of an atom whose inner atoms have theirs."""
         if not atom.arguments:
-            return str(atom.expression) if atom.kind is AtomKind.OPAQUE else atom.name
+            is_foreign = atom.kind is AtomKind.OPAQUE and atom.expression is not None
+            return str(atom.expression) if is_foreign else atom.name
         if atom.kind in self._symbols:
             numerator, divisor = map(self.operand, atom.arguments)
             return f"{numerator} {self._symbol(atom)} {divisor}"

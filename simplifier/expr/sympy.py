@@ -519,10 +519,10 @@ def _expression(atom: Atom) -> sympy.Expr:
 
 def _of_atom(atom: Atom, inner: _ExpressionOf) -> sympy.Expr:
     """The expression of an atom; those of the atoms inside it are known."""
-    if atom.kind is AtomKind.VARIABLE:
-        return symbol(atom.name)
     if atom.kind is AtomKind.OPAQUE and atom.expression is not None:
         return atom.expression
+    if atom.kind in (AtomKind.VARIABLE, AtomKind.OPAQUE):
+        return symbol(atom.name)
     if atom.kind in CONDITIONS:
         return _number_of(_relation(atom, inner, holds=True))
     if atom.kind is AtomKind.SELECT:

@@ -1,8 +1,11 @@
-"""What is loaded when somebody first asks for it: names of packages, and modules that register.
+"""What is loaded when somebody first asks for it: modules, names of packages, and tables.
 
 A package lists its public names with the modules that have them, so that a program waits for none
 that it does not use. Type checkers read the same names as imports.
 """
+
+# Modules import numpy and sympy from here.
+# pyright: reportUnusedImport=false
 
 from __future__ import annotations
 
@@ -10,9 +13,30 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 _Exports: TypeAlias = "tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]"
+
+
+class Late:
+    """The names of a module, which is loaded when the first of them is asked for."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the module has
+        found = getattr(import_module(self._module), name)
+        setattr(self, name, found)  # so that it is asked for once
+        return found
+
+
+# Numpy takes a tenth of a second to load, sympy a quarter; most questions are about forms alone.
+if TYPE_CHECKING:
+    import numpy as np
+    import sympy
+    import sympy.logic.boolalg
+else:
+    np, sympy = Late("numpy"), Late("sympy")
 
 
 def exports(package: str, names: Mapping[str, str]) -> _Exports:
@@ -29,7 +53,7 @@ def exports(package: str, names: Mapping[str, str]) -> _Exports:
         inner = f"{package}.{name}"
         if name in module_of:
             loaded[name] = getattr(import_module(module_of[name]), name)
-        elif name.startswith("_") or find_spec(inner) is None:
+        elif name.startswith("_") or "__path__" not in loaded or find_spec(inner) is None:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[package])
         else:

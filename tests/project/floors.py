@@ -118,7 +118,6 @@ IMPORTS_UPWARDS: Final[Mapping[tuple[str, str], str]] = {
 
 LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",
-    "numpy": "a tenth of a second, and only arrays need it",
     "jax": "an extra",
     "tqdm": "an extra",
     "anywidget": "an extra",

@@ -154,6 +154,8 @@ def test_a_door_offers_what_somebody_takes(door: str) -> None:
             if isinstance(node, ast.ImportFrom) and (is_door or node.module == door):
                 names = {alias.name for alias in node.names} - {"annotations"}
                 (offered if is_door else taken).update(names)
+        if is_door:
+            taken.update(ast.unparse(node) for node in source.nodes(ast.Name))  # for itself
         if f"from {package} import" in text and name in text:
             taken.update(re.findall(rf"\b{name}\.(\w+)", text))
     fail_with(f"{door}: nobody takes {name}" for name in sorted(offered - taken))
@@ -238,7 +240,7 @@ def test_a_circle_is_seen(names: str, expected: list[set[str]]) -> None:
     [
         ("def f():\n    from ops import hlo", ["ops.hlo"]),
         ("class C:\n    def f(self):\n        import json", ["json"]),
-        ("def f():\n    import numpy", []),
+        ("def f():\n    import islpy", []),
         ("from ops import hlo\nif TYPE_CHECKING:\n    import json", []),
     ],
 )

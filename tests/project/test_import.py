@@ -14,7 +14,7 @@ import pytest
 from tests.project.failures import fail_with
 from tests.project.sources import PACKAGES, ROOT, sources
 
-HEAVY = ("IPython", "islpy", "jax", "numpy", "tqdm", "z3")
+HEAVY = ("IPython", "islpy", "jax", "numpy", "sympy", "tqdm", "z3")
 """Modules that cost time and that most uses do without."""
 
 
@@ -27,8 +27,16 @@ def heavy_modules_after(statement: str) -> list[str]:
 
 
 def test_importing_the_packages_loads_nothing_heavy() -> None:
-    every = "import simplifier, indexing, ops, ops.cli"
-    assert heavy_modules_after(every) == heavy_modules_after("import sympy")
+    assert heavy_modules_after("import simplifier, indexing, ops, ops.cli") == []
+
+
+def test_maps_of_a_module_are_found_and_printed_without_sympy() -> None:
+    """The engine works on forms; sympy is loaded when an expression leaves for a user."""
+    printed = "import contextlib, ops.cli\nwith contextlib.redirect_stdout(None):"
+    run = f"{printed} ops.cli.main(['fusions', 'examples/softmax.hlo'])"
+    assert heavy_modules_after(run) == []
+    results = "import ops; ops.transpose((2, 3), (1, 0)).output_to_input[0].results"
+    assert "sympy" in heavy_modules_after(results)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -10,14 +10,8 @@ from typing import TypeAlias
 import pytest
 from hypothesis import given
 
-from simplifier import Interval, parse_expr
-from simplifier.exact import (
-    MissingIslError,
-    NotQuasiAffineError,
-    Space,
-    differing_point,
-    equivalent,
-)
+from simplifier import Interval, equivalent, parse_expr
+from simplifier.exact import MissingIslError, NotQuasiAffineError, Space, differing_point
 from simplifier.exact.isl import asked_of_kept
 from simplifier.expr import form as forms
 from simplifier.expr import operations
