@@ -8,7 +8,7 @@ the figure before. So no figure is an estimate, and advice that saves nothing is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ops.advice.fusions import RULES as OF_FUSIONS
@@ -24,7 +24,7 @@ from simplifier.errors import check_type
 from simplifier.forms import MAX_INT64, Interval
 from simplifier.tools.display import Displayed, html_of_table
 
-__all__ = ["RULES", "Advice", "AdviceList", "advise"]
+__all__ = ["RULES", "Advice", "AdviceList", "advise", "worse"]
 
 RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS,)
 """The kinds of waste that are looked for."""
@@ -120,12 +120,13 @@ class AdviceList(Displayed):
         return f"<advice: {len(self)} piece{'s' * (len(self) != 1)}>"
 
     def _repr_html_(self) -> str:
-        return html_of_table(_HEADING, map(_cells, self), total=len(self), below=self._closing())
+        return html_of_table(_HEADING, map(_cells, self), total=len(self), below=self.closing())
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self), *self._closing()])
+        return "\n".join([*map(str, self), *self.closing()])
 
-    def _closing(self) -> Iterator[str]:
+    def closing(self) -> Iterator[str]:
+        """What is left out, and what was not looked at, in lines."""
         if not self.advice:
             yield "nothing to advise"
         if self.left_out:
@@ -138,14 +139,14 @@ def advise(
     of: HloModule | Fusion | Instruction,
     device: Device = H100,
     *,
-    most: int = 20,
+    most: int | None = None,
     seconds: float | None = SECONDS,
     registry: Registry = REGISTRY,
 ) -> AdviceList:
     """What is wasteful in a module, or in one kernel of it, and what would mend it.
 
     The mends are tried: an edited module is counted as the module is. At ``most`` so many are
-    given. No time is claimed: bytes, sectors and operations are.
+    given, or all. No time is claimed: bytes, sectors and operations are.
 
     Raises:
         ArgumentError: it is something else.
@@ -170,6 +171,22 @@ def advise(
     kept.sort(key=lambda each: (-each.bytes_saved, -each.share))
     left_out = len(tried) - len(kept[:most]) + len(found[MAX_TRIED:])
     return AdviceList(tuple(kept[:most]), left_out, tuple(_not_seen(subject)))
+
+
+def worse(before: AdviceList, after: AdviceList) -> AdviceList:
+    """The advice for a module that wastes more than an earlier one, in the same measure.
+
+    A waste is the same if kind and instruction have the same names: it is worse where it saves more
+    of the module.
+    """
+    known = {(each.kind, each.instruction.name): each for each in before}
+    worse = tuple(
+        each
+        for each in after
+        if (other := known.get((each.kind, each.instruction.name))) is None
+        or (each.bytes_saved, each.share) > (other.bytes_saved, other.share + MIN_SHARE)
+    )
+    return replace(after, advice=worse, left_out=0)
 
 
 def _module_of(

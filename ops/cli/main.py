@@ -18,6 +18,7 @@ from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED, version
 from ops.cli import documents, kernels, maps
+from ops.cli.advice import advice
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import Document, Lines, Rendering, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
@@ -536,6 +537,23 @@ _COMMANDS: Final = {
             "--limit": number(
                 "how many tilings of each kernel (default: 1, or 10 with --fusion)", dest="most"
             ),
+        },
+    ),
+    "advise": _Command(
+        advice,
+        "print what a module wastes, why, and what mends it, with exact figures before and after",
+        ("advise gpu_module.hlo --device A100", "advise before.hlo after.hlo --json"),
+        {
+            "before": value("FILE", A_MODULE),
+            "after": value("AFTER", "a later one: print only what it wastes more", nargs="?"),
+        }
+        | without(FILTERS, "--parameter", "--unknown", "--limit")
+        | {"--limit --top": FILTERS["--limit"]}
+        | SECONDS_OF_MODULE
+        | {
+            "--device": choice(
+                tuple(DEVICES), "the device that runs the module (default: %(default)s)"
+            )
         },
     ),
     "simplify": _Command(

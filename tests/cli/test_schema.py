@@ -33,6 +33,7 @@ WITHOUT_FILES = [
     ["simplify", "-e", "d0 mod 8"],
     ["diff", "examples/softmax.hlo", "examples/layernorm.hlo"],
     ["explore", "examples/softmax.hlo", "-o", os.devnull],
+    ["advise", "examples/mean_square.hlo"],
 ]
 """A call of each command that does not read files alone."""
 
@@ -225,7 +226,7 @@ def test_documents_of_many_files(
     "command",
     [
         *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
-        *("tiles", "simplify", "layout"),
+        *("tiles", "simplify", "layout", "advise"),
     ],
 )
 def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
