@@ -8,6 +8,9 @@ from simplifier.tools.late import announce, exports
 
 if TYPE_CHECKING:
     from indexing.layout import ShapeError as ShapeError
+    from ops.advice import Advice as Advice
+    from ops.advice import AdviceList as AdviceList
+    from ops.advice import advise as advise
     from ops.analysis.queries import InstructionAnalysis as InstructionAnalysis
     from ops.analysis.queries import InstructionIndexing as InstructionIndexing
     from ops.analysis.queries import ModuleAnalysis as ModuleAnalysis
@@ -130,6 +133,7 @@ else:
         __name__,
         {
             "indexing.layout": "ShapeError",
+            "ops.advice": "Advice AdviceList advise",
             "ops.analysis.queries": (
                 "InstructionAnalysis InstructionIndexing ModuleAnalysis analyze fusion_indexing "
                 "input_to_output output_to_input parameter_indexing"
