@@ -36,7 +36,7 @@ def test_json_has_the_text(capsys: pytest.CaptureFixture[str]) -> None:
 WRONG = {
     "sofmax": "error: example: there is no example sofmax; did you mean softmax?\n",
     "softmax.py": "error: example: there is no example softmax.py; did you mean softmax?\n",
-    "xyzzy": "error: example: there is no example xyzzy; expected one of layernorm, mean_square, mha_causal, ",
+    "xyzzy": "error: example: there is no example xyzzy; expected one of layernorm, mean_square, ",
 }
 
 
