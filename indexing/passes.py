@@ -58,6 +58,7 @@ from indexing.transform.substitute import (
     from_zero,
     over_domain,
     part_over,
+    without_conditional_ranges,
     without_determined_ranges,
 )
 from indexing.validation import read_grid

@@ -12,7 +12,15 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from indexing import IndexingMap, Variable
 from indexing.layout import ShapeError
-from indexing.passes import Constraint, Domain, Ends, arranged, retabulated, shortened
+from indexing.passes import (
+    Constraint,
+    Domain,
+    Ends,
+    arranged,
+    retabulated,
+    shortened,
+    without_conditional_ranges,
+)
 from ops.hlo import HloModule, Instruction
 from ops.hlo.opcodes import find_opcode
 from ops.hlo.parser import module_of
@@ -519,7 +527,9 @@ class JointIndexing:
 
     def separate(self) -> Separated:
         """The maps in their smallest form, without the variables that nothing depends on."""
-        return _separated(self.with_results_of(self.flat.simplify()))
+        flat = self.flat.simplify()
+        fewer = without_conditional_ranges(flat)
+        return _separated(self.with_results_of(flat if fewer is flat else fewer.simplify()))
 
 
 def _separated(joint: JointIndexing) -> Separated:

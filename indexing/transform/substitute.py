@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, product
 from typing import TypeVar
 
 from indexing.domain import (
@@ -615,12 +615,37 @@ def without_determined_ranges(indexing_map: RelationT) -> RelationT:
     """
     domain = indexing_map.domain
     _, ranges, _ = domain.by_role(domain.identifiers)
-    for name in ranges:
-        for constraint in domain.constraints:
-            found = _without_range(indexing_map, name, constraint)
-            if found is not None:
-                return without_determined_ranges(found)
-    return indexing_map
+    fewer = _without_one_of(indexing_map, ranges, domain.constraints)
+    return indexing_map if fewer is None else without_determined_ranges(fewer)
+
+
+def without_conditional_ranges(indexing_map: RelationT) -> RelationT:
+    """The same relation, not simplified, without ranges that only equations use and determine.
+
+    Such a range is a condition on other variables: that its value lies within its bounds.
+
+    >>> from indexing import parse_map
+    >>> met = parse_map("(d0)[s0]{rt0} -> (d0), "
+    ...                 "domain: d0 in [0, 9], s0 in [0, 7], rt0 in [0, 9], rt0 - s0 in [2, 2]")
+    >>> print(without_conditional_ranges(met).simplify())
+    (d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [2, 9]
+    """
+    domain = indexing_map.domain
+    equations = [each for each in domain.constraints if each[1].is_point]
+    if not equations or not domain.ranges:
+        return indexing_map
+    used = frozenset(forms.variables_of(indexing_map.forms))
+    _, ranges, _ = domain.by_role(domain.identifiers)
+    fewer = _without_one_of(indexing_map, (each for each in ranges if each not in used), equations)
+    return indexing_map if fewer is None else without_conditional_ranges(fewer)
+
+
+def _without_one_of(
+    indexing_map: RelationT, ranges: Iterable[str], constraints: Sequence[Constraint]
+) -> RelationT | None:
+    """The map without one of some ranges, if one of some constraints allows that."""
+    found = (_without_range(indexing_map, *pair) for pair in product(ranges, constraints))
+    return next((each for each in found if each is not None), None)
 
 
 def from_zero(indexing_map: RelationT) -> RelationT:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
 from indexing.domain import Domain
 from indexing.transform.evaluate import Point
-from indexing.transform.substitute import without_determined_ranges
+from indexing.transform.substitute import without_conditional_ranges, without_determined_ranges
 from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -113,6 +113,26 @@ def test_a_range_that_a_constraint_holds_twice_is_not_determined() -> None:
     for limit in ("s0 * 2 + (s0 floordiv 2) * 3 + d0 in [0, 1]", "d0 in [0, 1]"):
         held = parse_map(f"(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 3], {limit}")
         assert without_determined_ranges(held) is held
+
+
+CONDITIONAL = [
+    # the domain behind (d0)[s0, s1] -> (d0 + s1), and how many ranges are left
+    ("d0 in [0, 9], s0 in [2, 5], s1 in [0, 2], d0 - s0 in [1, 1]", 1),
+    ("d0 in [0, 9], s0 in [0, 3], s1 in [0, 2], d0 + s1 - s0 * 2 in [1, 1]", 1),
+    ("d0 in [0, 9], s0 in [0, 9], s1 in [0, 2], d0 + s0 in [7, 7], s0 mod 3 in [0, 1]", 1),
+    ("d0 in [0, 9], s0 in [0, 9], s1 in [0, 2], d0 - s1 in [1, 1]", 2),
+    ("d0 in [0, 9], s0 in [0, 9], s1 in [0, 2], d0 - s0 in [0, 1]", 2),
+    ("d0 in [0, 9], s0 in [0, 9], s1 in [0, 2], s0 + s0 floordiv 2 - d0 in [0, 0]", 2),
+]
+
+
+@pytest.mark.parametrize(("domain", "left"), CONDITIONAL)
+def test_ranges_that_only_an_equation_uses_become_conditions(domain: str, left: int) -> None:
+    before = parse_map(f"(d0)[s0, s1] -> (d0 + s1), domain: {domain}")
+    after = without_conditional_ranges(before)
+    assert len(after.ranges) == left
+    assert related(before) == related(after)
+    assert len([*before.points()]) == len([*after.points()])
 
 
 @pytest.mark.parametrize("text", WITHOUT_VALUES, ids=["few", "many", "unbounded"])

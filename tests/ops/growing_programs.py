@@ -167,6 +167,22 @@ def rotating(count: int) -> str:
     return loop("\n".join([*lines, f"ROOT r = {shape} tuple({turned})"]), shape)
 
 
+def decoded(layers: int) -> str:
+    """Each layer writes a row of a cache, each at the place that data says, and reads it whole."""
+    steps = "".join(
+        f"""less{n} = pred[] compare(p, zero), direction=LT
+        past{n} = s32[] add(p, eight) at{n} = s32[] select(less{n}, past{n}, p)
+        row{n} = f32[1,4] reshape(x{n})
+        kept{n} = f32[8,4] dynamic-update-slice(cache, row{n}, at{n}, zero)
+        x{n + 1} = f32[4] reduce(kept{n}, none), dimensions={{0}}, to_apply=sum """
+        for n in range(layers)
+    )
+    return f"""sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+    ENTRY e {{ x0 = f32[4] parameter(0) p = s32[] parameter(1) cache = f32[8,4] parameter(2)
+      zero = s32[] constant(0) eight = s32[] constant(8) none = f32[] constant(0)
+      {steps} ROOT y = f32[4] negate(x{layers}) }}"""
+
+
 def updated(updates: int) -> str:
     """A part of an array is written over another part of it, at a place that data says."""
     starts = "".join(f"i{n} = s32[] parameter({n + 1}) " for n in range(updates))

@@ -111,6 +111,23 @@ def test_updates_at_unknown_places_do_not_double_their_maps(
     assert len(composed) < 60 + 4 * updates
 
 
+@pytest.mark.parametrize("layers", [1, 2, 12], ids="layers-of-a-decoder of {}".format)
+def test_layers_that_write_a_row_and_read_it_are_one_way(
+    layers: int, composed: list[OperandIndexing]
+) -> None:
+    """The row that is read is there, which is no condition; each layer had a range for it."""
+    module = hlo.parse(growing_programs.decoded(layers))
+    x, p, cache = (fusion_indexing(module.entry.root)[each] for each in module.entry.parameters)
+    assert str(*ways_of(x)) == "(d0) -> (d0), domain: d0 in [0, 3]"
+    assert str(*ways_of(p)) == "(d0) -> (), domain: d0 in [0, 3]"
+    (way,) = ways_of(cache)
+    assert str(way.map) == (
+        "(d0)[s0]{rt0} -> (s0, d0), domain: d0 in [0, 3], s0 in [0, 7], rt0 in [0, 7], "
+        "(rt0 == s0) in [0, 0]"
+    )
+    assert len(composed) < 20 + 30 * layers
+
+
 @pytest.mark.parametrize("updates", [4, 40], ids="updates-in-a-row of {}".format)
 def test_updates_in_a_row_solve_a_bounded_number_of_linear_programs(
     updates: int, monkeypatch: pytest.MonkeyPatch
