@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
+from ops.devices import groups_of, listed_groups
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction
 from ops.hlo.module import Computation
@@ -22,6 +23,7 @@ from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
 from ops.rules.registry import Registry
+from simplifier.forms import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +169,53 @@ def _is_constant(row: OperandUtilization) -> bool:
     return row.operand.opcode == "constant"
 
 
+def bytes_received(subject: Subject) -> Count:
+    """Bytes that a device receives from others, all runs of collectives together."""
+    return tally.sum_of_counts(
+        times(received_by_device(each), subject.runs_of(each))
+        for computation in subject.runs
+        for each in computation.instructions
+    )
+
+
+def received_by_device(instruction: Instruction) -> Count:
+    """Bytes that one device receives for a collective, at the least that algorithms need.
+
+    Of ``n`` devices that gather, exchange or scatter, each holds one part of ``n``; an all-reduce
+    scatters and gathers. The largest group counts.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''HloModule m, num_partitions=4
+    ... ENTRY e { x = f32[8] parameter(0) ROOT g = f32[32] all-gather(x), dimensions={0},
+    ...   channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true }''')
+    >>> received_by_device(module["g"])
+    96
+    """
+    opcode = instruction.opcode.removesuffix("-start")
+    whole = bytes_of_arrays(instruction.operands)
+    if opcode in {"collective-broadcast", "collective-permute"}:
+        return whole if any(len({*group}) > 1 for group in listed_groups(instruction)) else 0
+    if opcode not in _TIMES_WHOLE:
+        return 0
+    devices = max(map(len, groups_of(instruction)))
+    parts = _TIMES_WHOLE[opcode] * whole * (devices - 1)
+    if opcode == "ragged-all-to-all":
+        return Interval(0, parts)
+    return parts if opcode == "all-gather" else parts // devices
+
+
+_TIMES_WHOLE: Final = {
+    **dict.fromkeys(("all-gather", "all-to-all", "ragged-all-to-all", "reduce-scatter"), 1),
+    "all-reduce": 2,
+}
+"""Collectives -> how often each array goes through the network."""
+
+
+def bytes_of_arrays(instructions: Iterable[Instruction]) -> int:
+    """Bytes of results as they are declared."""
+    return sum(array.bytes for each in instructions for array in each.shape.arrays)
+
+
 def times(count: Count, factor: int) -> Count:
     """A count so many times."""
     return count * factor
@@ -183,3 +232,6 @@ def in_words(count: int) -> str:
 
 MOVED: Final = Measure(bytes_moved, 1)
 """Bytes that kernels read and write."""
+
+RECEIVED: Final = Measure(bytes_received, 1)
+"""Bytes that a device receives from others."""
