@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ops.advice.fusions import RULES as OF_FUSIONS
-from ops.advice.waste import Rule, Subject, Waste, in_words
+from ops.advice.recompute import RULES as OF_RECOMPUTE
+from ops.advice.waste import Rule, Subject, Waste, bytes_moved, in_words
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import SourceLocation, source_locations
@@ -26,7 +27,7 @@ from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "worse"]
 
-RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS,)
+RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE)
 """The kinds of waste that are looked for."""
 
 MIN_SHARE: Final = 0.01
@@ -225,9 +226,15 @@ def _tried(subject: Subject, waste: Waste) -> Advice | None:
         after=after,
         share=saved / total,
         bytes_saved=saved * waste.measure.bytes_each,
-        price=waste.price,
+        price=waste.price or (_price(subject, edited) if edited else ""),
         _edited=edited,
     )
+
+
+def _price(subject: Subject, edited: HloModule) -> str:
+    """What a mend costs in bytes that are moved; nothing if that is what it saves."""
+    more = _least(bytes_moved(subject.edited(edited))) - _most(bytes_moved(subject))
+    return f"{in_words(more)} bytes more are moved." if more > 0 else ""
 
 
 def _least(count: Count) -> int:

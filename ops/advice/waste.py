@@ -6,11 +6,12 @@ waste names the waste, and the edit that mends it; it counts nothing that the ed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
+from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction
@@ -23,6 +24,7 @@ from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
 from ops.rules.registry import Registry
+from simplifier.errors import listed
 from simplifier.forms import Interval
 
 
@@ -219,6 +221,27 @@ def bytes_of_arrays(instructions: Iterable[Instruction]) -> int:
 def times(count: Count, factor: int) -> Count:
     """A count so many times."""
     return count * factor
+
+
+def alike(subject: Subject, kernels: Iterable[Instruction]) -> list[tuple[Instruction, ...]]:
+    """Kernels in groups of those that are alike: the layers of a model repeat them."""
+    findings = findings_in(subject.module, subject.registry)
+    groups: dict[int, list[Instruction]] = {}
+    for each in kernels:
+        groups.setdefault(findings.number(each), []).append(each)
+    return [tuple(each) for each in groups.values()]
+
+
+def so_others(kernels: Sequence[Instruction]) -> str:
+    """A sentence that says which kernels are like the first one."""
+    others = [f"%{each.name}" for each in kernels[1:]]
+    return f" So {'does' if len(others) == 1 else 'do'} {listed(others)}." if others else ""
+
+
+def bytes_of_result(kernel: Instruction) -> int:
+    """Bytes of the first array of a result."""
+    array = kernel.shape.arrays[0]
+    return array.element_count * array.element_size_in_bits // tally.BITS_OF_BYTE
 
 
 def in_words(count: int) -> str:

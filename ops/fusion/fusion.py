@@ -276,9 +276,28 @@ class Fusion(Displayed):
         x {2: 32}
         y {4: 16}
         """
-        numbered = ((each, number) for each in self.operands for number in each.shape.array_indices)
+        return self._reads_of_all(self.operands, self.results if starts is None else starts)
+
+    def reads_inside(self) -> dict[Array, Reads | Unknown]:
+        """The answers of :meth:`reads` for each array of the instructions, by all results.
+
+        Of what is in the fusion, they say how often each element is computed.
+
+        >>> from ops import hlo
+        >>> module = hlo.parse('''ENTRY e { v = f32[8] parameter(0) e = f32[8] exponential(v)
+        ...   ROOT b = f32[4,8] broadcast(e), dimensions={1} }''')
+        >>> found = Fusion.of_computation(module.entry).reads_inside()
+        >>> print(*(f"%{each.name}: {reads.total()}" for (each, _), reads in found.items()))
+        %v: 32 %e: 32 %b: 32
+        """
+        return self._reads_of_all(self.instructions, self.results)
+
+    def _reads_of_all(
+        self, instructions: Iterable[Instruction], starts: Sequence[Array]
+    ) -> dict[Array, Reads | Unknown]:
+        numbered = ((each, number) for each in instructions for number in each.shape.array_indices)
         arrays = [(each, number) for each, number in numbered if each.shape.arrays[number].is_array]
-        return self._reads(arrays, self.results if starts is None else starts, self._region)
+        return self._reads(arrays, starts, self._region)
 
     def _reads(
         self, targets: Sequence[Array], starts: Sequence[Array], region: Region

@@ -17,8 +17,13 @@ OPEN: Final = frozenset(
     {
         *("small-transpose", "strided-pairs", "reduce-with-epilogue-loop", "tile-tail"),
         *("tpu-index-vector", "tpu-relayout-each-call", "gather-minor-dim-relayout"),
-        *("reduce-in-loop-fusion", "chain-under-broadcast", "three-transposes"),
-        *("same-bytes-twice", "gather-all-twice", "carry-copied", "weights-cast-in-loop"),
+        *(
+            "three-transposes",
+            "same-bytes-twice",
+            "gather-all-twice",
+            "carry-copied",
+            "weights-cast-in-loop",
+        ),
         *("gather-f32-then-cast", "gather-all-slice-own"),
     }
 )

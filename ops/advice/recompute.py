@@ -1,0 +1,267 @@
+"""Values that a kernel computes again for each element that they are broadcast to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from indexing import MapError
+from ops.advice.waste import (
+    Measure,
+    Rule,
+    Subject,
+    Waste,
+    alike,
+    bytes_of_result,
+    in_words,
+    so_others,
+)
+from ops.fusion import Fusion, Reads
+from ops.hlo import HloModule, Instruction, ModuleEditor, edit
+from ops.performance.tally import Count
+from ops.rules.elementwise import ELEMENTWISE
+from ops.rules.rule import Unknown
+from ops.xla_gpu import emitter_and_heroes
+from simplifier.exact import BudgetError, NotQuasiAffineError
+from simplifier.tools.graphs import postorder
+
+
+def recompute(subject: Subject) -> Iterator[Waste]:
+    """Values in kernels that are loops, which a kernel of their own would compute once.
+
+    Only what is much to do beside the bytes that a kernel moves: a few cheap operations cost less
+    than to write their results and to read them.
+    """
+    for kernels in alike(subject, filter(_is_loop, subject.summaries)):
+        moved = subject.summaries[kernels[0]].bytes
+        least = _WORTH_A_BYTE * moved if isinstance(moved, int) else 0
+        found = _places(kernels[0]).items() if least else ()
+        places = {each: saved for each, saved in found if saved >= least}
+        if places:
+            yield _waste(subject, kernels, [*places], sum(places.values()) * len(kernels))
+
+
+def _waste(
+    subject: Subject, kernels: Sequence[Instruction], places: Sequence[Instruction], saved: int
+) -> Waste:
+    kernel, place = kernels[0], places[-1]
+    chain = {each for last in places for each in _chain(last)}
+    unit, is_counted = _what_is_counted(chain)
+    others = {each.name for each in subject.summaries} - {each.name for each in kernels}
+    outside = _operations(subject, kernels, lambda each: is_counted(each) and each not in chain)
+    named = " and ".join(f"%{each.name}" for each in places)
+    times = evaluations(kernel)[place] // place.shape.element_count
+
+    def operations(subject: Subject) -> Count:
+        roots = (each.roots[0] for each in subject.kernels)
+        own = [each for each in roots if each.name not in others]
+        return _operations(subject, own, is_counted) - outside
+
+    return Waste(
+        kind="recompute",
+        instruction=place,
+        why=f"%{kernel.name} computes each of the {in_words(place.shape.element_count)} elements of"
+        f" %{place.name} {in_words(times)} times, wherever it is needed.{so_others(kernels)}",
+        mend=f"End a fusion at {named}.",
+        unit=unit,
+        figure=operations,
+        measure=OPERATIONS,
+        expected=saved,
+        edit=partial(separated, kernels=kernels, places=[place.name for place in places]),
+    )
+
+
+# The mend.
+
+
+def separated(
+    module: HloModule, *, kernels: Sequence[Instruction], places: Sequence[str]
+) -> HloModule:
+    """The module where fusions that are alike end at some of their values, by name."""
+    editor = edit(module)
+    bodies = dict.fromkeys(body for kernel in kernels for body in kernel.computations)
+    for body in bodies:
+        for name in places:
+            _set_apart(editor, body[name])
+    for kernel in kernels:
+        rest = [each for each in editor.inline(kernel) if each.opcode != "fusion"]
+        editor.outline(rest, name=kernel.name, kind=kernel.attributes["kind"])
+    return editor.finish()
+
+
+def _set_apart(editor: ModuleEditor, place: Instruction) -> None:
+    """Put a copy of all that leads to a value into a fusion of its own."""
+    copies: dict[Instruction, Instruction] = {}
+    for each in _chain(place, editor.operands):
+        operands = [copies.get(operand, operand) for operand in editor.operands(each)]
+        copies[each] = editor.clone(each, operands=operands)
+    editor.replace(place, copies[place])
+    kind = "kInput" if any(each.opcode == "reduce" for each in copies) else "kLoop"
+    editor.outline(copies.values(), name=place.name, kind=kind)
+
+
+# Where values are computed again.
+
+
+def _is_loop(kernel: Instruction) -> bool:
+    """Whether it is a fusion that computes each element of the result on its own."""
+    return kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
+
+
+def _places(kernel: Instruction) -> Mapping[Instruction, int]:
+    """The values that a kernel of their own would compute less often, with the work it saves.
+
+    An emitter computes its hero once for each element, however often it is read.
+    """
+    (body,) = kernel.computations
+    pairs = [(user, each) for user in body.instructions for each in _read_again(user)]
+    if not pairs:
+        return {}
+    times = evaluations(kernel)
+    heroes = {*emitter_and_heroes(body.root)[1]}
+    saves: dict[Instruction, int] = {}
+    for user, operand in pairs:
+        place = _smallest(operand)
+        chain = _chain(place)
+        work = sum(_weight(each) * times.get(each, 0) for each in chain)
+        if work and heroes.isdisjoint(chain):
+            again = _reads(user, operand) - operand.shape.element_count
+            saves[place] = max(saves.get(place, 0), work * again // times[operand])
+    return {each: saves[each] for each in times if each in saves}
+
+
+def _read_again(user: Instruction) -> Iterator[Instruction]:
+    """The arrays that an instruction reads many times, but for scalars: these a loop keeps."""
+    for each in dict.fromkeys(user.operands if user.opcode in _REPEAT else ()):
+        elements = each.shape.element_count
+        if elements > 1 and each.opcode not in _GIVEN and _reads(user, each) >= _TIMES * elements:
+            yield each
+
+
+def _smallest(value: Instruction) -> Instruction:
+    """What a value is made of by moves and conversions alone, if it takes no more bytes."""
+    while value.opcode in _MOVES and len(value.operands) == 1:
+        (operand,) = value.operands
+        if bytes_of_result(operand) > bytes_of_result(value):
+            break
+        value = operand
+    return value
+
+
+def _chain(
+    value: Instruction,
+    operands: Callable[[Instruction], Sequence[Instruction]] = lambda each: each.operands,
+) -> list[Instruction]:
+    """The instructions of a fusion that lead to a value, and itself."""
+    return [
+        each
+        for each in postorder([value], lambda each: () if each.opcode in _GIVEN else operands(each))
+        if each.opcode not in _GIVEN
+    ]
+
+
+def _weight(instruction: Instruction) -> int:
+    return _of_one(instruction) * (_COST if instruction.opcode in _COSTLY else 1)
+
+
+# Operations.
+
+
+def evaluations(kernel: Instruction) -> Mapping[Instruction, int]:
+    """How often a kernel computes an element of each instruction that it fuses.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''f { v = f32[8] parameter(0) e = f32[8] exponential(v)
+    ...   ROOT b = f32[4,8] broadcast(e), dimensions={1} }
+    ... ENTRY e { v = f32[8] parameter(0) ROOT f = f32[4,8] fusion(v), kind=kLoop, calls=f }''')
+    >>> [(each.name, times) for each, times in evaluations(module["f"]).items()]
+    [('v', 32), ('e', 32), ('b', 32)]
+    """
+    found = Fusion.of(kernel).reads_inside()
+    return {each: _total(reads, each) for (each, number), reads in found.items() if not number}
+
+
+def _reads(user: Instruction, operand: Instruction) -> int:
+    """How often an instruction alone reads elements of an operand."""
+    return _total(Fusion.of_instruction(user).reads(operand), operand)
+
+
+def _total(reads: Reads | Unknown, of: Instruction) -> int:
+    """The reads, or one of each element where nobody knows."""
+    try:
+        found = None if isinstance(reads, Unknown) else reads.total()
+    except (MapError, NotQuasiAffineError, BudgetError):
+        found = None
+    return found if isinstance(found, int) else of.shape.arrays[0].element_count
+
+
+def _of_one(instruction: Instruction) -> int:
+    """Operations for one element of a result."""
+    if instruction.opcode in _FOLD:
+        elements = instruction.shape.arrays[0].element_count
+        return _reads(instruction, instruction.operands[0]) // max(elements, 1)
+    return int(instruction.opcode in _COMPUTE)
+
+
+def _operations(
+    subject: Subject, kernels: Iterable[Instruction], is_counted: Callable[[Instruction], bool]
+) -> int:
+    """Operations of kernels in all their runs; kernels that are alike are counted once."""
+    counted = 0
+    for same in alike(subject, kernels):
+        found = evaluations(same[0]).items()
+        once = sum(_of_one(each) * times for each, times in found if is_counted(each))
+        counted += once * sum(map(subject.runs_of, same))
+    return counted
+
+
+def _all_operations(subject: Subject) -> Count:
+    return _operations(subject, (each.roots[0] for each in subject.kernels), lambda _: True)
+
+
+def _what_is_counted(chain: Collection[Instruction]) -> tuple[str, Callable[[Instruction], bool]]:
+    """A word for the operations of a chain that matter, and which these are."""
+    opcodes = {each.opcode for each in chain}
+    costly = _COSTLY & opcodes
+    if len(costly) == 1:
+        return f"{min(costly)}s", lambda each: each.opcode in costly
+    if opcodes & _COMPUTE:
+        return "elementwise operations of the chain", lambda each: each.opcode in _COMPUTE
+    return "steps of reductions", lambda each: each.opcode in _FOLD
+
+
+_GIVEN: Final = frozenset(("parameter", "fusion"))
+_MOVES: Final = frozenset(("bitcast", "broadcast", "convert", "copy", "reshape", "transpose"))
+_COMPUTE: Final = ELEMENTWISE - {"convert", "imag", "real"}
+_FOLD: Final = frozenset(("convolution", "dot", "reduce", "reduce-window"))
+"""Opcodes with a loop over elements for each element of the result."""
+
+_REPEAT: Final = frozenset(("broadcast", "convolution", "dot", "reduce-window"))
+"""Opcodes that may read an element several times."""
+
+_COSTLY: Final = frozenset(
+    (
+        *("atan2", "cbrt", "cosine", "divide", "erf", "exponential", "exponential-minus-one"),
+        *("log", "log-plus-one", "logistic", "power", "remainder", "rsqrt", "sine", "sqrt"),
+        *("tan", "tanh"),
+    )
+)
+"""Operations that take many instructions.
+
+Source: XLA's ``InstructionFusion::IsExpensive``.
+"""
+
+_COST: Final = 16
+"""A costly operation is worth so many cheap ones, roughly."""
+
+_WORTH_A_BYTE: Final = 4
+"""A device does some tens of operations while it moves a byte."""
+
+_TIMES: Final = 8
+"""To compute something again less often is the price of fusions."""
+
+OPERATIONS: Final = Measure(_all_operations, 0)
+"""Operations on single elements; an element of a reduction counts one for each that it folds."""
+
+RULES: Final[tuple[Rule, ...]] = (recompute,)
