@@ -50,9 +50,9 @@ def exports(package: str, names: Mapping[str, str]) -> _Exports:
     loaded = vars(sys.modules[package])
 
     def load(name: str) -> Any:  # noqa: ANN401 - whatever the package has
-        inner = f"{package}.{name}"
-        if name in module_of:
-            loaded[name] = getattr(import_module(module_of[name]), name)
+        inner, module = f"{package}.{name}", module_of.get(name, package)
+        if module != package:
+            loaded[name] = getattr(import_module(module), name)
         elif name.startswith("_") or "__path__" not in loaded or find_spec(inner) is None:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[package])

@@ -24,8 +24,8 @@ ARRAY = Shape.parse("f32[4,8]{1,0:T(2,4)}")
 
 FUNCTIONS: dict[str, Callable[..., object]] = {
     name: value
-    for name, value in vars(indexing.layout).items()
-    if inspect.isfunction(value) and not name.startswith("_")
+    for name, value in inspect.getmembers(indexing.layout, inspect.isfunction)
+    if value.__module__.startswith("indexing.layout.")
 }
 METHODS = [
     name for name, _ in inspect.getmembers(Shape, inspect.isfunction) if not name.startswith("_")
