@@ -66,8 +66,8 @@ def read_results(results: Results, domain: Domain) -> Sequence[Form]:
 
 
 def _read_result(expression: sympy.Expr | Boolean | int | str, domain: Domain, where: str) -> Form:
-    if isinstance(expression, str):
-        return forms.parse_form(expression)
+    if isinstance(expression, str | int):
+        return _read_expression(expression, where)
     reading = _read(lambda: forms.read(expression), where)
     if reading.fractions:
         named = dict(zip(domain.names, domain.bounds.values(), strict=True))
@@ -255,12 +255,12 @@ def _read_constraint(
 
 def _read_condition(given: object, where: str) -> Sequence[Constraint] | None:
     """The constraints in a condition or its text; ``None`` if it is none."""
-    if forms.is_relation(given):
-        return forms.facts_of(_read_expression(forms.relation_of(given), where))
-    if not isinstance(given, str):
+    if isinstance(given, str):
+        form = forms.parse_form(given)
+        return forms.facts_of(form) if forms.is_condition(form) else None
+    if isinstance(given, tuple | list) or not forms.is_relation(given):
         return None
-    form = forms.parse_form(given)
-    return forms.facts_of(form) if forms.is_condition(form) else None
+    return forms.facts_of(_read_expression(forms.relation_of(given), where))
 
 
 def _read_pair(
@@ -271,11 +271,11 @@ def _read_pair(
 
 
 def _read_expression(expression: sympy.Expr | Boolean | int | str, where: str) -> Form:
-    return (
-        forms.parse_form(expression)
-        if isinstance(expression, str)
-        else _read(lambda: forms.from_sympy(expression), where)
-    )
+    if isinstance(expression, str):
+        return forms.parse_form(expression)
+    if isinstance(expression, int) and not isinstance(expression, bool):
+        return forms.constant(expression)
+    return _read(lambda: forms.from_sympy(expression), where)
 
 
 def _read(ask: Callable[[], T], where: str) -> T:
