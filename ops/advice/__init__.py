@@ -25,7 +25,7 @@ from simplifier.errors import check_type
 from simplifier.forms import MAX_INT64, Interval
 from simplifier.tools.display import Displayed, html_of_table
 
-__all__ = ["RULES", "Advice", "AdviceList", "advise", "worse"]
+__all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
 RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE)
 """The kinds of waste that are looked for."""
@@ -188,6 +188,15 @@ def worse(before: AdviceList, after: AdviceList) -> AdviceList:
         or (each.bytes_saved, each.share) > (other.bytes_saved, other.share + MIN_SHARE)
     )
     return replace(after, advice=worse, left_out=0)
+
+
+def notes_of(found: AdviceList) -> dict[Instruction, str]:
+    """The advice about each instruction, for the explorer to mark."""
+    notes: dict[Instruction, str] = {}
+    for each in found:
+        before = notes.get(each.instruction)
+        notes[each.instruction] = f"{before}\n{each}" if before else str(each)
+    return notes
 
 
 def _module_of(

@@ -24,6 +24,7 @@ from indexing.layout import (
     tiling_steps,
 )
 from indexing.passes import text_of_layout
+from ops.advice import advise, notes_of
 from ops.cli import documents
 from ops.cli.console import Console
 from ops.cli.documents import Document, Fields, Item, Lines, Selection
@@ -174,7 +175,7 @@ def _written(file: str, output: str) -> Lines:
     if Path(output).suffix not in {"", ".html", ".htm"}:
         raise HloFileError(output, "the page is HTML; expected a name in .html")
     module = load_module(file)
-    page = page_about(module).html
+    page = page_about(module, notes=notes_of(advise(module))).html
     write_text(output, page)
     count, size = sum(1 for _ in module.instructions), len(page.encode())
     fields = {"module": module.name, "instructions": count, "page": output, "bytes": size}

@@ -18,6 +18,7 @@ from importlib.resources import files as resources
 from itertools import accumulate
 from os import PathLike
 from string import Template
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from indexing import IndexingMap, MapError, Variable, emit_loops, format_map
@@ -122,11 +123,14 @@ class Exploration:
         return f"<page about {self.title}>"
 
 
-def explore(thing: Explored) -> Exploration:
+def explore(
+    thing: Explored, *, notes: Mapping[Instruction, str] = MappingProxyType({})
+) -> Exploration:
     """A page to look at a program: its graphs, its text, and the reads of each element.
 
     Args:
         thing: a module; a computation; or a fusion or an instruction, with all that it calls.
+        notes: texts that mark instructions, such as the advice about them.
 
     Raises:
         ArgumentError: ``thing`` is of another kind.
@@ -139,7 +143,7 @@ def explore(thing: Explored) -> Exploration:
     '<!DOCTYPE html>'
     """
     views = views_of(thing)
-    data = PageData(views)
+    data = PageData(views, notes)
     fields = data.fields()
     title = f"{fields['module']}: {views[0].name}" if fields["module"] else views[0].name
     return Exploration(title, _json(fields), function_list(data.codes), views[0].fusion)
@@ -184,8 +188,9 @@ _MAX_FORMULA: Final = 2_000
 class PageData:
     """The tables of a page, filled by looking at each instruction of its graphs once."""
 
-    def __init__(self, views: Sequence[ProgramView]) -> None:
+    def __init__(self, views: Sequence[ProgramView], notes: Mapping[Instruction, str]) -> None:
         self._views = views
+        self._notes = notes
         self._number_of_view = {each.fusion.computation: n for n, each in enumerate(views)}
         members = (each for view in views for each in (*view.fusion.instructions, *view.outside))
         self._numbers = {each: number for number, each in enumerate(dict.fromkeys(members))}
@@ -255,6 +260,7 @@ class PageData:
             "operands": [self._numbers[each] for each in instruction.operands],
             "calls": [each for each in called if each is not None],
             "source": self._sources.number(str(locations[0])) if locations else None,
+            "note": self._notes.get(instruction),
         }
 
     def _results(self, instruction: Instruction, view: ProgramView) -> list[Json]:

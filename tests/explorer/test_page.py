@@ -309,6 +309,14 @@ def test_what_is_unknown_has_its_reason() -> None:
     assert "x" in root["results"][0]["operands"][0]["unknown"]
 
 
+def test_a_note_is_about_its_instruction_alone() -> None:
+    module = hlo.load(ROOT / "examples" / "mean_square.hlo")
+    wide = module.entry["wide"]
+    data = json.loads(explore(module, notes={wide: "a < b"}).data)
+    noted = {each["name"]: each["note"] for each in data["instructions"] if each["note"]}
+    assert noted == {"wide": "a < b"}
+
+
 def test_an_instruction_that_does_not_fit_says_it() -> None:
     text = "ENTRY e { p = f32[2,3] parameter(0) ROOT t = f32[3,4] transpose(p), dimensions={1,0} }"
     root = data_of(hlo.parse(text))["instructions"][1]

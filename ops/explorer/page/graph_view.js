@@ -56,6 +56,10 @@ function zoomButtons(zoom) {
   return [button("smaller", "−", 1 / ZOOM.step), button("larger", "+", ZOOM.step)];
 }
 
+function titleOf({ name, shape, opcode }) {
+  return `%${name} = ${shape} ${opcode}`;
+}
+
 /** The two lines of a box. */
 function linesOf(instruction) {
   return [
@@ -90,7 +94,7 @@ function boxOf(instruction, number, box, roots, { onSelect, onOpen }) {
   return svg(
     "g",
     {
-      class: `box ${kind}${roots.has(number) ? " root" : ""}`,
+      class: `box ${kind}${roots.has(number) ? " root" : ""}${instruction.note ? " noted" : ""}`,
       transform: `translate(${x} ${y})`,
       role: "button",
       tabindex: -1,
@@ -98,7 +102,7 @@ function boxOf(instruction, number, box, roots, { onSelect, onOpen }) {
       onclick: () => onSelect(number),
       ondblclick: open,
     },
-    svg("title", {}, `%${instruction.name} = ${instruction.shape} ${instruction.opcode}`),
+    svg("title", {}, [titleOf(instruction), instruction.note].filter(Boolean).join("\n")),
     svg("rect", { width: box.width, height: box.height, rx: 5 }),
     svg("text", { x: box.width / 2, y: 16 }, name),
     svg("text", { x: box.width / 2, y: 32, class: "what" }, what),

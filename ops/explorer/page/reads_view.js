@@ -100,6 +100,7 @@ function headOf(data, instruction, state, { onOutput, onOpen }) {
     ` ${instruction.opcode} `,
     html("code", { title: instruction.shape }, withoutMiddle(instruction.shape, MAX_SHAPE)),
     instruction.source === null ? null : html("small", {}, data.sources[instruction.source]),
+    instruction.note ? html("pre", { class: "advice" }, instruction.note) : null,
     outputs.length > 1 ? choice : null,
     ...calls,
   );
