@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ops.advice.accesses import RULES as OF_ACCESSES
 from ops.advice.fusions import RULES as OF_FUSIONS
 from ops.advice.recompute import RULES as OF_RECOMPUTE
-from ops.advice.waste import Rule, Subject, Waste, bytes_moved, in_words
+from ops.advice.waste import Rule, Subject, Waste, at_least, at_most, bytes_moved, in_words
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import SourceLocation, source_locations
@@ -22,12 +23,11 @@ from ops.performance.tally import Count, Deadline, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry, check_registry
 from simplifier.errors import check_type
-from simplifier.forms import MAX_INT64, Interval
 from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
-RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE)
+RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE, *OF_ACCESSES)
 """The kinds of waste that are looked for."""
 
 MIN_SHARE: Final = 0.01
@@ -221,10 +221,10 @@ def _tried(subject: Subject, waste: Waste) -> Advice | None:
     if waste.edit:
         edited = waste.edit(subject.module)
         after = waste.figure(subject.edited(edited))
-    saved = waste.expected if after is None else _least(before) - _most(after)
+    saved = waste.expected if after is None else at_least(before) - at_most(after)
     if saved <= 0:
         return None
-    total = max(_most(waste.measure.total(subject)), saved)
+    total = max(at_most(waste.measure.total(subject)), saved)
     return Advice(
         kind=waste.kind,
         instruction=waste.instruction,
@@ -242,19 +242,8 @@ def _tried(subject: Subject, waste: Waste) -> Advice | None:
 
 def _price(subject: Subject, edited: HloModule) -> str:
     """What a mend costs in bytes that are moved; nothing if that is what it saves."""
-    more = _least(bytes_moved(subject.edited(edited))) - _most(bytes_moved(subject))
+    more = at_least(bytes_moved(subject.edited(edited))) - at_most(bytes_moved(subject))
     return f"{in_words(more)} bytes more are moved." if more > 0 else ""
-
-
-def _least(count: Count) -> int:
-    """The least that a count may be: 0 for one over symbolic sizes."""
-    least = count.lower if isinstance(count, Interval) else count
-    return least if isinstance(least, int) else 0
-
-
-def _most(count: Count) -> int:
-    most = count.upper if isinstance(count, Interval) else count
-    return most if isinstance(most, int) else MAX_INT64
 
 
 def _not_seen(subject: Subject) -> Iterator[str]:

@@ -6,16 +6,17 @@ waste names the waste, and the edit that mends it; it counts nothing that the ed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction
-from ops.hlo.module import Computation
+from ops.hlo.attributes import ProgramShape
+from ops.hlo.module import Computation, detached, with_copies
 from ops.limits import Device
 from ops.loop_dependence import Loop
 from ops.performance import tally
@@ -25,7 +26,7 @@ from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
 from ops.rules.registry import Registry
 from simplifier.errors import listed
-from simplifier.forms import Interval
+from simplifier.forms import MAX_INT64, Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,14 @@ class Subject:
         device: its figures decide what a sector, a lane or a cache is.
         counter: what kernels read; kernels that are alike are counted once, in edited modules too.
         registry: the operations.
+        remembered: what rules found out about kernels that are alike, in edited modules too.
     """
 
     module: HloModule
     device: Device
     counter: OperandCounter
     registry: Registry
+    remembered: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
 
     def edited(self, module: HloModule) -> Subject:
         """The same questions about a changed module."""
@@ -149,6 +152,41 @@ class Waste:
 Rule: TypeAlias = "Callable[[Subject], Iterator[Waste]]"
 
 
+def again(module: HloModule, instruction: Instruction) -> Instruction | None:
+    """The instruction that has the name, and the place, of one of the module before an edit."""
+    home = instruction.computation.name
+    bodies = (each for each in module.computations if each.name == home)
+    inside = (each for body in bodies for each in body.instructions)
+    return next((each for each in inside if each.name == instruction.name), None)
+
+
+def changed(
+    module: HloModule, changes: Mapping[Instruction, Mapping[str, Any]]
+) -> tuple[HloModule, Mapping[Instruction, Instruction]]:
+    """The module with other fields of some instructions, and its instruction for each one."""
+    copies: dict[Any, Any] = {}
+    for computation in module.computations:
+        for each in computation.instructions:
+            fields = {"attributes": each.attributes, **changes.get(each, {})}
+            fields["attributes"] = {
+                name: with_copies(value, copies) for name, value in fields["attributes"].items()
+            }
+            operands = with_copies(each.operands, copies)
+            copies[each] = detached(each, operands=operands, **fields)
+        inside = tuple(copies[each] for each in computation.instructions)
+        root, thread = copies[computation.root], computation.execution_thread
+        copies[computation] = Computation(computation.name, inside, root, thread)
+    entry, attributes = copies[module.entry], dict(module.attributes)
+    if "entry_computation_layout" in attributes:
+        shapes = tuple(each.shape for each in entry.parameters)
+        attributes["entry_computation_layout"] = ProgramShape(shapes, entry.root.shape)
+    parts = tuple(copies[each] for each in module.computations)
+    edited = replace(
+        module, computations=parts, entry=entry, attributes=attributes, source="", file=""
+    )
+    return edited, copies
+
+
 # Figures that several rules count.
 
 
@@ -216,6 +254,18 @@ _TIMES_WHOLE: Final = {
 def bytes_of_arrays(instructions: Iterable[Instruction]) -> int:
     """Bytes of results as they are declared."""
     return sum(array.bytes for each in instructions for array in each.shape.arrays)
+
+
+def at_least(count: Count) -> int:
+    """The least that a count may be: 0 for one over symbolic sizes."""
+    found = count.lower if isinstance(count, Interval) else count
+    return found if isinstance(found, int) else 0
+
+
+def at_most(count: Count) -> int:
+    """The most that a count may be."""
+    found = count.upper if isinstance(count, Interval) else count
+    return found if isinstance(found, int) else MAX_INT64
 
 
 def times(count: Count, factor: int) -> Count:

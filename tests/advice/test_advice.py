@@ -15,15 +15,8 @@ DEVICE_OF: Final = {"a100": "A100", "h100": "H100", "tpu v5e": "TPU v5e"}
 
 OPEN: Final = frozenset(
     {
-        *("small-transpose", "strided-pairs", "reduce-with-epilogue-loop", "tile-tail"),
-        *("tpu-index-vector", "tpu-relayout-each-call", "gather-minor-dim-relayout"),
-        *(
-            "three-transposes",
-            "same-bytes-twice",
-            "gather-all-twice",
-            "carry-copied",
-            "weights-cast-in-loop",
-        ),
+        *("three-transposes", "same-bytes-twice", "gather-all-twice"),
+        *("carry-copied", "weights-cast-in-loop"),
         *("gather-f32-then-cast", "gather-all-slice-own"),
     }
 )

@@ -1,0 +1,792 @@
+"""How kernels read arrays, and how arrays lie in memory: sectors, tails of tiles, padding, copies.
+
+A layout is edited where all that read the array can read it in another order of dimensions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, combinations, permutations
+from math import inf, prod
+from typing import Any, Final, NamedTuple
+
+from indexing import IndexingMap
+from indexing.layout import Shape, logical_to_linear, transpose_is_bitcast
+from ops.advice.waste import (
+    Figure,
+    Measure,
+    Rule,
+    Subject,
+    Waste,
+    again,
+    at_least,
+    at_most,
+    bytes_moved,
+    changed,
+    in_words,
+    times,
+)
+from ops.fusion import Fusion
+from ops.hlo import Computation, HloModule, Instruction, edit
+from ops.limits import Device
+from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
+from ops.performance.kernels import likeness_of, tile_of
+from ops.performance.tally import BITS_OF_BYTE, Count, sum_of_counts
+from ops.rules.elementwise import ELEMENTWISE
+from ops.tiling import TilingSpace, tilings
+from ops.xla_gpu import KERNELS, Access, Emitter, emitter_and_heroes, permutation_of, schedule_of
+from simplifier.errors import IndexingError
+
+# Sectors of memory that warps touch.
+
+
+class KernelSectors(NamedTuple):
+    """What the warps of a kernel touch.
+
+    Attributes:
+        emitter: of the kernel.
+        accesses: the reads of each operand, by its number.
+        reads: the cost of each of them.
+        writes: the cost of the writes of all results.
+    """
+
+    emitter: Emitter
+    accesses: tuple[tuple[Access, ...], ...]
+    reads: tuple[tuple[Coalescing, ...], ...]
+    writes: tuple[Coalescing, ...]
+
+    @property
+    def sectors(self) -> Count:
+        """Sectors read and written."""
+        return _sectors(chain(*self.reads, self.writes))
+
+
+def _sectors(costs: Iterable[Coalescing]) -> Count:
+    return sum_of_counts(each.sectors for each in costs)
+
+
+def sectors_by(subject: Subject, kernel: Instruction) -> KernelSectors | None:
+    """What a kernel of XLA's emitters touches, asked once for those that are alike.
+
+    ``None`` if nobody knows its threads, or the device has no sectors.
+    """
+    if kernel.opcode != "fusion" or subject.device.sector_bytes is None:
+        return None
+    likeness = likeness_of(Fusion.of_instruction(kernel, registry=subject.registry))
+    key = KernelSectors, likeness or kernel
+    if key not in subject.remembered:
+        subject.remembered[key] = _counted(subject, kernel)
+    return subject.remembered[key]
+
+
+def _counted(subject: Subject, kernel: Instruction) -> KernelSectors | None:
+    cost = partial(coalescing, device=subject.device)
+    try:
+        schedule = schedule_of(kernel)
+        reads = tuple(map(schedule.reads, range(len(kernel.operands))))
+        writes = [each for n in kernel.shape.array_indices for each in schedule.writes(n)]
+        costs = tuple(tuple(map(cost, each)) for each in reads)
+        return KernelSectors(schedule.emitter, reads, costs, tuple(map(cost, writes)))
+    except IndexingError:  # no threads, or no maps, that could be counted
+        return None
+
+
+def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) -> Count:
+    """Sectors that kernels touch, by default all of the module.
+
+    Where nobody knows the threads, those that hold what is moved.
+    """
+
+    def of_one(kernel: Instruction) -> Count:
+        known = sectors_by(subject, kernel)
+        if known:
+            return times(known.sectors, subject.runs_of(kernel))
+        moved = at_most(bytes_moved(subject, [kernel]))
+        return -(-moved // (subject.device.sector_bytes or 1))
+
+    return sum_of_counts(map(of_one, subject.summaries if kernels is None else kernels))
+
+
+def sectors_read(array: Instruction) -> Figure:
+    """The sectors that all kernels read of an array."""
+
+    def figure(subject: Subject) -> Count:
+        found = again(subject.module, array)
+        counts = (
+            times(_sectors(costs), subject.runs_of(user))
+            for user in (subject.users(found) if found else ())
+            if (known := sectors_by(subject, user))
+            for operand, costs in zip(user.operands, known.reads, strict=True)
+            if operand is found
+        )
+        return sum_of_counts(counts)
+
+    return figure
+
+
+def _sectors_saved(subject: Subject, edited: HloModule, array: Instruction) -> int:
+    """Sectors read of an array that an edit saves at the least."""
+    figure = sectors_read(array)
+    return at_least(figure(subject)) - at_most(figure(subject.edited(edited)))
+
+
+def _of_device(device: Device) -> Measure:
+    """Sectors of all kernels."""
+    return Measure(_sectors_of, device.sector_bytes or 0)
+
+
+def uncoalesced(subject: Subject) -> Iterator[Waste]:
+    """Reads by warps that touch more sectors than hold what they read.
+
+    Where a reduction or a transpose is kept from its emitter, the fusion should end behind it; else
+    the array should lie in another order.
+    """
+    seen = set[Instruction]()
+    for kernel in subject.summaries if subject.device.sector_bytes else ():
+        for array, access in _wasteful(subject, kernel):
+            if array not in seen:
+                seen.add(array)
+                found = _refused(subject, kernel, array) or _turned(subject, kernel, array, access)
+                yield from [found] if found else []
+
+
+def _wasteful(subject: Subject, kernel: Instruction) -> Iterator[tuple[Instruction, Access]]:
+    """Operands of which sectors are wasted, with the read that wastes most.
+
+    What fits into the cache of a core is read from there. How lanes lie in a tile is up to Triton.
+    """
+    found = sectors_by(subject, kernel)
+    if found is None or found.emitter is Emitter.TRITON:
+        return
+    cache = subject.device.shared_memory_bytes or 0
+    for array, accesses, costs in zip(kernel.operands, found.accesses, found.reads, strict=True):
+        wasted = [at_least(each.wasted_sectors) for each in costs]
+        is_large = array.shape.is_array and array.shape.bytes > cache
+        if is_large and _MIN_WASTED * sum(wasted) > at_most(_sectors(costs)):
+            yield array, accesses[wasted.index(max(wasted))]
+
+
+_MIN_WASTED: Final = 5
+"""A read wastes sectors if more than a fifth of them need not be touched."""
+
+
+# Arrays that should lie in another order.
+
+
+def _turned(
+    subject: Subject, kernel: Instruction, array: Instruction, access: Access
+) -> Waste | None:
+    """The array in the order in which threads walk through it."""
+    now, order = array.shape.array_layout.minor_to_major, _order_of_threads(access)
+    users = subject.users(array)
+    if order == now or not _may_turn(subject, array, users):
+        return None
+    edited = relaid(subject.module, array=array, order=order)
+    after, kernels = subject.edited(edited), [*users, *_writer(array)]
+    others = [each for each in map(partial(again, edited), kernels) if each]
+    if at_most(_sectors_of(after, others)) >= at_most(_sectors_of(subject, kernels)):
+        return None
+    turning, verb = _turning(kernel, array), "Write" if _writer(array) else "Pass"
+    readers = _names(each for each in users if each is not kernel)
+    return Waste(
+        kind="uncoalesced",
+        instruction=turning,
+        why=f"%{array.name} lies in {_text(now)}, and %{turning.name} reads it in {_text(order)}:"
+        " the lanes of a warp are far apart.",
+        mend=f"{verb} %{array.name} in layout {_text(order)}.",
+        unit=f"sectors read of %{array.name}",
+        figure=sectors_read(array),
+        measure=_of_device(subject.device),
+        expected=_sectors_saved(subject, edited, array),
+        edit=lambda _: edited,
+        price=f"%{array.name} is read in that layout by {readers}, too." if readers else "",
+    )
+
+
+def _may_turn(subject: Subject, array: Instruction, users: Sequence[Instruction]) -> bool:
+    """Whether an array may lie in another order: XLA's emitters make all that touches it.
+
+    Relayouts of a parameter are wastes of their own.
+    """
+    known = [sectors_by(subject, each) for each in (*users, *_writer(array))]
+    is_own = all(each and each.emitter is not Emitter.TRITON for each in known)
+    if array.is_root or not is_own:
+        return False
+    return bool(_writer(array)) or (_is_passed(array) and not _is_turned_first(users))
+
+
+def _writer(array: Instruction) -> list[Instruction]:
+    return [array] if array.opcode == "fusion" else []
+
+
+def _is_passed(array: Instruction) -> bool:
+    """Whether it is a parameter of the program whose memory no result takes over."""
+    if array.opcode != "parameter" or not array.computation.is_entry:
+        return False
+    aliases: Sequence[Any] = array.computation.module.attributes.get("input_output_alias", ())
+    return all(each.operand != array.parameter_number for each in aliases)
+
+
+def _order_of_threads(access: Access) -> tuple[int, ...]:
+    """The dimensions of an array in the order in which neighbouring threads leave an element."""
+    walked = with_midpoints(access.map)
+    loops = range(6, 6 + len(walked.ranges))
+    now = access.shape.array_layout.minor_to_major
+    return _order_of_walk(walked, (0, 1, 2, *reversed(loops), 3, 4, 5), now)
+
+
+def _order_of_walk(
+    walked: IndexingMap, variables: Iterable[int], now: Sequence[int]
+) -> tuple[int, ...]:
+    """The dimensions in the order in which their index changes where variables grow, in turn."""
+    sizes = [each.bounds.size or 1 for each in (*walked.dims, *walked.ranges)]
+    powers = ((v, 1 << n) for v in variables for n in range((sizes[v] - 1).bit_length()))
+    count = len(walked.dims)
+    first = walked.evaluate([0] * count, [0] * len(walked.ranges))
+    moved: dict[int, int] = {}
+    for number, (variable, power) in enumerate(powers):
+        place = [power if each == variable else 0 for each in range(len(sizes))]
+        index = walked.evaluate(place[:count], place[count:])
+        for axis in (axis for axis in now if index[axis] != first[axis]):
+            moved.setdefault(axis, number)
+    return tuple(sorted(now, key=lambda axis: moved.get(axis, inf)))
+
+
+def _turning(kernel: Instruction, array: Instruction) -> Instruction:
+    """The instruction in a fusion that leads from order in memory to another one."""
+    found = (each for each in _behind(kernel, array) if each.opcode in _TURNS)
+    return next((each for each in found if not _is_bitcast(each)), kernel)
+
+
+_TURNS: Final = frozenset(
+    (
+        *("concatenate", "copy", "dynamic-slice", "gather", "pad", "reduce", "reduce-window"),
+        *("reshape", "reverse", "slice", "transpose"),
+    )
+)
+
+
+def _behind(kernel: Instruction, array: Instruction) -> list[Instruction]:
+    """The instructions of a fusion that an operand leads to."""
+    found = {*_parameters(kernel, array)}
+    inside: list[Instruction] = []
+    for each in kernel.attributes["calls"].instructions:
+        if not found.isdisjoint(each.operands):
+            found.add(each)
+            inside.append(each)
+    return inside
+
+
+def _parameters(kernel: Instruction, array: Instruction) -> list[Instruction]:
+    """The parameters of a fusion that an array is passed to."""
+    pairs = zip(kernel.operands, kernel.attributes["calls"].parameters, strict=True)
+    return [parameter for operand, parameter in pairs if operand is array]
+
+
+def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> HloModule:
+    """The module where an array lies in another order, which fusions write and read."""
+    before, after = array.shape, _in_order(array.shape, order)
+    readers = [each for user in array.users for each in _parameters(user, array)]
+    written = [each.attributes["calls"].root for each in _writer(array)]
+    editor = edit(module)
+    for each in readers:
+        others = [user for user in each.users if user.opcode not in _OF_ANY_LAYOUT]
+        if others:
+            editor.replace_uses(each, editor.insert("copy", [each], before), others)
+    for root in written:
+        if root.opcode not in _OF_ANY_LAYOUT:
+            editor.replace_uses(root, editor.insert("copy", [root], before, like=root))
+    edited = editor.finish()
+    places = (again(edited, each) for each in (array, *readers))
+    found = {each: {"shape": after} for each in places if each}
+    roots = (each.attributes["calls"].root for each in found if each.opcode == "fusion")
+    found |= {each: {"shape": after} for each in roots}
+    turns = (user for each in found for user in each.users if user.opcode == "transpose")
+    bitcasts = (
+        each
+        for each in turns
+        if each not in found and transpose_is_bitcast(after, each.shape, permutation_of(each))
+    )
+    found |= {each: _as_bitcast(each) for each in bitcasts}
+    return changed(edited, found)[0]
+
+
+_OF_ANY_LAYOUT: Final = frozenset({"broadcast", "copy", "reduce", "transpose"})
+"""Opcodes of which operand and result may lie in different orders."""
+
+
+def _as_bitcast(turn: Instruction) -> dict[str, Any]:
+    kept = {key: value for key, value in turn.attributes.items() if key != "dimensions"}
+    return {"opcode": "bitcast", "attributes": kept}
+
+
+def _is_bitcast(turn: Instruction) -> bool:
+    """Whether a transpose or copy moves nothing in memory."""
+    is_turn = turn.opcode in {"copy", "transpose"}
+    return is_turn and transpose_is_bitcast(
+        turn.operands[0].shape, turn.shape, permutation_of(turn)
+    )
+
+
+def _in_order(shape: Shape, order: Sequence[int]) -> Shape:
+    return replace(shape, layout=replace(shape.array_layout, minor_to_major=tuple(order)))
+
+
+def _text(order: Iterable[int]) -> str:
+    return f"{{{','.join(map(str, order))}}}"
+
+
+def _names(instructions: Iterable[Instruction]) -> str:
+    return " and ".join(f"%{each.name}" for each in instructions)
+
+
+# Fusions that keep an emitter away.
+
+
+def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste | None:
+    """The fusion ended behind reductions or transposes that another emitter makes a loop of."""
+    known = sectors_by(subject, kernel)
+    heroes = {each: _emitter_of(each) for each in _behind(kernel, array)}
+    heroes = {each: emitter for each, emitter in heroes.items() if emitter}
+    if not heroes or kernel.shape.is_tuple or (known and known.emitter in _IN_ORDER):
+        return None
+    ends = [*dict.fromkeys(map(_end_of_epilogue, heroes))]
+    hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
+    if reason is None:
+        return None
+    edited, written = split(subject.module, kernel, ends), sum(each.shape.bytes for each in ends)
+    saved, measure = _sectors_saved(subject, edited, array), _of_device(subject.device)
+    if saved * measure.bytes_each <= 2 * written:
+        return None
+    return Waste(
+        kind="emitter lost",
+        instruction=reason,
+        why=f"The {reason.opcode} %{reason.name} behind %{hero.name} keeps XLA from its"
+        f" {heroes[hero].value} emitter: each thread of a loop walks through %{array.name}, and"
+        " the lanes of a warp are far apart.",
+        mend=f"End the fusion at {_names(ends)}; the rest is a second kernel.",
+        unit=f"sectors read of %{array.name}",
+        figure=sectors_read(array),
+        measure=measure,
+        expected=saved,
+        edit=lambda _: edited,
+        price=f"{in_words(written)} bytes ({_names(ends)}) are written and read more.",
+    )
+
+
+_IN_ORDER: Final = (Emitter.REDUCTION, Emitter.TRANSPOSE)
+"""The emitters whose warps read memory in order."""
+
+
+def _emitter_of(hero: Instruction) -> Emitter | None:
+    """The emitter that could be made for an instruction."""
+    return next((each for each in _IN_ORDER if KERNELS[each].is_hero(hero)), None)
+
+
+def _end_of_epilogue(hero: Instruction) -> Instruction:
+    """The last instruction before the root that a kernel made for a hero can compute with it."""
+    end = hero
+    while len(end.users) == 1 and not end.users[0].is_root:
+        if hero not in emitter_and_heroes(end.users[0])[1]:
+            break
+        (end,) = end.users
+    return end
+
+
+def split(module: HloModule, kernel: Instruction, ends: Sequence[Instruction]) -> HloModule:
+    """The module with one fusion up to some instructions of a fusion, and one for the rest.
+
+    What leads to both is computed in both.
+    """
+    body: Computation = kernel.attributes["calls"]
+    inside = [each for each in body.instructions if each.opcode != "parameter"]
+    first, waiting = {*ends}, [*ends]
+    while waiting:
+        fresh = {each for each in waiting.pop().operands if each.opcode != "parameter"} - first
+        first |= fresh
+        waiting += fresh
+    editor = edit(module)
+    now = dict(zip(inside, editor.inline(kernel), strict=True))
+    second: list[Instruction] = []
+    for each in inside:
+        rest = [now[user] for user in each.users if user not in first]
+        if each not in first:
+            second.append(now[each])
+        elif rest and each not in ends:
+            second.append(editor.clone(now[each]))
+            editor.replace_uses(now[each], second[-1], rest)
+    editor.outline([now[each] for each in inside if each in first], kind="kInput")
+    editor.outline(second, name=kernel.name)
+    return editor.finish()
+
+
+# Tails: what tiles have beyond the end of an array.
+
+
+def tails(subject: Subject) -> Iterator[Waste]:
+    """Tiles, named by a configuration, that do not divide the array, where others do."""
+    for kernel in subject.kernels:
+        root, tile = kernel.roots[0], tile_of(kernel)
+        better = _better_tile(subject, kernel, tile) if tile and _masked(root, tile) else None
+        if tile and better:
+            (array, *_) = root.shape.arrays
+            before, after = (_programs(array, each) for each in (tile, better))
+            yield Waste(
+                kind="tail",
+                instruction=root,
+                why=f"Tiles of {_by(tile)} reach beyond the {_by(array.dimensions)} elements of"
+                f" %{root.name}; what is beyond is masked.",
+                mend=f"Take tiles of {_by(better)}.",
+                unit="masked elements of tiles",
+                figure=partial(_masked_in, kernel=root),
+                measure=Measure(_places, 0),
+                expected=_masked(root, tile) * subject.runs_of(root),
+                edit=partial(_tiled, kernel=root, tile=better),
+                price=f"{after} programs run instead of {before}." if after != before else "",
+            )
+
+
+def _by(sizes: Iterable[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _programs(array: Shape, tile: Sequence[int]) -> int:
+    return prod(-(-size // part) for size, part in zip(array.dimensions, tile, strict=True))
+
+
+def _masked(kernel: Instruction, tile: Sequence[int] | None) -> int:
+    """Elements of all tiles, padded to powers of two, that are none of the results."""
+    places = prod(1 << (size - 1).bit_length() for size in tile or ())
+    arrays = kernel.shape.arrays if tile else ()
+    return sum(_programs(each, tile or ()) * places - each.element_count for each in arrays)
+
+
+def _masked_in(subject: Subject, *, kernel: Instruction) -> int:
+    found = again(subject.module, kernel)
+    tile = tile_of(Fusion.of_instruction(found)) if found else None
+    return _masked(found, tile) * subject.runs_of(found) if found else 0
+
+
+def _places(subject: Subject) -> int:
+    """Elements that all kernels compute, and masked ones."""
+    return sum(
+        _masked_in(subject, kernel=root)
+        + subject.runs_of(root) * sum(each.element_count for each in root.shape.arrays)
+        for root in (kernel.roots[0] for kernel in subject.kernels)
+    )
+
+
+def _better_tile(subject: Subject, kernel: Fusion, now: Sequence[int]) -> tuple[int, ...] | None:
+    """The tile with the fewest masked elements, for as many programs that move no more bytes.
+
+    A dot has tiles as its unit wants them.
+    """
+    (root,), (array, *_) = kernel.roots, kernel.roots[0].shape.arrays
+    if any(each.opcode == "dot" for each in root.attributes["calls"].instructions):
+        return None
+    choices = [
+        (min(size, part), *(1 << n for n in range(size.bit_length()) if size % (1 << n) == 0))
+        for size, part in zip(array.dimensions, now, strict=True)
+    ]
+    try:
+        others = TilingSpace.of(kernel).dimensions[array.rank :]
+        found = tilings(kernel, subject.device, sizes=[*choices, *([None] * len(others))])
+    except IndexingError:  # an array has no tile, or the device lacks a figure
+        return None
+    by_tile = {each.sizes[: array.rank]: each for each in reversed(found)}
+    moved = by_tile.get(tuple(first for first, *_ in choices))
+    fitting = (
+        tile
+        for tile, each in by_tile.items()
+        if moved and each.programs >= moved.programs and each.bytes <= moved.bytes
+    )
+    best = min(
+        fitting, key=lambda tile: (_masked(root, tile), _programs(array, tile)), default=None
+    )
+    return best if best and _masked(root, best) < _masked(root, now) else None
+
+
+def _tiled(module: HloModule, *, kernel: Instruction, tile: Sequence[int]) -> HloModule:
+    """The module with another tile in the configuration of a fusion."""
+    config: Any = kernel.attributes["backend_config"]
+    while isinstance(config, str):
+        config = json.loads(config)
+    tiles = [{"sizes": [*map(str, tile)]}] * len(kernel.shape.arrays)
+    config["fusion_backend_config"]["block_level_fusion_config"]["output_tiles"] = tiles
+    text = json.dumps(config, separators=(",", ":"))
+    attributes = {**kernel.attributes, "backend_config": text}
+    return changed(module, {kernel: {"attributes": attributes}})[0]
+
+
+# Padding: what the tiles of a layout have beyond the end of an array.
+
+
+def padding(subject: Subject) -> Iterator[Waste]:
+    """Arrays with small dimensions that are padded, where all may lie in another order."""
+    seen = set[Instruction]()
+    for each in reversed([*_in_memory(subject)]):
+        if each not in seen and each.shape.is_array and _is_padded(each):
+            alike = _lying_alike(each)
+            seen |= {each, *alike}
+            yield from _better_order(alike) if alike else ()
+
+
+def _in_memory(subject: Subject) -> Iterator[Instruction]:
+    """The instructions that give arrays of their own."""
+    running = (each for each in subject.module.instructions if each.computation in subject.runs)
+    return (each for each in running if each.opcode not in _OF_NO_MEMORY)
+
+
+_OF_NO_MEMORY: Final = frozenset({"bitcast", "get-tuple-element", "tuple", "while"})
+
+
+def _bytes_in_memory(subject: Subject) -> int:
+    return sum(each.shape.bytes for each in _in_memory(subject))
+
+
+def _is_padded(array: Instruction) -> bool:
+    return bool(array.shape.array_layout.tiles) and array.shape.bytes > 2 * _plain_bytes(array)
+
+
+def _plain_bytes(array: Instruction) -> int:
+    return -(-array.shape.element_count * array.shape.element_size_in_bits // BITS_OF_BYTE)
+
+
+def _better_order(alike: Sequence[Instruction]) -> Iterator[Waste]:
+    """The order of dimensions with the fewest bytes for arrays that lie alike."""
+    array = max(alike, key=_plain_bytes)
+    now = array.shape.array_layout.minor_to_major
+
+    def weight(order: Sequence[int]) -> tuple[int, int]:
+        pairs = combinations(map(now.index, order), 2)
+        total = sum(_in_order(each.shape, order).bytes for each in alike)
+        return total, sum(one > other for one, other in pairs)
+
+    order = min(permutations(now), key=weight)
+    passed = _names(each for each in alike if each.opcode == "parameter")
+    if order != now:
+        yield Waste(
+            kind="padding",
+            instruction=array,
+            why=f"{array.shape} is padded: {in_words(array.shape.bytes)} bytes hold"
+            f" {in_words(_plain_bytes(array))}.",
+            mend=f"Layout {_text(order)} for {_names(alike)}.",
+            unit=f"bytes of %{array.name} in memory",
+            figure=lambda each: sum(
+                found.shape.bytes for found in [again(each.module, array)] if found
+            ),
+            measure=Measure(_bytes_in_memory, 1),
+            expected=array.shape.bytes - _in_order(array.shape, order).bytes,
+            edit=partial(_all_in_order, arrays=alike, order=order),
+            price=f"The program is passed {passed} in that layout." if passed else "",
+        )
+
+
+def _all_in_order(
+    module: HloModule, *, arrays: Iterable[Instruction], order: Sequence[int]
+) -> HloModule:
+    return changed(module, {each: {"shape": _in_order(each.shape, order)} for each in arrays})[0]
+
+
+def _lying_alike(array: Instruction) -> tuple[Instruction, ...]:
+    """The arrays that lie in one order because of what is computed; none if one is bound."""
+    found, waiting = {array: None}, [array]
+    while waiting:
+        linked = _linked(waiting.pop())
+        if linked is None:
+            return ()
+        fresh = [each for each in linked if each not in found]
+        found |= dict.fromkeys(fresh)
+        waiting += fresh
+    return tuple(found)
+
+
+def _linked(array: Instruction) -> list[Instruction] | None:
+    """The arrays that lie in the order of this one; ``None`` if it cannot lie in another one."""
+    others = [each for each in array.users if each.opcode not in _READ_ANY_LAYOUT]
+    linked = [each for each in others if each.opcode in _KEEP_ORDER]
+    if array.opcode in _KEEP_ORDER:
+        linked += [each for each in array.operands if each.shape.rank == array.shape.rank]
+    elif array.opcode not in {"broadcast", "iota"} and not _is_passed(array):
+        return None
+    orders = {each.shape.array_layout.minor_to_major for each in (array, *linked)}
+    return None if len(linked) < len(others) or len(orders) > 1 else linked
+
+
+_KEEP_ORDER: Final = ELEMENTWISE | {"concatenate", "pad", "reverse", "slice"}
+_READ_ANY_LAYOUT: Final = frozenset({"broadcast", "reduce"})
+
+
+# Relayouts: copies that only bring an array into another order.
+
+
+def relayouts(subject: Subject) -> Iterator[Waste]:
+    """Copies around an operation that could do without, and copies of parameters in each call."""
+    around = [*_around_operations(subject)]
+    yield from around
+    known = {operand for each in around for operand in each.instruction.operands}
+    for array in subject.module.entry.parameters:
+        users = subject.users(array)
+        if _is_turned_first(users) and _is_passed(array) and known.isdisjoint(users):
+            yield from _of_parameter(subject, array, users)
+
+
+def _is_turned_first(users: Sequence[Instruction]) -> bool:
+    """Whether all users are relayouts, and none writes a result, which takes memory anyway."""
+    results = (each for user in users for each in (user, *user.users) if each.opcode == "tuple")
+    is_result = any(results) or any(each.is_root for each in users)
+    return bool(users) and all(map(_is_relayout, users)) and not is_result
+
+
+def _is_relayout(kernel: Instruction) -> bool:
+    """Whether a kernel does no more than to bring its only operand into another order."""
+    if len(kernel.operands) != 1 or not kernel.shape.is_array:
+        return False
+    if kernel.opcode == "fusion":
+        inside = {each.opcode for each in kernel.attributes["calls"].instructions}
+        return inside <= {"bitcast", "copy", "parameter", "transpose"}
+    spaces = {each.shape.array_layout.memory_space for each in (kernel, *kernel.operands)}
+    is_turn = kernel.opcode in {"copy", "transpose"}
+    return is_turn and len(spaces) == 1 and not _is_bitcast(kernel)
+
+
+def _bytes_of(relayout: Instruction | None) -> int:
+    """Bytes, with padding, that a relayout reads and writes."""
+    return relayout.shape.bytes + relayout.operands[0].shape.bytes if relayout else 0
+
+
+def _bytes_of_all(subject: Subject) -> int:
+    relayouts = filter(_is_relayout, (each.roots[0] for each in subject.kernels))
+    return sum(_bytes_of(each) * subject.runs_of(each) for each in relayouts)
+
+
+def _bytes(subject: Subject) -> Count:
+    """Bytes that the module moves, and those of padding that relayouts move."""
+    others = [each for each in subject.summaries if not _is_relayout(each)]
+    return sum_of_counts([bytes_moved(subject, others), _bytes_of_all(subject)])
+
+
+def _of_parameter(
+    subject: Subject, array: Instruction, users: Sequence[Instruction]
+) -> Iterator[Waste]:
+    """The parameter in the order in which all that read it want to have it."""
+    shapes = {_as_wanted(subject, array, each) for each in users}
+    shape, names = shapes.pop(), _names(users)
+    if shapes or shape is None or shape == array.shape:
+        return
+    sizes = f"{in_words(shape.bytes)} bytes of memory instead of {in_words(array.shape.bytes)}"
+    yield Waste(
+        kind="layout",
+        instruction=users[0],
+        why=f"%{array.name} comes in {_text(array.shape.array_layout.minor_to_major)}, and"
+        f" {names} brings it into another order in each call.",
+        mend=f"Pass %{array.name} as {shape}.",
+        unit=f"bytes moved by {names} a call",
+        figure=lambda each: sum(_bytes_of(again(each.module, user)) for user in users),
+        measure=Measure(_bytes, 1),
+        expected=sum(map(_bytes_of, users)),
+        edit=partial(_passed_as, array=array, shape=shape, users=users),
+        price=f"%{array.name} takes {sizes}." if shape.bytes != array.shape.bytes else "",
+    )
+
+
+def _as_wanted(subject: Subject, array: Instruction, relayout: Instruction) -> Shape | None:
+    """The array as a relayout would have nothing to do; ``None`` if there is no such order."""
+    after, (way, *others) = relayout.shape, subject.summaries[relayout].operands[0].ways
+    layouts = after.array_layout, array.shape.array_layout
+    order = _order_of_walk(way.map, *(each.minor_to_major for each in layouts))
+    like = layouts[after.rank != array.shape.rank]
+    shape = replace(array.shape, layout=replace(like, minor_to_major=order))
+    there = way.map.compose(logical_to_linear(shape))
+    is_same = shape.bytes == after.bytes and there.equals(logical_to_linear(after))
+    return shape if is_same and not others else None
+
+
+def _passed_as(
+    module: HloModule, *, array: Instruction, shape: Shape, users: Iterable[Instruction]
+) -> HloModule:
+    """The module where a parameter comes as relayouts of it make it."""
+    edited, copies = changed(module, {array: {"shape": shape}})
+    editor, given = edit(edited), copies[array]
+    for each in users:
+        is_same = each.shape == shape
+        editor.replace(
+            copies[each], given if is_same else editor.insert("bitcast", [given], each.shape)
+        )
+    return editor.finish()
+
+
+def _around_operations(subject: Subject) -> Iterator[Waste]:
+    """Operations on copies in another order, of which the result is copied back."""
+    for kernel in subject.summaries:
+        copies, (back, *others) = kernel.operands, subject.users(kernel) or (kernel,)
+        around = [*copies, back]
+        is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in around)
+        if others or kernel.opcode not in _MENDS or not is_copied:
+            continue
+        shapes = (each.shape for each in (*(each.operands[0] for each in copies), back))
+        if len({each.array_layout.minor_to_major for each in shapes}) > 1:
+            continue
+        how, mended = _MENDS[kernel.opcode]
+        yield Waste(
+            kind="layout",
+            instruction=kernel,
+            why=f"{_names(around)} bring what %{kernel.name} reads into another order, and its"
+            " result back.",
+            mend=f"Run %{kernel.name} {how}.",
+            unit="bytes moved by relayouts",
+            figure=_bytes_of_all,
+            measure=Measure(_bytes, 1),
+            expected=sum(map(_bytes_of, copies)) * subject.runs_of(kernel),
+            edit=partial(mended, kernel=kernel, back=back),
+        )
+
+
+def _as_it_comes(module: HloModule, *, kernel: Instruction, back: Instruction) -> HloModule:
+    """The module where an operation reads what copies read, and gives what a copy of it gave."""
+    editor = edit(module)
+    operands = [each.operands[0] for each in kernel.operands]
+    editor.replace(back, editor.clone(kernel, operands=operands, shape=back.shape))
+    if kernel in editor.instructions(kernel.computation):
+        editor.remove(kernel)  # one with a channel stays if nobody takes it out
+    return editor.finish()
+
+
+def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> HloModule:
+    """The module where a gather puts what devices have one behind the other, for one transpose."""
+    editor = edit(module)
+    (axis,), (source,) = kernel.attributes["dimensions"], kernel.operands[0].operands
+    axis = int(axis)
+    sizes, order = source.shape.dimensions, source.shape.array_layout.minor_to_major
+    count = kernel.shape.dimensions[axis] // sizes[axis]
+
+    def stacked(many: int) -> Shape:
+        shape = replace(source.shape, dimensions=(many, *sizes), layout=None)
+        return _in_order(shape, (*(each + 1 for each in order), 0))
+
+    parts = editor.insert("bitcast", [source], stacked(1))
+    parts = editor.clone(kernel, operands=[parts], shape=stacked(count), dimensions=(0,))
+    turn = [*range(1, axis + 1), 0, *range(axis + 1, len(sizes) + 1)]
+    nested = [one for each in order for one in ((each + 1, 0) if each == axis else (each + 1,))]
+    shape = replace(parts.shape, dimensions=_chosen(parts.shape.dimensions, turn), layout=None)
+    shape = _in_order(shape, [*map(turn.index, nested)])
+    turned = editor.insert("transpose", [parts], shape, dimensions=turn, like=back)
+    editor.replace(back, editor.insert("bitcast", [turned], back.shape))
+    editor.remove(kernel)
+    return editor.finish()
+
+
+def _chosen(sizes: Sequence[int], axes: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sizes[axis] for axis in axes)
+
+
+_MENDS: Final[dict[str, tuple[str, Callable[..., HloModule]]]] = {
+    **dict.fromkeys((*_KEEP_ORDER, "all-reduce"), ("on its operands as they come", _as_it_comes)),
+    "all-gather": ("along a new major dimension, and turn the result once", _gathered),
+}
+"""What an operation may do in place of copies around it, by its opcode."""
+
+RULES: Final[tuple[Rule, ...]] = (uncoalesced, tails, padding, relayouts)

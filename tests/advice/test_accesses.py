@@ -1,0 +1,190 @@
+"""Advice about layouts and accesses: what is found, with its figures, and mends that run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import pytest
+
+from indexing.layout import deduce_transpose
+from ops import hlo
+from ops.advice import AdviceList, accesses, advise
+from ops.hlo import HloModule, Instruction
+from ops.limits import A100, TPU_V5E, Device
+from ops.xla_gpu import FusionSchedule, schedule_of
+from tests.cases import for_all
+
+SMALL: Final = replace(A100, shared_memory_bytes=512)
+"""A device whose cache holds next to nothing, so that small arrays are read from memory."""
+
+ADD: Final = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }"
+
+TURNED: Final = """
+p1 { p = f32[1024,4] parameter(0) ROOT e = f32[1024,4] exponential(p) }
+f1 { x = f32[1024,4] parameter(0) t = f32[4,1024] transpose(x), dimensions={1,0}
+  ROOT n = f32[4,1024] negate(t) }
+f2 { x = f32[1024,4] parameter(0) t = f32[4,1024] transpose(x), dimensions={1,0}
+  ROOT n = f32[4,1024] tanh(t) }
+ENTRY e { p = f32[1024,4] parameter(0) x = f32[1024,4] fusion(p), kind=kLoop, calls=p1
+  f = f32[4,1024] fusion(x), kind=kLoop, calls=f1
+  g = f32[4,1024] fusion(x), kind=kLoop, calls=f2
+  ROOT r = (f32[4,1024], f32[4,1024]) tuple(f, g) }"""
+"""An array that a kernel writes, and two read turned."""
+
+SHORT_ROWS: Final = f"""{ADD}
+f1 {{ p = f32[512,7] parameter(0) z = f32[] constant(0)
+  r = f32[512] reduce(p, z), dimensions={{1}}, to_apply=add ROOT n = f32[512] negate(r) }}
+ENTRY e {{ p = f32[512,7] parameter(0) ROOT f = f32[512] fusion(p), kind=kLoop, calls=f1 }}"""
+
+COLUMNS: Final = """
+f1 { x = f32[64,4096] parameter(0) i = s32[256,1] parameter(1)
+  ROOT g = f32[256,64] gather(x, i), offset_dims={1}, collapsed_slice_dims={1},
+    start_index_map={1}, index_vector_dim=1, slice_sizes={64,1} }
+ENTRY e { x = f32[64,4096] parameter(0) i = s32[256,1] parameter(1)
+  ROOT f = f32[256,64] fusion(x, i), kind=kLoop, calls=f1 }"""
+
+TWO_SUMS: Final = f"""{ADD}
+f1 {{ p = f32[256,128] parameter(0) z = f32[] constant(0) e = f32[256,128] exponential(p)
+  r = f32[256] reduce(e, z), dimensions={{1}}, to_apply=add
+  q = f32[256,128] multiply(e, e)
+  r2 = f32[256] reduce(q, z), dimensions={{1}}, to_apply=add
+  n = f32[256] negate(r2)
+  k = f32[256,1] slice(e), slice={{[0:256],[3:4]}}
+  kk = f32[256] reshape(k)
+  ROOT c = f32[768] concatenate(r, n, kk), dimensions={{0}} }}
+ENTRY e {{ p = f32[256,128] parameter(0) ROOT f = f32[768] fusion(p), kind=kLoop, calls=f1 }}"""
+"""What leads to both sums is needed behind them, too."""
+
+TRANSPOSE: Final = """
+f1 { p = f32[256,128] parameter(0) q = f32[128,256] parameter(1)
+  t = f32[128,256] transpose(p), dimensions={1,0}
+  n = f32[128,256] negate(t)
+  ROOT c = f32[256,256] concatenate(n, q), dimensions={0} }
+ENTRY e { p = f32[256,128] parameter(0) q = f32[128,256] parameter(1)
+  ROOT f = f32[256,256] fusion(p, q), kind=kLoop, calls=f1 }"""
+
+AROUND: Final = """
+ENTRY e { x = f32[32,16]{1,0} parameter(0) y = f32[32,16]{1,0} parameter(1)
+  a = f32[32,16]{0,1} copy(x) b = f32[32,16]{0,1} copy(y) s = f32[32,16]{0,1} add(a, b)
+  r = f32[32,16]{1,0} copy(s) ROOT n = f32[32,16]{1,0} negate(r) }"""
+
+TURNED_FIRST: Final = """
+f1 { p = f32[16,8,4] parameter(0) ROOT t = f32[4,16,8] transpose(p), dimensions={2,0,1} }
+ENTRY e { p = f32[16,8,4] parameter(0) x = f32[4,16,8] fusion(p), kind=kInput, calls=f1
+  ROOT n = f32[4,16,8] sort(x), dimensions={2}, to_apply=less }"""
+LESS: Final = "less { a = f32[] parameter(0) b = f32[] parameter(1) "
+LESS_ROOT: Final = "ROOT l = pred[] compare(a, b), direction=LT }"
+
+PADDED: Final = """
+ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0)
+  n = f32[64,256,3]{2,1,0:T(8,128)} negate(x)
+  ROOT e = f32[64,256,3]{2,1,0:T(8,128)} exponential(n) }"""
+
+CASES: Final = {
+    "written": (TURNED, "uncoalesced: %t", 4096, 1024),
+    "short rows": (SHORT_ROWS, "uncoalesced: %r", 3136, 448),
+    "columns": (COLUMNS, "uncoalesced: %g", 16384, 2048),
+    "two sums": (TWO_SUMS, "emitter lost: %c", 8448, 4352),
+    "transpose": (TRANSPOSE, "emitter lost: %c", 32768, 4096),
+    "copies around": (AROUND, "layout: %s", 12288, 0),
+    "turned first": (LESS + LESS_ROOT + TURNED_FIRST, "layout: %x", 4096, 0),
+    "padded": (PADDED, "padding: %e", 8388608, 196608),
+}
+"""A module; the kind and the instruction that are named; and the figures."""
+
+
+KINDS: Final = ("emitter lost", "layout", "padding", "tail", "uncoalesced")
+
+
+def device_of(text: str) -> Device:
+    """The device for a module: one that pads has no sectors."""
+    return TPU_V5E if "T(8" in text else SMALL
+
+
+def advised(text: str, device: Device) -> AdviceList:
+    """The advice for the text of a module."""
+    return advise(hlo.parse(text), device)
+
+
+def inlined(module: HloModule) -> HloModule:
+    """The module as XLA takes it for processors: without fusions, and without bitcasts."""
+    editor = hlo.edit(module)
+    for each in module.instructions:
+        if each.opcode == "fusion":
+            editor.inline(each)
+    for each in editor.instructions():
+        if each.opcode == "bitcast":
+            turn = deduce_transpose(each.operands[0].shape, each.shape)
+            opcode, operands = "transpose" if turn else "reshape", editor.operands(each)
+            editor.replace(each, editor.insert(opcode, operands, each.shape, dimensions=turn))
+    return editor.finish()
+
+
+@for_all(CASES)
+def test_the_waste_is_named_with_its_figures(text: str, name: str, before: int, after: int) -> None:
+    (found,) = (each for each in advised(text, device_of(text)) if each.kind in KINDS)
+    assert str(found).startswith(name), found
+    assert (found.before, found.after) == (before, after)
+    mended = found.apply()
+    assert str(hlo.parse(str(mended))) == str(mended)
+
+
+@pytest.mark.needs("jax")
+@for_all(CASES)
+def test_the_mended_module_gives_equal_results(text: str, *_: object) -> None:
+    module = hlo.parse(text)
+    random = np.random.default_rng(0)
+    operands = [
+        random.normal(size=each.shape.dimensions).astype("f4")
+        if str(each.shape).startswith("f32")
+        else random.integers(0, 64, each.shape.dimensions).astype("i4")
+        for each in module.entry.parameters
+    ]
+    before = hlo.run(inlined(module), *operands)
+    for each in advise(module, device_of(text)):
+        after = hlo.run(inlined(each.apply()), *operands)
+        for one, other in zip(before, after, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+# What looks like waste, and is none.
+
+CLEAN: Final = {
+    "fits in the cache": (TURNED, A100),
+    "no sectors": (TURNED, TPU_V5E),
+    "another reader": (
+        SHORT_ROWS.replace("ROOT f =", "f =")[:-1]
+        + "ROOT t = (f32[512], f32[512,7]) tuple(f, p) }",
+        SMALL,
+    ),
+    "an alias": (
+        "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n" + SHORT_ROWS,
+        SMALL,
+    ),
+    "bound by a dot": (
+        """ENTRY e { x = f32[512,3]{1,0:T(8,128)} parameter(0)
+          ROOT d = f32[512,512]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1},
+          rhs_contracting_dims={1} }""",
+        TPU_V5E,
+    ),
+}
+
+
+@for_all(CLEAN)
+def test_nothing_is_said_where_no_mend_works(text: str, device: Device) -> None:
+    assert not [each for each in advised(text, device) if each.kind in KINDS]
+
+
+def test_kernels_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Instruction] = []
+
+    def counted(fusion: Instruction) -> FusionSchedule:
+        asked.append(fusion)
+        return schedule_of(fusion)
+
+    monkeypatch.setattr(accesses, "schedule_of", counted)
+    layers = "".join(f"  l{n} = f32[512] fusion(p), kind=kLoop, calls=f1\n" for n in range(50))
+    advise(hlo.parse(SHORT_ROWS.replace("  ROOT f", f"{layers}  ROOT f")), SMALL)
+    assert len(asked) <= 2
