@@ -39,28 +39,6 @@ if TYPE_CHECKING:
     from indexing.variable import VariableKind as VariableKind
     from ops.explorer import explore as explore
 else:
-    __all__, __getattr__, __dir__ = exports(
-        __name__,
-        {
-            "indexing.code": "emit emit_loops",
-            "indexing.errors": "MapError TileError",
-            "indexing.exact.boxes": "StridedInterval",
-            "indexing.exact.compare": "Difference first_difference",
-            "indexing.exact.index_set": "IndexSet",
-            "indexing.exact.strides": "ByVariable Contiguity Stride",
-            "indexing.formats.einsum": "EinopsPattern to_einsum",
-            "indexing.formats.text": "format_map",
-            "indexing.index_relation": "IndexRelation flow_dependences",
-            "indexing.map": "IndexingMap UndefinedMap",
-            "indexing.readers": (
-                "from_affine_map from_einops from_einsum from_isl parse_map parse_relation"
-            ),
-            "indexing.tile.constraints": "TileConstraints",
-            "indexing.tile.tile": "Tile",
-            "indexing.transform.substitute": "compose",
-            "indexing.variable": "Variable VariableKind",
-            "ops.explorer": "explore",
-        },
-    )
+    __all__, __getattr__, __dir__ = exports(__name__)
 
 announce("indexing.map.CODE_WRITERS", "indexing.code")

@@ -129,58 +129,6 @@ if TYPE_CHECKING:
     from ops.xla_gpu import FusionSchedule as FusionSchedule
     from ops.xla_gpu import schedule_of as schedule_of
 else:
-    __all__, __getattr__, __dir__ = exports(
-        __name__,
-        {
-            "indexing.layout": "ShapeError",
-            "ops.advice": "Advice AdviceList advise",
-            "ops.analysis.queries": (
-                "InstructionAnalysis InstructionIndexing ModuleAnalysis analyze fusion_indexing "
-                "input_to_output output_to_input parameter_indexing"
-            ),
-            "ops.dependence.operand_indexing": "OperandIndexing RuntimeOrigin",
-            "ops.explorer": "Exploration explore",
-            "ops.fusion": (
-                "Fusion FusionError Provenance Reads Reason TileRead access_picture by_producer "
-                "fusion_graph reads why"
-            ),
-            "ops.hlo.errors": "AmbiguousNameError NoSuchInstructionError",
-            "ops.jax": "from_jax",
-            "ops.kernels": "KernelError emit_kernel",
-            "ops.loop_dependence": "Conflict InPlaceUpdate Loop LoopDependence LoopError loops",
-            "ops.modules.batch": "Batch FileAnswer QuestionError WorkerDiedError analyze_files",
-            "ops.modules.difference": "Change ChangeKind ModuleDifference diff",
-            "ops.performance": (
-                "Coalescing Summary Utilization coalescing load_picture summary utilization"
-            ),
-            "ops.rules.collectives": (
-                "Root all_gather all_reduce all_to_all all_to_all_of_tuple collective_broadcast "
-                "collective_permute collective_reduce ragged_all_to_all reduce_scatter"
-            ),
-            "ops.rules.control": "generated rng rng_bit_generator",
-            "ops.rules.data_movement": (
-                "bitcast bitcast_convert broadcast concatenate pad permute reshape reverse rotate "
-                "slice transpose"
-            ),
-            "ops.rules.dynamic_sizes": "dynamic_reshape get_dimension_size set_dimension_size",
-            "ops.rules.dynamic_slice": "dynamic_slice dynamic_update_slice",
-            "ops.rules.elementwise": "elementwise",
-            "ops.rules.gather_scatter": "gather scatter",
-            "ops.rules.linear_algebra": "cholesky dot fft ragged_dot scaled_dot triangular_solve",
-            "ops.rules.reduce": (
-                "batch_norm_grad batch_norm_inference batch_norm_training reduce sort top_k"
-            ),
-            "ops.rules.registry": "REGISTRY Registry",
-            "ops.rules.rule": "OpIndexing Origin Unknown",
-            "ops.rules.scan": "StepUse scan",
-            "ops.rules.windows": "convolution reduce_window select_and_scatter",
-            "ops.stablehlo": "MlirTextError",
-            "ops.tiling": (
-                "ArrayTile DimensionKind Propagation TilingCandidate TilingDimension TilingSpace "
-                "Tilings propagate tilings"
-            ),
-            "ops.xla_gpu": "Emitter FusionSchedule schedule_of",
-        },
-    )
+    __all__, __getattr__, __dir__ = exports(__name__)
 
 announce("ops.hlo.parser.OTHER_READERS", "ops.stablehlo")

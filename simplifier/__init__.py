@@ -45,19 +45,4 @@ if TYPE_CHECKING:
     from simplifier.simplification import parse_expr as parse_expr
     from simplifier.simplification import simplify as simplify
 else:
-    __all__, __getattr__, __dir__ = exports(
-        __name__,
-        {
-            "simplifier.bounds.interval": "Interval IntervalError",
-            "simplifier.errors": "IndexingError Span TextError TextWarning UndecidedError",
-            "simplifier.exact": "BudgetError MissingIslError NotQuasiAffineError",
-            "simplifier.expr.functions": "BitAnd BitOr BitXor CeilDiv FloorDiv Max Min Mod symbol",
-            "simplifier.expr.sympy": "READERS ConversionError Readers",
-            "simplifier.laws.rewrite_log": "Rule Rules rules",
-            "simplifier.problem": "BoundsError Facts Step Trace",
-            "simplifier.simplification": (
-                "SymbolicInterval bounds_of cost equivalent format_expr operator_count parse_expr "
-                "simplify"
-            ),
-        },
-    )
+    __all__, __getattr__, __dir__ = exports(__name__)

@@ -108,12 +108,4 @@ if TYPE_CHECKING:
     )
     from simplifier.problem import is_multiple
 else:  # at the border to sympy, which is loaded when the first of them is asked for
-    _, __getattr__, __dir__ = exports(
-        __name__,
-        {
-            "simplifier.expr.sympy": (
-                "from_sympy is_relation read read_whole relation_of to_condition to_sympy"
-            ),
-            "simplifier.problem": "is_multiple",
-        },
-    )
+    _, __getattr__, __dir__ = exports(__name__)

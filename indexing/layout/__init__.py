@@ -75,37 +75,4 @@ if TYPE_CHECKING:
     from indexing.layout.tile_formats import tile_format as tile_format
     from indexing.layout.tile_formats import tpu_shape as tpu_shape
 else:
-    __all__, __getattr__, __dir__ = exports(
-        __name__,
-        {
-            "indexing.errors": "ShapeError",
-            "indexing.layout": "cute linear",
-            "indexing.layout.bitcasts": (
-                "align_layouts bitcast_map copy_is_bitcast decompose_bitcast deduce_transpose "
-                "reshape_is_bitcast transpose_is_bitcast"
-            ),
-            "indexing.layout.dimensions": (
-                "OneSizedDimensions common_blocks delete_dimensions dimensions_after_reshape "
-                "dimensions_unmodified_by_reshape in_memory_order "
-                "one_sized_dimensions_changed_by_reshape reorder_dimensions"
-            ),
-            "indexing.layout.layout": (
-                "COMBINE_DIMENSION UNBOUNDED_SIZE ArrayShape ElementType Kind Layout LevelKind "
-                "LevelType SplitConfig"
-            ),
-            "indexing.layout.maps": (
-                "Crop Pad Reshape Step Transpose linear_to_logical logical_to_linear "
-                "logical_to_physical logical_to_tiled physical_to_logical step_map strides "
-                "tiled_sizes tiled_to_logical tiling_steps"
-            ),
-            "indexing.layout.memory": (
-                "ArraySize Piece array_size is_padding linear_index memory_order multi_index pieces"
-            ),
-            "indexing.layout.picture": "LayoutPicture layout_picture order_in_words size_in_words",
-            "indexing.layout.shape": "Shape",
-            "indexing.layout.tile_formats": (
-                "FORMATS UNTILED PaddedLayout PaddingValue TileFormat format_of tile_format "
-                "tpu_shape"
-            ),
-        },
-    )
+    __all__, __getattr__, __dir__ = exports(__name__)

@@ -1,7 +1,6 @@
 """What is loaded when somebody first asks for it: modules, names of packages, and tables.
 
-A package lists its public names with the modules that have them, so that a program waits for none
-that it does not use. Type checkers read the same names as imports.
+A package imports its public names for type checkers alone; a program loads those that it uses.
 """
 
 # Modules import numpy and sympy from here.
@@ -9,8 +8,9 @@ that it does not use. Type checkers read the same names as imports.
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -39,28 +39,37 @@ else:
     np, sympy = Late("numpy"), Late("sympy")
 
 
-def exports(package: str, names: Mapping[str, str]) -> _Exports:
-    """``__all__``, ``__getattr__`` and ``__dir__`` of a package (:pep:`562`).
+def exports(module: str) -> _Exports:
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a package or module (:pep:`562`).
 
-    Args:
-        package: the package; its modules are loaded as its attributes, too.
-        names: its names, with spaces between them, by the modules that have them.
+    The names are those that it imports for type checkers, under ``if TYPE_CHECKING``. The modules
+    of a package are loaded as its attributes, too.
     """
-    module_of = {name: module for module, listed in names.items() for name in listed.split()}
-    loaded = vars(sys.modules[package])
+    module_of = _imported_for_checkers(module)
+    loaded = vars(sys.modules[module])
 
     def load(name: str) -> Any:  # noqa: ANN401 - whatever the package has
-        inner, module = f"{package}.{name}", module_of.get(name, package)
-        if module != package:
-            loaded[name] = getattr(import_module(module), name)
+        inner, source = f"{module}.{name}", module_of.get(name, module)
+        if source != module:
+            loaded[name] = getattr(import_module(source), name)
         elif name.startswith("_") or "__path__" not in loaded or find_spec(inner) is None:
-            message = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=sys.modules[package])
+            message = f"module {module!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=sys.modules[module])
         else:
             import_module(inner)
         return loaded[name]
 
     return sorted(module_of), load, lambda: sorted({*loaded, *module_of})
+
+
+def _imported_for_checkers(module: str) -> dict[str, str]:
+    """The names that a module imports under ``if TYPE_CHECKING``, and where they are from."""
+    spec = sys.modules[module].__spec__
+    loader: Any = spec and spec.loader
+    body = ast.parse(loader.get_source(module)).body
+    checked = next(each.body for each in body if isinstance(each, ast.If))
+    imports = (each for each in checked if isinstance(each, ast.ImportFrom))
+    return {name.name: str(each.module) for each in imports for name in each.names}
 
 
 _ANNOUNCED: Final[dict[str, list[str]]] = {}
