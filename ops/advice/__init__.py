@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ops.advice.accesses import RULES as OF_ACCESSES
+from ops.advice.duplicates import RULES as OF_DUPLICATES
 from ops.advice.fusions import RULES as OF_FUSIONS
 from ops.advice.recompute import RULES as OF_RECOMPUTE
 from ops.advice.waste import Rule, Subject, Waste, at_least, at_most, bytes_moved, in_words
@@ -27,7 +28,7 @@ from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
-RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE, *OF_ACCESSES)
+RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE, *OF_DUPLICATES, *OF_ACCESSES)
 """The kinds of waste that are looked for."""
 
 MIN_SHARE: Final = 0.01
@@ -219,7 +220,10 @@ def _tried(subject: Subject, waste: Waste) -> Advice | None:
     """The advice with its figures; ``None`` if the mended module takes as much."""
     before, after, edited = waste.figure(subject), None, None
     if waste.edit:
-        edited = waste.edit(subject.module)
+        try:
+            edited = waste.edit(subject.module)
+        except EditError:  # one that nobody foresaw: results that wait for each other
+            return None
         after = waste.figure(subject.edited(edited))
     saved = waste.expected if after is None else at_least(before) - at_most(after)
     if saved <= 0:

@@ -19,7 +19,7 @@ def missing_fusions(subject: Subject) -> Iterator[Waste]:
     What leads to the same kernel in this way is one waste. Where the module has no fusion at all,
     XLA has not made any yet.
     """
-    if all(each.opcode != "fusion" for each in subject.summaries):
+    if not subject.is_fused:
         return
     for consumer, producers in _groups(subject).items():
         largest = max(producers, key=_bytes_of_result)

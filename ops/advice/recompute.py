@@ -15,6 +15,7 @@ from ops.advice.waste import (
     alike,
     bytes_of_result,
     in_words,
+    is_loop,
     so_others,
 )
 from ops.fusion import Fusion, Reads
@@ -33,7 +34,8 @@ def recompute(subject: Subject) -> Iterator[Waste]:
     Only what is much to do beside the bytes that a kernel moves: a few cheap operations cost less
     than to write their results and to read them.
     """
-    for kernels in alike(subject, filter(_is_loop, subject.summaries)):
+    for same in alike(subject, ((each,) for each in subject.summaries if is_loop(each))):
+        kernels = [each for (each,) in same]
         moved = subject.summaries[kernels[0]].bytes
         least = _WORTH_A_BYTE * moved if isinstance(moved, int) else 0
         found = _places(kernels[0]).items() if least else ()
@@ -102,11 +104,6 @@ def _set_apart(editor: ModuleEditor, place: Instruction) -> None:
 
 
 # Where values are computed again.
-
-
-def _is_loop(kernel: Instruction) -> bool:
-    """Whether it is a fusion that computes each element of the result on its own."""
-    return kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
 
 
 def _places(kernel: Instruction) -> Mapping[Instruction, int]:
@@ -209,10 +206,10 @@ def _operations(
 ) -> int:
     """Operations of kernels in all their runs; kernels that are alike are counted once."""
     counted = 0
-    for same in alike(subject, kernels):
-        found = evaluations(same[0]).items()
+    for same in alike(subject, ((each,) for each in kernels)):
+        found = evaluations(same[0][0]).items()
         once = sum(_of_one(each) * times for each, times in found if is_counted(each))
-        counted += once * sum(map(subject.runs_of, same))
+        counted += once * sum(subject.runs_of(each) for (each,) in same)
     return counted
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
@@ -63,6 +63,11 @@ class Subject:
             kernel.roots[0]: KernelSummary(kernel, self.counter.rows(kernel))
             for kernel in self.kernels
         }
+
+    @cached_property
+    def is_fused(self) -> bool:
+        """Whether XLA has made fusions already: what comes before may still become one."""
+        return any(each.opcode == "fusion" for each in self.summaries)
 
     @cached_property
     def runs(self) -> Mapping[Computation, int | None]:
@@ -273,13 +278,21 @@ def times(count: Count, factor: int) -> Count:
     return count * factor
 
 
-def alike(subject: Subject, kernels: Iterable[Instruction]) -> list[tuple[Instruction, ...]]:
-    """Kernels in groups of those that are alike: the layers of a model repeat them."""
+Kernels = TypeVar("Kernels", bound="Sequence[Instruction]")
+
+
+def alike(subject: Subject, groups: Iterable[Kernels]) -> list[list[Kernels]]:
+    """Groups of kernels that are like each other, together: the layers of a model repeat them."""
     findings = findings_in(subject.module, subject.registry)
-    groups: dict[int, list[Instruction]] = {}
-    for each in kernels:
-        groups.setdefault(findings.number(each), []).append(each)
-    return [tuple(each) for each in groups.values()]
+    found: dict[tuple[int, ...], list[Kernels]] = {}
+    for each in groups:
+        found.setdefault(tuple(map(findings.number, each)), []).append(each)
+    return [*found.values()]
+
+
+def is_loop(kernel: Instruction) -> bool:
+    """Whether it is a fusion that computes each element of its results on its own, or a hero's."""
+    return kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
 
 
 def so_others(kernels: Sequence[Instruction]) -> str:

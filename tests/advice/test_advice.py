@@ -14,11 +14,7 @@ DEVICE_OF: Final = {"a100": "A100", "h100": "H100", "tpu v5e": "TPU v5e"}
 """Devices as the rows call them; a processor has no figures of its own."""
 
 OPEN: Final = frozenset(
-    {
-        *("three-transposes", "same-bytes-twice", "gather-all-twice"),
-        *("carry-copied", "weights-cast-in-loop"),
-        *("gather-f32-then-cast", "gather-all-slice-own"),
-    }
+    {*("carry-copied", "weights-cast-in-loop"), *("gather-f32-then-cast", "gather-all-slice-own")}
 )
 """Rows whose kind of waste no rule finds yet."""
 

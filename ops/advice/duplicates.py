@@ -1,0 +1,266 @@
+"""What is done twice: values computed or written again, and arrays read by several kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import Final, TypeAlias
+
+from ops.advice.values import ValueNumbers
+from ops.advice.waste import (
+    MOVED,
+    RECEIVED,
+    Measure,
+    Rule,
+    Subject,
+    Waste,
+    alike,
+    bytes_moved,
+    bytes_of_result,
+    bytes_received,
+    in_words,
+    is_loop,
+    received_by_device,
+    so_others,
+)
+from ops.hlo import HloModule, Instruction, ModuleEditor, edit
+from ops.performance import tally
+from ops.performance.tally import Count
+from ops.performance.utilization import OperandUtilization
+from ops.xla_gpu import KERNELS, Emitter, emitter_and_heroes, results_of
+from simplifier.errors import listed
+from simplifier.tools.graphs import postorder
+
+
+def duplicates(subject: Subject) -> Iterator[Waste]:
+    """What is computed or written again, and what several kernels read as one could."""
+    values = ValueNumbers()
+    again = [each for each in _again(subject, values) if subject.is_fused or _received(each[0])]
+    for same in alike(subject, again):
+        yield _computed_twice(subject, same)
+    later = {each for each, _ in again}
+    fusions = [each for each in subject.summaries if is_loop(each) and each not in later]
+    for same in alike(subject, ((each,) for each in fusions)):
+        yield from _written_twice(subject, [each for (each,) in same], values)
+    for same in alike(subject, _read_together(subject, fusions)):
+        yield _read_by_several(subject, same)
+
+
+# Values that are computed twice.
+
+
+_Pair: TypeAlias = "tuple[Instruction, Instruction]"
+
+
+def _again(subject: Subject, values: ValueNumbers) -> Iterator[_Pair]:
+    """What computes the bytes of an earlier instruction, and that one.
+
+    A copy, or an array filled with a constant, may be there to be written over.
+    """
+    for computation in subject.runs:
+        first: dict[int, Instruction] = {}
+        for each, number in values.of(computation).items():
+            is_kernel = each in subject.summaries and not each.opcode.endswith("-start")
+            if is_kernel and not _may_be_written_over(each):
+                earlier = first.setdefault(values.bytes.get(number, number), each)
+                if earlier is not each:
+                    yield each, earlier
+
+
+def _may_be_written_over(kernel: Instruction) -> bool:
+    root = kernel.computations[0].root if kernel.opcode == "fusion" else kernel
+    arrays = (array for each in kernel.operands for array in each.shape.arrays)
+    return root.opcode == "copy" or all(array.element_count == 1 for array in arrays)
+
+
+def _received(instruction: Instruction) -> Count:
+    """Bytes that a device receives for a collective, or for one that ends here."""
+    is_end = instruction.opcode.endswith("-done")
+    return received_by_device(instruction.operands[0] if is_end else instruction)
+
+
+def _computed_twice(subject: Subject, same: Sequence[_Pair]) -> Waste:
+    later, earlier = same[0]
+    received = _received(later)
+    return Waste(
+        kind="duplicate",
+        instruction=later,
+        why=f"%{later.name} has the bytes that %{earlier.name} has."
+        f"{so_others([each for each, _ in same])}",
+        mend=f"Use %{earlier.name} twice.",
+        unit="bytes received by a device" if received else "bytes moved",
+        figure=bytes_received if received else bytes_moved,
+        measure=RECEIVED if received else MOVED,
+        expected=sum(bytes_of_result(each) * subject.runs_of(each) for each, _ in same),
+        edit=partial(_without, pairs=same),
+    )
+
+
+def _without(module: HloModule, *, pairs: Iterable[_Pair]) -> HloModule:
+    """The module where the second one of each pair serves for both."""
+    editor = edit(module)
+    for later, earlier in pairs:
+        new = earlier
+        if later.shape != earlier.shape:
+            new = editor.insert("bitcast", [earlier], later.shape, like=later)
+        editor.replace(later, new)
+        if later.opcode.endswith("-done"):
+            editor.remove(later.operands[0])
+    return editor.finish()
+
+
+# Results that hold the same bytes.
+
+
+def _written_twice(
+    subject: Subject, kernels: Sequence[Instruction], values: ValueNumbers
+) -> Iterator[Waste]:
+    (body,) = kernels[0].computations
+    numbers = values.of(body)
+    written: dict[int, list[Instruction]] = {}
+    for each in results_of(body.root):
+        written.setdefault(values.bytes.get(numbers[each], numbers[each]), []).append(each)
+    twice = [each for each in written.values() if len(each) > 1]
+    if not twice:
+        return
+    order = [*body.instructions]
+    first, *_, last = sorted(max(twice, key=lambda each: bytes_of_result(each[0])), key=order.index)
+    again = sum((len(each) - 1) * bytes_of_result(each[0]) for each in twice)
+    yield Waste(
+        kind="duplicate",
+        instruction=last,
+        why=f"%{kernels[0].name} writes %{first.name}, and the same bytes again as %{last.name}."
+        f"{so_others(kernels)}",
+        mend=f"Write %{first.name} once, and take %{last.name} from it outside.",
+        unit="bytes written",
+        figure=_bytes_written,
+        measure=Measure(_bytes_written, 1),
+        expected=again * sum(map(subject.runs_of, kernels)),
+        edit=partial(merged, groups=[(each,) for each in kernels]),
+    )
+
+
+def _bytes_written(subject: Subject) -> Count:
+    return tally.sum_of_counts(
+        found.bytes_written * subject.runs_of(each) for each, found in subject.summaries.items()
+    )
+
+
+# Arrays that several kernels go through in the same way.
+
+
+def _read_by_several(subject: Subject, same: Sequence[Sequence[Instruction]]) -> Waste:
+    kernels = same[0]
+    shared = set(kernels[0].operands).intersection(*(each.operands for each in kernels[1:]))
+    largest = max(shared, key=bytes_of_result)
+    names = listed([f"%{each.name}" for each in kernels])
+    again = (len(kernels) - 1) * bytes_of_result(largest)
+    return Waste(
+        kind="duplicate",
+        instruction=kernels[0],
+        why=f"{names} each read %{largest.name}, {in_words(bytes_of_result(largest))} bytes, in the"
+        f" same way.{so_others([each[0] for each in same])}",
+        mend=f"One fusion with {len(kernels)} results reads %{largest.name} once.",
+        unit="bytes moved",
+        figure=bytes_moved,
+        measure=MOVED,
+        expected=again * sum(subject.runs_of(each[0]) for each in same),
+        edit=partial(merged, groups=same),
+    )
+
+
+def _read_together(
+    subject: Subject, fusions: Iterable[Instruction]
+) -> Iterator[Sequence[Instruction]]:
+    """Fusions that could be one which reads an array once: each in one group at most."""
+    readers: dict[Instruction, list[OperandUtilization]] = {}
+    for kernel in fusions:
+        for row in subject.summaries[kernel].operands:
+            if not row.operand.shape.is_tuple and bytes_of_result(row.operand) > _CACHED:
+                readers.setdefault(row.operand, []).append(row)
+    taken = set[Instruction]()
+    for rows in sorted(readers.values(), key=lambda each: -bytes_of_result(each[0].operand)):
+        groups: list[list[OperandUtilization]] = []
+        for row in rows:
+            if row.fusion.roots[0] not in taken:
+                group = next((each for each in groups if _fit([*each, row])), None)
+                if group is None:
+                    groups.append(group := [])
+                group.append(row)
+        for group in groups:
+            if len(group) > 1:
+                kernels = tuple(row.fusion.roots[0] for row in group)
+                taken.update(kernels)
+                yield kernels
+
+
+def _fit(rows: Sequence[OperandUtilization]) -> bool:
+    """Whether XLA could emit some kernels as one that reads their common operand once."""
+    kernels = [row.fusion.roots[0] for row in rows]
+    roots = [kernel.computations[0].root for kernel in kernels]
+    found = [emitter_and_heroes(root) for root in roots]
+    emitters = {emitter for emitter, _ in found if emitter is not Emitter.LOOP}
+    results = [*chain.from_iterable(map(results_of, roots))]
+    if len(emitters) > 1 or not emitters.issubset(_SHARING) or len(results) > _MOST:
+        return False
+    if any(one in _leading_to(other) for one in kernels for other in kernels if one is not other):
+        return False
+    if emitters:
+        (emitter,) = emitters
+        return KERNELS[emitter].fits(results, [*chain.from_iterable(each for _, each in found)])
+    sizes = {array.dimensions for each in results for array in each.shape.arrays}
+    maps = {frozenset(way.map for way in row.ways) for row in rows}
+    return len(sizes) == len(maps) == 1 and not any(way.runtime for way in rows[0].ways)
+
+
+def _leading_to(kernel: Instruction) -> Sequence[Instruction]:
+    return postorder([kernel], lambda each: each.operands)
+
+
+# The mend.
+
+
+def merged(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:
+    """The module with each group of fusions as one, which computes and writes equal values once."""
+    editor = edit(module)
+    for kernels in groups:
+        kinds = {kernel.attributes["kind"] for kernel in kernels}
+        inside = [each for kernel in kernels for each in editor.inline(kernel)]
+        one = _each_once(editor, inside)
+        for each in reversed([*one]):
+            if each.opcode == "bitcast" and one.keys().isdisjoint(editor.users(each)):
+                del one[each]
+        editor.outline(one, name=kernels[0].name, kind=min(kinds))
+    return editor.finish()
+
+
+def _each_once(
+    editor: ModuleEditor, instructions: Iterable[Instruction]
+) -> dict[Instruction, None]:
+    """The instructions without tuples, and without those that compute what another one does."""
+    values = ValueNumbers()
+    first: dict[int, Instruction] = {}
+    for each in instructions:
+        operands = editor.operands(each)
+        if each.opcode != "tuple":
+            known = first.setdefault(values.number(each, operands), each)
+            editor.replace(each, known)
+            continue
+        for user in editor.users(each):
+            if user.opcode == "get-tuple-element":
+                index: int = user.attributes["index"]
+                editor.replace(user, operands[index])
+    return dict.fromkeys(first.values())
+
+
+_SHARING: Final = (Emitter.REDUCTION, Emitter.TRANSPOSE)
+"""Emitters of several results that go through one array."""
+
+_CACHED: Final = 1 << 18
+"""So many bytes stay in a cache near the cores from one kernel to the next."""
+
+_MOST: Final = 64
+"""XLA fuses no more results."""
+
+RULES: Final[tuple[Rule, ...]] = (duplicates,)
