@@ -83,7 +83,7 @@ _STEP: Final = 2
 def folded(line: str, width: int) -> list[str]:
     r"""A line in parts that fit, the rest indented below the bracket that it continues.
 
-    The last column of a table goes on below itself, if that leaves half of the width.
+    The last column of a table goes on below itself, if that leaves two thirds of the width.
 
     >>> print(*folded("4096  64  %fusion = f32[64] fusion(%x f32[64] identity)", 40), sep="\n")
     4096  64  %fusion = f32[64]
@@ -91,7 +91,7 @@ def folded(line: str, width: int) -> list[str]:
     """
     gaps = [match.end() for match in _GAP.finditer(line)]
     first = gaps[0] if gaps and line.startswith(" ") else 0
-    indent = gaps[-1] if gaps and gaps[-1] <= width // 2 else min(first, width // 2)
+    indent = gaps[-1] if gaps and gaps[-1] <= width // 3 else min(first, width // 2)
     parts: list[str] = []
     rest = line
     while len(rest) > width and (end := _end(rest, indent if not parts else indent + _STEP, width)):
@@ -182,6 +182,7 @@ class Console:
         self._look_of_messages = look_of(sys.stderr, color)
         self.has_errors = False
         self.has_unknown = False
+        self.is_silent = True
         self._bar_class = _bar_class() if sys.stderr and sys.stderr.isatty() else None
         self._bar: Any = None
 
@@ -209,6 +210,7 @@ class Console:
         self._hide_bar()
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        self.is_silent = False
         print(self._look.of(text))
         if self._bar is not None and _is_pipe(sys.stdout):
             self._bar.close()  # a pager takes the terminal now

@@ -7,10 +7,13 @@ any length; a long one is printed in pieces. JSON has each item of :class:`Lines
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
+from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -21,7 +24,9 @@ from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import write_text
 from ops.hlo.opcodes import bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
+from ops.performance.tally import Count, cell_of_count
 from simplifier.errors import IndexingError, TextError
+from simplifier.forms import Interval
 from simplifier.tools.display import aligned
 
 T = TypeVar("T")
@@ -34,22 +39,56 @@ SCHEMA_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a document people get to see: by default everything.
+
+    >>> print(Extent(columns=40).cut("  %x f32[8,128]: (d0, d1)[s0] -> (d0, s0), s0 in [0, 31]"))
+      %x f32[8,128]: (d0, d1)[s0] ... --long
+    """
+
+    is_brief: bool = False
+    """Whether equal answers are one, and long lists are only counted."""
+    columns: int | None = None
+    """Greatest length of a line."""
+    is_long: bool = False
+    """Whether each bound of a map has a line of its own."""
+
+    def cut(self, text: str) -> str:
+        """The lines of a text, long ones by their beginning."""
+        if self.columns is None or len(text) <= self.columns:
+            return text
+        tail, lines = " ... --long", text.split("\n")
+        shown = (
+            line if len(line) <= self.columns else line[: self.columns - len(tail)] + tail
+            for line in lines
+        )
+        return "\n".join(shown)
+
+
+EVERYTHING: Final = Extent()
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
     """An item of some lines for people, and an object of fields for programs.
 
     Either is made when it is printed.
     """
 
-    lines: Iterable[str]
+    lines: Iterable[str] | Callable[[Extent], Iterable[str]]
     fields: Callable[[], Fields]
     is_unknown: bool = False
     """Whether a part of the answer is unknown."""
+    heading: str = ""
+    """A line above the first of several items that share it."""
+    rank: int = 0
+    """Items of a small rank come first where people see some only."""
 
-    def text_pieces(self) -> Iterator[str]:
+    def text_pieces(self, extent: Extent) -> Iterator[str]:
         """The lines together, if there are any."""
-        text = "\n".join(self.lines)
+        text = "\n".join(self.lines(extent) if callable(self.lines) else self.lines)
         if text:
-            yield text
+            yield extent.cut(text)
 
     def json_pieces(self) -> Iterator[str]:
         """The fields on one line."""
@@ -60,6 +99,7 @@ class Verbatim:
     """An item that is printed as it stands, whatever the rendering."""
 
     __slots__ = ("_pieces",)
+    heading, rank = "", 0
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = pieces
@@ -69,7 +109,7 @@ class Verbatim:
         """Never: the printed text says so itself."""
         return False
 
-    def text_pieces(self) -> Iterator[str]:
+    def text_pieces(self, extent: Extent) -> Iterator[str]:  # noqa: ARG002 - as lines
         """The pieces."""
         return iter(self._pieces)
 
@@ -88,7 +128,8 @@ class Document:
 
     An item that is an error takes the place of an answer. In JSON, ``name`` is the name of the list
     and ``fields`` stand beside it. In text, ``title`` is a line above the items, if there are
-    any, and ``separator`` one between two of them.
+    any, ``separator`` one between two of them, and ``nothing`` what is said if nothing is printed.
+    ``limit`` is the greatest number of items.
     """
 
     name: str
@@ -96,6 +137,8 @@ class Document:
     fields: Fields
     title: str | None = None
     separator: str | None = None
+    limit: int | None = None
+    nothing: str = ""
 
 
 def fields_of_command(command: str) -> Fields:
@@ -167,22 +210,96 @@ Rendering: TypeAlias = "Callable[[Document, ErrorLog], Iterator[str]]"
 """Makes a document in pieces of whole lines; the log gets the errors among its items."""
 
 
-def as_text(document: Document, errors: ErrorLog) -> Iterator[str]:
-    """The texts of the items, each as soon as it is made; empty ones leave no line."""
-    before = document.title
-    for item in errors.answers(document.items):
-        for number, piece in enumerate(item.text_pieces()):
-            if number == 0 and before is not None:
-                yield before
-            before = document.separator
+def as_text(document: Document, errors: ErrorLog, extent: Extent = EVERYTHING) -> Iterator[str]:
+    """The texts of the items; empty ones leave no line.
+
+    Each is printed as soon as it is made, but where equal answers are shown together.
+    """
+    items = errors.answers(document.items)
+    if extent.is_brief:
+        groups = islice(_groups(items, extent), document.limit)
+        texts = ((each.item.heading, each.pieces()) for each in groups)
+    else:
+        items = islice(items, document.limit)
+        texts = ((each.heading, each.text_pieces(extent)) for each in items)
+    before, latest = document.title, ""
+    for heading, pieces in texts:
+        for number, piece in enumerate(pieces):
+            if number == 0:
+                yield from () if before is None else (before,)
+                yield from () if heading in ("", latest) else (heading,)
+                before, latest = document.separator, heading
             yield piece
+
+
+class _EqualAnswers(NamedTuple):
+    """Answers that are equal but for names: the first one, and the texts of the others."""
+
+    item: Item
+    text: str
+    others: list[str]
+
+    def pieces(self) -> Iterator[str]:
+        """The first one, and which others there are; two lines are two lines."""
+        yield self.text
+        if len(self.others) == 1 and "\n" not in self.text:
+            yield from self.others
+        elif self.others:
+            names = [*dict.fromkeys(map(self._name, self.others[: 4 * _FEW_NAMES]))]
+            more = ", ..." * (len(self.others) > _FEW_NAMES)
+            yield f"    \u00d7{len(self.others) + 1:,}, {', '.join(names[:_FEW_NAMES])}{more}"
+
+    def _name(self, other: str) -> str:
+        """The first name in which another answer differs."""
+        pairs = zip(_NAME.findall(other), _NAME.findall(self.text), strict=True)
+        return next((name for name, first in pairs if name != first), "the same")
+
+
+_FEW_NAMES: Final = 4
+"""How many of the equal answers are named."""
+
+_NAME: Final = re.compile(r"%[\w.\-]+|\b(?:result|operand|parameter) \d+\b")
+
+
+def _groups(items: Iterable[Item], extent: Extent) -> list[_EqualAnswers]:
+    """The answers, equal ones together; those of a small rank first."""
+    found: dict[object, _EqualAnswers] = {}
+    for item in items:
+        text = "\n".join(item.text_pieces(extent))
+        if text:
+            names = _NAME.findall(text)
+            numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+            shape = _NAME.sub("%", text), tuple(map(numbers.__getitem__, names))
+            if shape in found:
+                found[shape].others.append(text)
+            else:
+                found[shape] = _EqualAnswers(item, text, [])
+    return sorted(found.values(), key=lambda group: group.item.rank)
+
+
+def limited(pieces: Iterable[str], most: int, advice: str) -> Iterator[str]:
+    r"""The first lines of a text, and how many more there are.
+
+    >>> print(*limited(["%a", "%b\n  %x", "%c"], 2, "--all"), sep="\n")
+    %a
+    %b
+    2 more lines: --all
+    """
+    left = -most
+    for piece in pieces:
+        lines = piece.split("\n")
+        if left < 0:
+            yield "\n".join(lines[:-left])
+        left += len(lines)
+    if left > 0:
+        yield f"{left:,} more line{'s' * (left > 1)}: {advice}"
 
 
 def as_json(document: Document, errors: ErrorLog) -> Iterator[str]:
     """One JSON object: the fields, the items as soon as they are made, the errors."""
     yield f'{json.dumps(document.fields)[:-1]}, "{document.name}": ['
     before = ""
-    for item in errors.answers(document.items):
+    for item in islice(errors.answers(document.items), document.limit):
         for number, piece in enumerate(item.json_pieces()):
             if before:
                 yield f"{before}," if number == 0 else before
@@ -194,32 +311,96 @@ def as_json(document: Document, errors: ErrorLog) -> Iterator[str]:
 # Tables: all rows are found before one is printed, because they share their columns.
 
 
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """A number of bytes in a table."""
+
+    count: Count
+    mark: str = ""
+    """In front of it."""
+
+    def __str__(self) -> str:
+        """The number with three digits, and a unit.
+
+        >>> print(Bytes(512), Bytes(1_234_567), Bytes(4096, "<="), Bytes(Interval(0, 999_999)))
+        512 B 1.23 MB <=4.1 kB 0 to 1 MB
+        """
+        count = self.count
+        if isinstance(count, Interval):
+            least = Bytes(count.lower or 0)
+            return (
+                f"at least {least}" if count.upper is None else f"{least} to {Bytes(count.upper)}"
+            )
+        if not isinstance(count, int):
+            return cell_of_count(count)
+        if not count:
+            return "0"
+        power = min(int(f"{count:.2e}".partition("e")[2]) // 3, len(_UNITS) - 1)
+        return f"{self.mark}{count / 1000**power:.3g} {_UNITS[power]}"
+
+
+_UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
+
+Cell: TypeAlias = "str | Count | float | Bytes | None"
+
+
 class Cells(NamedTuple):
     """The cells of a row, its fields, and lines below it; the rows of most weight come first."""
 
-    cells: Sequence[str]
+    cells: Sequence[Cell]
     fields: Callable[[], Fields]
     weight: float = 0
     remarks: Sequence[str] = ()
     is_unknown: bool = False
 
+    def weight_by(self, column: int | None) -> float:
+        """What to sort by: the number in a column, which is greatest if nobody knows it."""
+        if column is None:
+            return self.weight
+        cell = self.cells[column]
+        cell = cell.count if isinstance(cell, Bytes) else cell
+        return -inf if cell is None or isinstance(cell, str) else greatest(cell)
+
+
+def greatest(count: Count | float) -> float:
+    """A number to sort by: the greatest possible; a count without a number comes first."""
+    most = count.upper if isinstance(count, Interval) else count
+    return most if isinstance(most, int | float) else inf
+
+
+def _text_of_cell(cell: Cell) -> str:
+    match cell:
+        case None:
+            return ""
+        case int():
+            return f"{cell:,}"
+        case float():
+            return f"{cell:.3g}"
+        case str() | Bytes():
+            return str(cell)
+        case _:
+            return cell_of_count(cell)
+
 
 def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
     """The rows of a table, from the cells of each.
 
-    >>> rows = [Cells(("4096", "%p"), dict), Cells(("16", "%bias"), dict)]
-    >>> for row in table(("reads", "of"), rows):
-    ...     print(*row.text_pieces())
-    reads  of
-     4096  %p
-       16  %bias
+    >>> rows = [Cells((4096, Bytes(16384), "%p"), dict), Cells((16, None, "%bias"), dict)]
+    >>> for row in table(("reads", "bytes", "of"), rows):
+    ...     print(row.heading, *row.text_pieces(EVERYTHING), sep=" | ")
+    reads    bytes  of | 4,096  16.4 kB  %p
+    reads    bytes  of |    16           %bias
     """
     listed = [*rows]
-    first, *lines = aligned([heading, *(row.cells for row in listed)])
+    first, *lines = aligned([heading, *([*map(_text_of_cell, row.cells)] for row in listed)])
     return [
-        Lines([*([] if number else [first]), line, *row.remarks], row.fields, row.is_unknown)
-        for number, (line, row) in enumerate(zip(lines, listed, strict=True))
+        Lines([line, *row.remarks], row.fields, row.is_unknown, first)
+        for line, row in zip(lines, listed, strict=True)
     ]
+
+
+AS_MODULE: Final = "module"
+"""The order of the rows that is asked for where none is."""
 
 
 def by_weight(
@@ -236,7 +417,9 @@ def by_weight(
             rows += [*rows_of(each)]
         except HloTextError as error:
             errors.append(error)
-    rows.sort(key=lambda row: -row.weight)
+    if selection.sort != AS_MODULE:
+        column = heading.index(selection.sort) if selection.sort in heading else None
+        rows.sort(key=lambda row: -row.weight_by(column))
     return [*table(heading, selection.kept(rows)), *errors]
 
 
@@ -248,8 +431,20 @@ class SelectedQuery(ABC):
     """
 
     name: ClassVar[str]
+    nothing: ClassVar[str] = "nothing is read"
+    """What is said where there is no answer."""
 
     selection: Selection
+
+    def why_nothing(self) -> str:
+        """Why there is no answer."""
+        if self.selection.unknown:
+            return "nothing is unknown"
+        return (
+            self.nothing
+            if self.selection.is_everything
+            else f"{self.nothing} among what is selected"
+        )
 
     def about(self) -> Fields:
         """The fields of the query in documents."""
@@ -337,6 +532,8 @@ class Selection:
     """Whether to give only answers in which something is unknown."""
     limit: int | None = None
     """Greatest number of answers about a module."""
+    sort: str = ""
+    """The column of a table whose greatest number comes first; by default that of its query."""
 
     @property
     def is_everything(self) -> bool:
@@ -426,16 +623,12 @@ class Selection:
         return any(map(self.is_read, operands))
 
     def kept(self, answers: Iterable[_Answer]) -> Iterator[_Answer]:
-        """The answers that are asked for, up to the limit; errors are among them."""
-        count = 0
-        for each in answers:
-            if isinstance(each, IndexingError):
-                yield each
-            elif each.is_unknown or not self.unknown:
-                count += 1
-                yield each
-            if count == self.limit:
-                return
+        """The answers that are asked for; errors are among them."""
+        return (
+            each
+            for each in answers
+            if isinstance(each, IndexingError) or each.is_unknown or not self.unknown
+        )
 
 
 def _matches(patterns: Sequence[str], name: str) -> bool:

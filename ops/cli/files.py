@@ -49,8 +49,9 @@ def answer_files(
     """
     if len(files) == 1 and not Path(files[0]).is_dir():
         return _about_one(command, query, files[0], console)
-    fields = documents.fields_of_command(command) | query.about()
-    return Document("modules", _about_all(query, files, jobs, console), fields, separator="")
+    fields, nothing = documents.fields_of_command(command) | query.about(), query.why_nothing()
+    items = _about_all(query, files, jobs, console)
+    return Document("modules", items, fields, separator="", nothing=nothing)
 
 
 # One file.
@@ -63,7 +64,8 @@ def _about_one(command: str, query: SelectedQuery, file: str, console: Console) 
     else:
         name, items = module.name, _sections(query, module, console)
     fields = documents.fields_of_command(command) | {"file": file, "module": name} | query.about()
-    return Document(query.name, items, fields)
+    limit, nothing = query.selection.limit, query.why_nothing()
+    return Document(query.name, items, fields, limit=limit, nothing=nothing)
 
 
 def load_module(file: str) -> HloModule:
@@ -223,7 +225,8 @@ def _titled(
     query: SelectedQuery, items: Iterable[Item | IndexingError], file: str, module: str | None
 ) -> Document:
     fields = {"file": file, "module": module}
-    return Document(query.name, items, fields, title=f"==> {file} <==")
+    limit = query.selection.limit
+    return Document(query.name, items, fields, title=f"==> {file} <==", limit=limit)
 
 
 def _printed(query: SelectedQuery, rendering: Rendering, analysis: ModuleAnalysis) -> _Printed:

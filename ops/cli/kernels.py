@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import inf
 from operator import itemgetter
 from typing import ClassVar, Final, TypeAlias
 
@@ -14,7 +13,18 @@ from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
 from ops.cli import documents, maps
-from ops.cli.documents import Cells, Fields, Lines, SelectedQuery, Selection, TableQuery, by_weight
+from ops.cli.documents import (
+    Bytes,
+    Cell,
+    Cells,
+    Fields,
+    Lines,
+    SelectedQuery,
+    Selection,
+    TableQuery,
+    by_weight,
+    greatest,
+)
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError, Reason, TileRead, access_picture, reads, why
@@ -23,26 +33,30 @@ from ops.fusion.slicing import path_text
 from ops.hlo import HloModule, HloTextError, Instruction
 from ops.hlo.module import source_locations
 from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
-from ops.performance import DEVICES, Coalescing, OperandUtilization, coalescing
+from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
-from ops.performance.kernels import moves_something
-from ops.performance.summary import HEADING, KernelSummary, cells_of
-from ops.performance.tally import Count, Deadline, bytes_of, ends_of_count, text_of_count
+from ops.performance.summary import HEADING, KernelSummary
+from ops.performance.tally import Deadline, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
 from ops.tiling import ArrayTile, KernelTiler, TilingCandidate, Tilings
 from ops.xla_gpu import Access, FusionSchedule, schedule_of
 from simplifier.errors import ArgumentError, IndexingError, listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.forms import Interval
 
 Index: TypeAlias = "tuple[int, ...] | None"
 
 
+_NO_KERNEL: Final = "no kernel runs"
+
+
 def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
     """The selected instructions; without a selection, those that run as one kernel each."""
-    if selection.is_everything:
-        return [kernel.roots[0] for kernel in selection.kernels(module)]
-    return [*selection.of(module)]
+    return _kernels(selection, module) if selection.is_everything else [*selection.of(module)]
+
+
+def _kernels(selection: Selection, module: HloModule) -> list[Instruction]:
+    """The selected instructions that run as one kernel each."""
+    return [kernel.roots[0] for kernel in selection.kernels(module)]
 
 
 # Why.
@@ -289,12 +303,13 @@ class FusionSchedules(SelectedQuery):
     """Reads and writes of each thread of a GPU for a fusion."""
 
     name: ClassVar = "schedules"
+    nothing: ClassVar = _NO_KERNEL
 
     unroll: int
 
     def subjects(self, module: HloModule) -> Sequence[Instruction]:
-        """The fusions."""
-        return [each for each in self.selection.of(module) if each.opcode == "fusion"]
+        """The kernels."""
+        return _kernels(self.selection, module)
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
         """The schedule of one fusion, or why there is none."""
@@ -361,7 +376,7 @@ def _fields_of_access(fusion: Instruction, role: str, number: int, access: Acces
 
 # Queries of the loops of modules.
 
-_OF_LOOPS: Final = ("runs", "loop", "counters", "between iterations", "in place")
+OF_LOOPS: Final = ("runs", "loop", "counters", "between iterations", "in place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,12 +384,13 @@ class ModuleLoops(TableQuery):
     """Number of iterations of each loop, its counter, and its dependences between iterations."""
 
     name: ClassVar = "loops"
+    nothing: ClassVar = "no loop runs"
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each loop, in the order of the module, then errors."""
         chosen = frozenset(self.selection.of(module))
         wanted = (loop for loop in loops(module) if loop.instruction in chosen)
-        return by_weight(_OF_LOOPS, wanted, _rows, self.selection)
+        return by_weight(OF_LOOPS, wanted, _rows, self.selection)
 
 
 def _rows(loop: Loop) -> Iterator[Cells]:
@@ -425,17 +441,17 @@ def _update(found: InPlaceUpdate) -> Fields:
     }
 
 
-def _cells(loop: Fields) -> Sequence[str]:
+def _cells(loop: Fields) -> Sequence[Cell]:
     """A row in a line; an array of the state is named by its number."""
     if loop["trip_count"] is None:
-        return ("?", f"%{loop['loop']}", loop["unknown"], "", "")
+        return "?", f"%{loop['loop']}", loop["unknown"], "", ""
     counters = (f"{each['array']}: {each['start']} by {each['step']}" for each in loop["counters"])
     updates = (
         f"{each['array']}: {'disjoint' if each['is_disjoint'] else each['why']}"
         for each in loop["updates"]
     )
     return (
-        str(loop["trip_count"]),
+        loop["trip_count"],
         f"%{loop['loop']}",
         "; ".join(counters),
         loop["unknown"] or "; ".join(map(_distances, loop["dependences"])) or "none",
@@ -452,13 +468,10 @@ def _distances(dependence: Fields) -> str:
 
 # Queries whose answers are tables: how kernels use memory.
 
-WITH_WARPS: Final = tuple(name for name, device in DEVICES.items() if device.warp_size)
-"""The names of the devices whose threads run in warps."""
-
 
 # Coalescing.
 
-_OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "XLA", "access")
+OF_ACCESSES: Final = ("wasted", "sectors", "ideal", "ratio", "vector", "access")
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,23 +479,33 @@ class FusionCoalescing(TableQuery):
     """Loads of operands and results by the warps of each fusion, the most wasteful first."""
 
     name: ClassVar = "accesses"
+    nothing: ClassVar = _NO_KERNEL
 
     device: str
     unroll: int
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
-        fusions = (each for each in self.selection.of(module) if each.opcode == "fusion")
-        return by_weight(_OF_ACCESSES, fusions, self._rows, self.selection)
+        kernels = _kernels(self.selection, module)
+        return by_weight(OF_ACCESSES, kernels, self._rows, self.selection)
 
     def _rows(self, fusion: Instruction) -> Sequence[Cells]:
         try:
+            _check_has_sectors(fusion)
             schedule = schedule_of(fusion, unroll=self.unroll)
             reads_first = sorted(_accesses(self.selection, fusion, schedule), key=itemgetter(0))
             device = DEVICES[self.device]
             return [_access(fusion, *each, coalescing(each[-1], device)) for each in reads_first]
-        except (FusionError, MapError, ShapeError) as error:
-            return [_unknown(_OF_ACCESSES, "fusion", fusion, str(error), str(error))]
+        except (FusionError, MapError, ShapeError, DeviceError) as error:
+            return [_unknown(OF_ACCESSES, "fusion", fusion, str(error), str(error))]
+
+
+def _check_has_sectors(kernel: Instruction) -> None:
+    """Refuse a kernel of a TPU: no warps read what lies in tiles."""
+    for each in (kernel, *kernel.operands):
+        if any(shape.is_array and shape.array_layout.tiles for shape in each.shape.arrays):
+            message = f"coalescing: %{each.name} lies in tiles, as on a TPU, which has no warps"
+            raise FusionError(f"{message}; see utilization and tiles")
 
 
 def _access(
@@ -492,17 +515,24 @@ def _access(
     condition = f"; fewest where {found.condition}" if found.condition else ""
     shown = sorted({"wasted_sectors", "sectors", "ideal_sectors"}.intersection(found.bounds))
     bounds = f"; bounds: {listed(shown)}" if shown else ""
+    verdict = "" if found.is_coalesced is (found.wasted_sectors == 0) else _XLA[found.is_coalesced]
     cells = (
-        *map(text_of_count, sectors),
-        "" if found.ratio is None else f"{found.ratio:.2f}",
-        str(found.vector_width),
-        "yes" if found.is_coalesced else "no",
-        f"%{fusion.name}, {role} {number}, {access.shape}{condition}{bounds}",
+        *sectors,
+        found.ratio,
+        found.vector_width,
+        f"%{fusion.name}, {role} {number}, {access.shape}{condition}{bounds}{verdict}",
     )
     fields: Fields = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
     fields |= {name: getattr(found, name) for name in found.__slots__}
     fields |= {name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None}
-    return Cells(cells, lambda: fields, _greatest(found.wasted_sectors), (), bool(bounds))
+    return Cells(cells, lambda: fields, greatest(found.wasted_sectors), (), bool(bounds))
+
+
+_XLA: Final = {
+    True: "; XLA, by one warp and the middle of values: coalesced",
+    False: "; XLA, by one warp and the middle of values: not coalesced",
+}
+"""The verdict of XLA where exact counts say something else."""
 
 
 def _unknown(
@@ -510,19 +540,12 @@ def _unknown(
 ) -> Cells:
     """The row of a kernel of which nothing is known; the text stands in the last column."""
     fields = {role: kernel.name, "unknown": reason}
-    return Cells([*[""] * (len(heading) - 1), text], lambda: fields, -1, is_unknown=True)
+    return Cells([*[None] * (len(heading) - 1), text], lambda: fields, -1, is_unknown=True)
 
 
 # Summary.
 
-_OF_KERNELS: Final[Mapping[str, Callable[[KernelSummary], Count | float | None]]] = {
-    "bytes": lambda kernel: kernel.bytes,
-    "read": lambda kernel: kernel.bytes_read,
-    "written": lambda kernel: kernel.bytes_written,
-    "reuse": lambda kernel: kernel.reuse,
-}
-ORDERS: Final = (*_OF_KERNELS, "module")
-"""The values of ``--sort``, the default first; in the order of the module nothing is sorted."""
+OF_KERNELS: Final = HEADING
 
 
 @dataclass(frozen=True, slots=True)
@@ -530,28 +553,26 @@ class KernelSummaries(TableQuery):
     """The kernels at a glance: reads and writes of each, and how; the greatest come first."""
 
     name: ClassVar = "kernels"
+    nothing: ClassVar = _NO_KERNEL
 
-    sort: str
     seconds: float
+
+    def about(self) -> Fields:
+        """The order, and the time."""
+        return {"sort": self.selection.sort, "seconds": self.seconds}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        return by_weight(HEADING, kernels, partial(self._rows, counter), self.selection)
+        return by_weight(OF_KERNELS, kernels, partial(self._rows, counter), self.selection)
 
     def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
         found = KernelSummary(kernel, counter.rows(kernel))
-        weight = 0 if self.sort == "module" else _greatest(_OF_KERNELS[self.sort](found))
         fields = partial(_summary_fields, found)
-        yield Cells(cells_of(found), fields, weight, is_unknown=found.is_unknown)
-
-
-def _greatest(count: Count | float | None) -> float:
-    """A number to sort by: the greatest possible; a count without a number comes first."""
-    if isinstance(count, Interval):
-        count = count.upper
-    return count if isinstance(count, int | float) else inf
+        read, written = Bytes(found.bytes_read), Bytes(found.bytes_written)
+        cells = read, written, found.reuse, str(found)
+        yield Cells(cells, fields, greatest(found.bytes), is_unknown=found.is_unknown)
 
 
 def _summary_fields(kernel: KernelSummary) -> Fields:
@@ -573,7 +594,7 @@ def _summary_fields(kernel: KernelSummary) -> Fields:
 
 # Utilization.
 
-_OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes", "operand")
+OF_OPERANDS: Final = ("unused", "again", "elements", "needed", "reads", "bytes", "operand")
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,6 +602,7 @@ class KernelUtilization(TableQuery):
     """Share of its operands that each kernel uses, the most wasteful first."""
 
     name: ClassVar = "operands"
+    nothing: ClassVar = _NO_KERNEL
 
     seconds: float
 
@@ -588,7 +610,7 @@ class KernelUtilization(TableQuery):
         """A row for each array that a kernel reads, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        return by_weight(_OF_OPERANDS, kernels, partial(self._rows, counter), self.selection)
+        return by_weight(OF_OPERANDS, kernels, partial(self._rows, counter), self.selection)
 
     def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
         rows = counter.rows(kernel)
@@ -600,11 +622,11 @@ def _operand(row: OperandUtilization) -> Cells:
     place = f" output {row.element}" if operand.shape.is_tuple else ""
     shape = operand.shape.arrays[row.element]
     bounds = f"; bounds: {row.bounds}" if row.bounds else ""
-    counts = (row.elements, row.elements_read, row.reads, row.bytes)
     cells = (
-        text_of_count(row.unused_bytes),
-        text_of_count(row.reread_bytes),
-        *map(text_of_count, counts),
+        Bytes(row.unused_bytes),
+        Bytes(row.reread_bytes),
+        *(row.elements, row.elements_read, row.reads),
+        Bytes(row.bytes),
         f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
     )
     wasted = (each for each in (row.unused_bytes, row.reread_bytes) if isinstance(each, int))
@@ -633,7 +655,7 @@ def _operand_fields(row: OperandUtilization) -> Fields:
 
 # Tiles.
 
-_OF_TILINGS: Final = ("wasted", "read", "written", "programs", "registers", "shared", "tiles")
+OF_TILINGS: Final = ("wasted", "read", "written", "programs", "registers", "shared", "tiles")
 
 _FEW: Final = 10
 """How many tilings of a kernel are shown where it is asked for by name."""
@@ -641,34 +663,22 @@ _FEW: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class KernelTiles(TableQuery):
-    """The tile sizes of each kernel that move the fewest bytes, or of those with a name.
-
-    ``most`` is how many are shown of each: one, or some of a kernel with a name.
-    """
+    """The tile sizes of each kernel that move the fewest bytes; of one with a name, several."""
 
     name: ClassVar = "tilings"
+    nothing: ClassVar = _NO_KERNEL
 
     device: str
-    fusion: str | None
-    most: int | None
 
     def about(self) -> Fields:
-        """The device, and the options of the query."""
-        return {"device": self.device, "fusion": self.fusion}
+        """The device, and the name of a kernel."""
+        return {"device": self.device, "fusion": next(iter(self.selection.instructions), None)}
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
-        """Rows for each kernel, then one for each kernel without tiles, then errors.
-
-        Raises:
-            NoSuchInstructionError: no instruction has the name.
-            FusionError: no kernel runs for those that have it.
-        """
-        if self.fusion is None:
-            kernels: Iterable[Fusion] = self.selection.kernels(module)
-        else:
-            kernels = map(Fusion.of_instruction, _moving(module.named(self.fusion)))
+        """Rows for each kernel, then one for each kernel without tiles, then errors."""
+        kernels = self.selection.kernels(module)
         tiler = KernelTiler(DEVICES[self.device])
-        return by_weight(_OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
+        return by_weight(OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
 
     def _rows(self, tiler: KernelTiler, kernel: Fusion) -> Iterator[Cells]:
         (root,) = kernel.roots
@@ -676,31 +686,23 @@ class KernelTiles(TableQuery):
             found = tiler.tilings(kernel)
             if not found:
                 yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
-            for candidate in found[: self.most or (_FEW if self.fusion else 1)]:
+            is_named = bool(self.selection.instructions)
+            for candidate in found[: _FEW if is_named else 1]:
                 row = _tiling(root, found, candidate)
-                yield row if self.fusion is None else _with_tiles(row)
+                yield _with_tiles(row) if is_named else row
         except HloTextError:
             raise
         except IndexingError as error:
             yield _no_tiles(root, str(error))
 
 
-def _moving(named: Sequence[Instruction]) -> list[Instruction]:
-    """Instructions that a kernel may run for."""
-    found = [*filter(moves_something, named)]
-    if not found:
-        opcodes = listed([f"a {each}" for each in dict.fromkeys(each.opcode for each in named)])
-        message = f"%{named[0].name} is {opcodes}, for which no kernel runs"
-        raise FusionError(f"tiles: {message}; expected an instruction that moves elements")
-    return found
-
-
 def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Cells:
     wasted, of_best = (each.bytes - found.least_bytes for each in (candidate, found[0]))
     sizes = "x".join(map(str, candidate.sizes)) or "1"
-    costs = (candidate.programs, candidate.registers, candidate.shared_memory_bytes)
-    moved = candidate.shown_bytes
-    cells = (str(wasted), *moved, *map(str, costs), f"{sizes} of %{root.name}")
+    mark = "" if candidate.is_exact else "<="
+    moved = (Bytes(each, mark) for each in (candidate.bytes_read, candidate.bytes_written))
+    costs = (candidate.programs, candidate.registers, Bytes(candidate.shared_memory_bytes))
+    cells = (Bytes(wasted), *moved, *costs, f"{sizes} of %{root.name}")
 
     def fields() -> Fields:
         tiles = found.propagation(candidate)
@@ -748,4 +750,4 @@ def _remark(tile: Fields) -> str:
 
 
 def _no_tiles(root: Instruction, reason: str) -> Cells:
-    return _unknown(_OF_TILINGS, "kernel", root, reason, f"%{root.name}: {reason}")
+    return _unknown(OF_TILINGS, "kernel", root, reason, f"%{root.name}: {reason}")

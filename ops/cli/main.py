@@ -9,6 +9,7 @@ import warnings
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from importlib.resources import files as resources
 from math import inf, nan
 from pathlib import Path
@@ -20,10 +21,11 @@ from indexing.startup import INTERRUPTED, version
 from ops.cli import documents, kernels, maps
 from ops.cli.advice import advice
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
-from ops.cli.documents import Document, Lines, Rendering, SelectedQuery, Selection, Verbatim
+from ops.cli.documents import Document, Extent, Lines, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
 from ops.cli.others import diff, example, explore, layout_lines
 from ops.fusion.reasons import FEW_PATHS
+from ops.hlo.opcodes import near_names, nearby
 from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS
 from simplifier.errors import ArgumentError, IndexingError, Span, TextError
@@ -181,7 +183,26 @@ def flag(meaning: str) -> dict[str, Any]:
 def choice(names: Iterable[str], meaning: str) -> dict[str, Any]:
     """One of some names, the first by default."""
     choices = [*names]
-    return {"choices": choices, "default": choices[0], "help": meaning}
+    shown = f"{{{','.join(choices)}}}"
+    return value(shown, meaning, type=partial(named, choices), default=choices[0])
+
+
+def named(names: Sequence[str], text: str) -> str:
+    """The name that is meant, in whatever case and with whatever between its words.
+
+    >>> named(["A100", "RTX A6000"], "rtx_a6000")
+    'RTX A6000'
+    """
+    known, wanted = {_letters(name): name for name in names}, _letters(text)
+    if wanted not in known:
+        near = [known[each] for each in near_names(wanted, known)]
+        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(names)}"
+        raise ArgumentTypeError(f"there is no {text!r}; {hint}")
+    return known[wanted]
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def value(metavar: str, meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - argparse's
@@ -230,9 +251,35 @@ _BY_PATTERN: Final[Options] = {
 
 FILTERS: Final[Options] = _BY_PATTERN | {
     "--unknown": flag("print only answers in which something is unknown"),
-    "--limit": number("print at most this many answers about each module"),
+    "--limit --top": number("print at most this many answers about each module"),
 }
 """The fields of a :class:`Selection`: all commands about instructions have these."""
+
+MAX_LINES: Final = 300
+"""Of a text for people: some screens."""
+
+MAX_COLUMNS: Final = 400
+"""Of a line for people: five lines of a terminal."""
+
+EXTENT: Final[Options] = {
+    "--all": flag(f"print each answer on its own, and more than {MAX_LINES} lines"),
+    "--long": flag(f"print lines of more than {MAX_COLUMNS} characters, and whole domains of maps"),
+}
+"""How much is printed: all commands about modules have these."""
+
+ABOUT_MODULES: Final = FILTERS | EXTENT
+
+
+def sorted_by(default: str, columns: Iterable[str]) -> Options:
+    """The order of the rows of a table: by default that of its query."""
+    orders = dict.fromkeys((default, *columns, documents.AS_MODULE))
+    meaning = "the column whose greatest number comes first (default: %(default)s)"
+    return {"--sort": choice(orders, meaning)}
+
+
+MINIMAL: Final[Options] = {
+    "--minimal": flag("leave out maps that another map to the same array contains")
+}
 
 VIEWS: Final[Options] = {
     "--direction": choice(maps.DIRECTIONS, "from each result to what it needs (default), or back"),
@@ -256,12 +303,14 @@ SECONDS_OF_MODULE: Final[Options] = {
     )
 }
 
+
+def device_of(what: str) -> Options:
+    """The device that an answer is about."""
+    return {"--device": choice(DEVICES, f"the device whose {what} count (default: %(default)s)")}
+
+
 UNROLL: Final[Options] = {
     "--unroll": number("how many neighbours a thread handles at a time (default: 1)", default=1)
-}
-
-LONG: Final[Options] = {
-    "--long": flag("print whole domains, a line for each bound, also those that shapes tell")
 }
 
 
@@ -325,12 +374,19 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _run(arguments: _Arguments) -> int:
-    is_for_people = not arguments.json and arguments.renderings[0] is not arguments.renderings[1]
+    has_text = not arguments.json or arguments.command.is_for_programs
+    is_for_people = has_text and not arguments.command.is_for_programs
     look = look_of(sys.stdout, arguments.color) if is_for_people else PLAIN
-    console = Console(arguments.renderings[arguments.json], look, arguments.color)
+    as_text = partial(documents.as_text, extent=arguments.extent)
+    console = Console(as_text if has_text else documents.as_json, look, arguments.color)
     document = arguments.document(console)
-    for piece in console.pieces(document):
+    pieces = console.pieces(document)
+    if is_for_people and arguments.extent.is_brief:
+        pieces = documents.limited(pieces, MAX_LINES, "--all, --limit N, or --instruction NAME")
+    for piece in pieces:
         console.write(piece)
+    if is_for_people and document.nothing and console.is_silent and not console.has_errors:
+        console.write(document.nothing)
     if console.has_errors:
         return INPUT_ERROR
     return UNKNOWN if arguments.strict and console.has_unknown else FINE
@@ -346,33 +402,39 @@ def _forget_output() -> None:
 
 
 class _Arguments(argparse.Namespace):
-    """The function of a command, its options, and how to print."""
+    """The command, its options, and how to print."""
 
-    run: Callable[..., Document]
-    renderings: tuple[Rendering, Rendering]
+    command: _Command
+    parser: _Parser
     json: bool = False
     color: str = COLORS[0]
     strict: bool = False
+    all: bool = True
+    long: bool = False
+
+    @property
+    def extent(self) -> Extent:
+        """How much is printed; commands without these options print everything."""
+        columns = None if self.long or not hasattr(self, "limit") else MAX_COLUMNS
+        return Extent(not self.all, columns, is_long=self.long)
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("run", "renderings", "json", "color", "strict")
+        how_to_run = ("command", "parser", "json", "color", "strict", "all", "long")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
-        return self.run(console=console, **gathered(options))
+        return self.command.run(console=console, **gathered(options))
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """One command: its function, a summary, examples for the help, and its arguments.
-
-    ``renderings`` are those without and with ``--json``.
-    """
+    """One command: its function, a summary, examples for the help, and its arguments."""
 
     run: Callable[..., Document]
     summary: str
     examples: tuple[str, ...]
     arguments: Options = field(default_factory=dict[str, Any])
-    renderings: tuple[Rendering, Rendering] = (documents.as_text, documents.as_json)
+    is_for_programs: bool = False
+    """Whether its text is JSON."""
 
 
 _RENDERING: Final[Options] = {
@@ -392,15 +454,7 @@ _COMMANDS: Final = {
             "summary examples/transformer_block_fwd.hlo --sort reuse --top 5",
             "summary examples --opcode fusion --json",
         ),
-        MODULES
-        | without(FILTERS, "--limit")
-        | {"--limit --top": FILTERS["--limit"]}
-        | SECONDS_OF_MODULE
-        | {
-            "--sort": choice(
-                kernels.ORDERS, "what the first kernel has most of (default: %(default)s)"
-            )
-        },
+        MODULES | ABOUT_MODULES | SECONDS_OF_MODULE | sorted_by("bytes", kernels.OF_KERNELS[:-1]),
     ),
     "maps": _Command(
         module_command("maps", maps.InstructionMaps),
@@ -412,7 +466,7 @@ _COMMANDS: Final = {
             "maps examples/softmax.hlo --linear-offsets",
             "maps examples --jobs 2 --json",
         ),
-        MODULES | FILTERS | VIEWS | LONG,
+        MODULES | ABOUT_MODULES | VIEWS | MINIMAL,
     ),
     "fusions": _Command(
         module_command("fusions", maps.FusionMaps),
@@ -423,11 +477,7 @@ _COMMANDS: Final = {
             "fusions examples/softmax.hlo --minimal",
             "fusions examples --jobs 0",
         ),
-        MODULES
-        | FILTERS
-        | VIEWS
-        | LONG
-        | {"--minimal": flag("leave out maps that another map to the same array contains")},
+        MODULES | ABOUT_MODULES | VIEWS | MINIMAL,
     ),
     "why": _Command(
         module_command("why", kernels.InstructionReasons),
@@ -438,7 +488,7 @@ _COMMANDS: Final = {
             "why examples/softmax.hlo --instruction ynn_fusion.1 --element 0,0,0 --needs 0,0,5",
         ),
         MODULES
-        | FILTERS
+        | ABOUT_MODULES
         | {
             "--element": value("I,J", "only what this element of the result needs", type=index),
             "--needs": value(
@@ -459,13 +509,16 @@ _COMMANDS: Final = {
             "reads examples/softmax.hlo --instruction ynn_fusion.1 --at 3,4,5",
         ),
         MODULES
-        | FILTERS
+        | ABOUT_MODULES
         | {
             "--tile": value(
                 "SIZES", "the sizes of a tile, such as 8x128 (default: one element)", type=sizes
             ),
-            "--at": value(
-                "I,J", "print the elements that the tile of this number reads", type=index
+            "--element --at": value(
+                "I,J",
+                "print what this element of the result, or the tile of this number, reads",
+                type=index,
+                dest="at",
             ),
             "-o": value(
                 "FILE.svg",
@@ -478,13 +531,13 @@ _COMMANDS: Final = {
         module_command("schedule", kernels.FusionSchedules),
         "print what each thread of a GPU reads and writes for each fusion",
         ("schedule examples/softmax.hlo", "schedule examples/softmax.hlo --unroll 4 --json"),
-        MODULES | FILTERS | UNROLL,
+        MODULES | ABOUT_MODULES | UNROLL,
     ),
     "loops": _Command(
         module_command("loops", kernels.ModuleLoops),
         "print how often each loop runs, what it counts, and which iterations need earlier ones",
         ("loops examples/running_sum.hlo", "loops examples --json"),
-        MODULES | FILTERS,
+        MODULES | ABOUT_MODULES | sorted_by(documents.AS_MODULE, kernels.OF_LOOPS[:1]),
     ),
     "diff": _Command(
         diff,
@@ -497,7 +550,7 @@ _COMMANDS: Final = {
             "before": value("BEFORE", A_MODULE),
             "after": value("AFTER", "the other one; one may be -, standard input"),
         }
-        | without(FILTERS, "--parameter", "--unknown")
+        | without(ABOUT_MODULES, "--parameter", "--unknown")
         | SECONDS_OF_MODULE,
     ),
     "coalescing": _Command(
@@ -505,39 +558,35 @@ _COMMANDS: Final = {
         "print what the warps of each fusion load from memory, the most wasteful access first",
         ("coalescing gpu_module.hlo", "coalescing gpu_module.hlo --device H100 --unroll 4 --json"),
         MODULES
-        | FILTERS
+        | ABOUT_MODULES
         | UNROLL
-        | {
-            "--device": choice(
-                kernels.WITH_WARPS,
-                "the device whose sectors and warps count (default: %(default)s)",
-            )
-        },
+        | device_of("sectors and warps")
+        | sorted_by("wasted", kernels.OF_ACCESSES[:-1]),
     ),
     "utilization": _Command(
         module_command("utilization", kernels.KernelUtilization),
         "print how much of its operands each kernel uses, and what it reads again",
         ("utilization examples/softmax.hlo", "utilization examples --seconds 60 --json"),
-        MODULES | FILTERS | SECONDS_OF_MODULE,
+        MODULES | ABOUT_MODULES | SECONDS_OF_MODULE | sorted_by("wasted", kernels.OF_OPERANDS[:-1]),
     ),
     "tiles": _Command(
         module_command("tiles", kernels.KernelTiles),
         "print the tile sizes of each kernel that move the fewest bytes on a device",
         (
             "tiles examples/softmax.hlo",
-            "tiles examples/softmax.hlo --fusion ynn_fusion --device H100 --limit 3",
+            "tiles examples/softmax.hlo --instruction ynn_fusion --device H100 --limit 3",
         ),
         MODULES
-        | without(FILTERS, "--limit")
+        | without(ABOUT_MODULES, "--instruction")
         | {
-            "--fusion": value(
-                "NAME", "several tilings of this instruction only, with the tiles of its arrays"
-            ),
-            "--device": choice(DEVICES, "the device whose memory counts (default: %(default)s)"),
-            "--limit": number(
-                "how many tilings of each kernel (default: 1, or 10 with --fusion)", dest="most"
-            ),
-        },
+            "--instruction --fusion": several(
+                "NAME",
+                "instructions",
+                "print several tilings of the instructions of this name, with tiles of arrays",
+            )
+        }
+        | device_of("memory")
+        | sorted_by("best", kernels.OF_TILINGS[:-1]),
     ),
     "advise": _Command(
         advice,
@@ -605,7 +654,7 @@ _COMMANDS: Final = {
         schema,
         "print the JSON Schema of the documents that the other commands print with --json",
         ("schema",),
-        renderings=(documents.as_text, documents.as_text),
+        is_for_programs=True,
     ),
 }
 
@@ -622,7 +671,12 @@ def _parsed(argv: Sequence[str] | None) -> _Arguments:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command in _COMMANDS.items():
         _declare(commands, name, command)
-    return parser.parse_args(argv, _Arguments())
+    found, left = parser.parse_known_args(argv, _Arguments())
+    if left:
+        listed = (*found.command.arguments, *_RENDERING)
+        hint = nearby(left[0], [name for names in listed for name in names.split()]) or "see --help"
+        found.parser.error(f"unrecognized arguments: {' '.join(left)}; {hint}")
+    return found
 
 
 class _Parser(argparse.ArgumentParser):
@@ -631,6 +685,13 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print it and exit."""
         super().error(PLAIN.of(message))
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a command that is none, with the nearest one."""
+        if action.choices is not None and value not in action.choices:
+            names = [*action.choices]
+            hint = nearby(str(value), names) or f"expected one of {', '.join(names)}"
+            raise argparse.ArgumentError(None, f"there is no command {value}; {hint}")
 
 
 class _ShowVersion(argparse.Action):
@@ -657,7 +718,7 @@ def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN4
     )
     for names, settings in (command.arguments | _RENDERING).items():
         parser.add_argument(*names.split(), **settings)
-    parser.set_defaults(run=command.run, renderings=command.renderings)
+    parser.set_defaults(command=command, parser=parser)
 
 
 def _epilog(examples: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
 from ops import InstructionAnalysis, ModuleAnalysis, hlo
 from ops.analysis.queries import Addressing, slice_from
-from ops.cli.documents import Fields, Lines, SelectedQuery
+from ops.cli.documents import Extent, Fields, Lines, SelectedQuery
 from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -55,8 +55,8 @@ class InstructionMaps(SelectedQuery):
     name: ClassVar = "instructions"
 
     view: View
-    long: bool
-    """Whether each bound has a line of its own."""
+    minimal: bool
+    """Whether a map is left out that another map to the same array contains."""
 
     def about(self) -> Fields:
         """The view."""
@@ -71,11 +71,23 @@ class InstructionMaps(SelectedQuery):
         about = fields_of_instruction(subject)
         view = self.view
         pairs = _between(analysis[subject], view.addressing, is_back=view.is_back)
-        entries = tuple(
-            entry for pair in pairs if self.selection.is_read(pair.source) for entry in _split(pair)
-        )
+        read = (pair for pair in pairs if self.selection.is_read(pair.source))
+        given = (pair.minimal() for pair in read) if self.minimal else read
+        entries = tuple(entry for pair in given for entry in _split(pair))
         title = f"%{subject.name} {subject.opcode}"
-        return _Section(title, "", subject, None, entries, about).item(is_long=self.long)
+        return _Section(title, "", subject, None, entries, about).item(_rank(subject.computation))
+
+
+_SMALL: Final = 4
+"""Number of instructions of the function of a reduction."""
+
+
+def _rank(computation: Computation) -> int:
+    """Whether people see the entry first, or what is folded with last."""
+    instructions = computation.instructions
+    is_scalar = all(each.shape.is_array and not each.shape.rank for each in instructions)
+    is_entry = computation is computation.module.entry
+    return 0 if is_entry else 2 if is_scalar and len(instructions) <= _SMALL else 1
 
 
 def _between(
@@ -118,8 +130,6 @@ class FusionMaps(SelectedQuery):
     view: View
     minimal: bool
     """Whether a map is left out that another map to the same array contains."""
-    long: bool
-    """Whether each bound has a line of its own."""
 
     def about(self) -> Fields:
         """Form of the maps."""
@@ -150,8 +160,10 @@ class FusionMaps(SelectedQuery):
         entries = tuple(self._entries(analysis, subject))
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
         place = "" if caller else f"{of}, "
-        section = _Section(of, place, caller or computation.root, output, entries, about)
-        return section.item(is_long=self.long)
+        is_whole = caller is not None or bool(self.selection.parameters)
+        few = None if is_whole else len(computation.parameters)
+        section = _Section(of, place, caller or computation.root, output, entries, about, few)
+        return section.item()
 
     def _entries(self, analysis: ModuleAnalysis, subject: Result) -> Iterator[Entry]:
         """The maps between a result and each parameter that is meant."""
@@ -162,18 +174,17 @@ class FusionMaps(SelectedQuery):
             number = parameter.parameter_number or 0
             outer = caller.operands[number] if caller else parameter
             if self.selection.is_read(parameter, outer):
-                given = found.simplify().minimal() if self.minimal else found
                 entry = Entry(
                     root,
                     output,
                     "parameter",
                     number,
-                    given.simplify(),
+                    found.simplify(),
                     caller=caller,
                     is_back=self.view.is_back,
                     is_whole=self.view.addressing == Addressing(),
                 )
-                yield from map(self._seen, _split(entry))
+                yield from map(self._seen, _split(entry.minimal() if self.minimal else entry))
 
     def _seen(self, entry: Entry) -> Entry:
         """The maps between the names of elements that are asked for."""
@@ -255,6 +266,10 @@ class Entry:
     is_whole: bool = True
     """Whether the maps are over the dimensions of the shapes."""
 
+    def minimal(self) -> Entry:
+        """The same without maps that another map to the same array contains."""
+        return replace(self, answer=self.answer.minimal().simplify())
+
     @property
     def source(self) -> Instruction:
         """The operand or parameter."""
@@ -308,7 +323,8 @@ class Entry:
             return
         label, sizes = self.label, self.sizes
         for indexing in self.answer:
-            yield f"  {label}: {short_text(indexing.map, sizes)}"
+            is_empty = indexing.map.is_known_empty
+            yield f"  {label}: {_NOTHING if is_empty else short_text(indexing.map, sizes)}"
             yield from (f"    {name}: {note}" for name, note in indexing.notes())
 
     @property
@@ -366,7 +382,7 @@ class _Section:
 
     A heading with the ``subject``, or array ``output`` of it, stands above the lines of the
     entries, behind the ``place`` if there is one. Where they are long, ``title`` stands before each
-    of them.
+    of them. Of ``parameters``, people see how many are read if these are many.
     """
 
     title: str
@@ -375,11 +391,25 @@ class _Section:
     output: int | None
     entries: Sequence[Entry]
     about: Fields
+    parameters: int | None = None
 
-    def item(self, *, is_long: bool) -> Lines:
+    def item(self, rank: int = 0) -> Lines:
         """The entries, one after another, and where parameters come from."""
         is_unknown = any(isinstance(entry.answer, Unknown) for entry in self.entries)
-        return Lines(self._long_lines() if is_long else self._lines(), self._fields, is_unknown)
+        return Lines(self._seen, self._fields, is_unknown, rank=rank)
+
+    def _seen(self, extent: Extent) -> Iterator[str]:
+        """The lines that people get to see."""
+        read = len({entry.number for entry in self.entries})
+        if extent.is_long:
+            return self._long_lines()
+        if not extent.is_brief or self.parameters is None or read <= _FEW_PARAMETERS:
+            return self._lines()
+        share = "all of" if read == self.parameters else f"{read:,} of"
+        heading = f"{self.place}{heading_of(self.subject, self.output)}"
+        return iter(
+            (heading, f"  reads {share} {self.parameters:,} parameters: --parameter NAME, or --all")
+        )
 
     def _origins(self) -> Mapping[str, SizeOrigin]:
         """Where the program gets the sizes that are parameters of the maps, by name."""
@@ -409,6 +439,13 @@ class _Section:
         origins = [_size_origin_fields(*each) for each in self._origins().items()]
         found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
         return found | {"parameter_origins": origins} if origins else found
+
+
+_FEW_PARAMETERS: Final = 8
+"""Number of parameters of the entry whose maps are all shown at once."""
+
+_NOTHING: Final = "reads nothing"
+"""In the place of a map without points."""
 
 
 def name_of_array(instruction: Instruction, element: int | None) -> str:

@@ -115,7 +115,8 @@ def diff(
         ends = [*map(_end_fields, files, modules, found.traffic)]
     about = documents.fields_of_command("diff") | {"seconds": seconds}
     fields = about | dict(zip(("before", "after"), ends, strict=True))
-    return Document("changes", items, fields, title=title)
+    limit, nothing = selection.limit, "nothing changed"
+    return Document("changes", items, fields, title=title, limit=limit, nothing=nothing)
 
 
 def _difference(files: tuple[str, str], seconds: float, console: Console) -> ModuleDifference:

@@ -25,6 +25,7 @@ from ops.xla_gpu.emitters import (
     Heroes,
     KernelPlan,
     Unrolling,
+    check_has_kernel,
     check_no_library,
     each_hero,
     emitter_and_heroes,
@@ -239,17 +240,18 @@ def schedule_of(
     """The schedule that XLA's GPU code generator takes for a fusion.
 
     The emitter follows from the instructions (:func:`emitter_and_heroes`) or, for kernels of tiles,
-    from the ``backend_config``. A thread handles ``unroll`` neighbours at a time: by default as
-    many as XLA's rules say for the ``device``, or 1. ``launch`` is for the schedules that go
-    through elements one after the other; by default it has a thread for each ``unroll`` of them.
-    Transposes, reductions, sorts and tiles have launches of their own.
+    from the ``backend_config``. Another instruction is a fusion of itself, as XLA wraps it. A
+    thread handles ``unroll`` neighbours at a time: by default as many as XLA's rules say for the
+    ``device``, or 1. ``launch`` is for the schedules that go through elements one after the other;
+    by default it has a thread for each ``unroll`` of them. Transposes, reductions, sorts and tiles
+    have launches of their own.
 
     With a ``producer``, the schedule is that of both as one fusion (:func:`joined`): ``fusion``
     may then be any instruction that reads it.
 
     Raises:
         FusionError: the fusion has no schedule here: it is for a library that chooses its own
-            tiles, or it only copies.
+            tiles, or it only copies; or no kernel runs for the instruction.
         ShapeError: as the functions of :mod:`ops.xla_gpu`.
         DeviceError: the device lacks a figure.
 
@@ -282,6 +284,9 @@ def schedule_of(
         check_no_library(fusion)
         check_no_library(producer)
         computation = joined(producer, fusion)
+    elif fusion.opcode != "fusion":
+        check_has_kernel(fusion)
+        computation = _wrapped(fusion)
     else:
         computation, blocks = fused_computation(fusion)
         if blocks:
@@ -406,9 +411,15 @@ def joined(producer: Instruction, consumer: Instruction) -> Computation:
     given = writer.body_of(producer, [outside[each] for each in producer.operands])
     outside[producer] = given
     root = writer.body_of(consumer, [outside[each] for each in consumer.operands])
-    name = f"{consumer.name}_with_{producer.name}"
-    body = Computation(name, tuple(writer.written), root)
-    return HloModule(name, (*_called(body), body), body, _attributes(consumer), "").entry
+    return writer.computation(f"{consumer.name}_with_{producer.name}", root, consumer)
+
+
+def _wrapped(instruction: Instruction) -> Computation:
+    """The computation of a fusion of one instruction, in a module of its own."""
+    writer = _Writer()
+    read = [writer.parameter(number, each) for number, each in enumerate(instruction.operands)]
+    root = writer.body_of(instruction, read)
+    return writer.computation(f"wrapped_{instruction.name}", root, instruction)
 
 
 class _Writer:
@@ -421,6 +432,11 @@ class _Writer:
     def parameter(self, number: int, like: Instruction) -> Instruction:
         """A parameter in the place of an instruction outside."""
         return self._write(Instruction(like.name, "parameter", like.shape, parameter_number=number))
+
+    def computation(self, name: str, root: Instruction, like: Instruction) -> Computation:
+        """What is written, as the entry of a module like that of an instruction."""
+        body = Computation(name, tuple(self.written), root)
+        return HloModule(name, (*_called(body), body), body, _attributes(like), "").entry
 
     def body_of(self, unit: Instruction, operands: list[Instruction]) -> Instruction:
         """The computation of an instruction on these operands; its root gives the result."""

@@ -636,8 +636,30 @@ def fused_computation(fusion: Instruction) -> tuple[Computation, BlockLevel | No
         message = f"fusion: no schedule of %{fusion.name}, a {given}"
         raise FusionError(f"{message}; expected a fusion of kind kLoop or kInput")
     if all(map(_is_plain_copy, results_of(called.root))):
-        raise FusionError(f"fusion: no schedule of %{fusion.name}, which only copies memory")
+        raise _only_copies(fusion)
     return called, blocks
+
+
+def check_has_kernel(instruction: Instruction) -> None:
+    """Refuse an instruction that XLA makes no kernel for."""
+    if instruction.opcode in _NO_KERNELS:
+        message = f"fusion: no schedule of %{instruction.name}, a {instruction.opcode}"
+        raise FusionError(f"{message}; expected an instruction that a kernel runs for")
+    if _is_plain_copy(instruction):
+        raise _only_copies(instruction)
+
+
+_NO_KERNELS: Final = frozenset(
+    (
+        *("bitcast", "call", "conditional", "constant", "get-tuple-element", "parameter"),
+        *("tuple", "while"),
+    )
+)
+"""Opcodes that run others, or that nothing runs for."""
+
+
+def _only_copies(fusion: Instruction) -> FusionError:
+    return FusionError(f"fusion: no schedule of %{fusion.name}, which only copies memory")
 
 
 def check_no_library(instruction: Instruction) -> None:

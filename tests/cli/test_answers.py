@@ -95,6 +95,7 @@ PART = """\
   d0 in [0, 3]
 """
 
+NOTHING = "nothing is read among what is selected\n"
 LOOKUP = "%found custom-call, operand 0 %keys: unknown (custom-call: no indexing map of lookup)\n"
 ON_THE_WAY = """\
 ENTRY %main, parameter 0 %keys: unknown (custom-call: no indexing map of lookup)
@@ -149,7 +150,7 @@ SHORT_TEXTS = [
   result 1, %total f32[4]: (d0) -> (d0)
 """,
     ),
-    ("what depends on nothing", SOFTMAX_SUM, ["maps", "--instruction", "logits"], ""),
+    ("what depends on nothing", SOFTMAX_SUM, ["maps", "--instruction", "logits"], NOTHING),
     (
         "no map",
         LOOKED_UP,
@@ -242,7 +243,7 @@ def test_text(
 
 def test_every_instruction_is_answered(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved.write_text(LOOKED_UP)
-    assert called(["maps", "--long"], saved) == 0
+    assert called(["maps", "--long", "--all"], saved) == 0
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("%")]
     assert [title.split()[0] for title in titles] == (
         ["%a", "%sum", "%sum", "%keys", "%found", "%one", "%start", "%part", "%part"]

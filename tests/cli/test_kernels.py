@@ -118,6 +118,10 @@ TEXTS = {
   reduction of %sum: threads 32, blocks 1
   writes %total f32[4]: (th_x) -> (th_x floordiv 8), domain: th_x in [0, 24], th_x mod 8 in [0, 0]
   reads %logits f32[4,8]: (th_x) -> (th_x floordiv 8, th_x mod 8), domain: th_x in [0, 31]
+%wide = f32[4,8] broadcast
+  loop: threads 32, blocks 1
+  writes %wide f32[4,8]: (th_x) -> (th_x floordiv 8, th_x mod 8), domain: th_x in [0, 31]
+  reads %total f32[4]: (th_x) -> (th_x floordiv 8), domain: th_x in [0, 31]
 """,
     ),
 }
@@ -171,7 +175,7 @@ def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     expected = CHANGED.format(before=before, after=after)
     assert capsys.readouterr() == (expected, "")
     assert main(["diff", str(before), str(before)]) == 0
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("nothing changed\n", "")
     assert main(["diff", str(before), str(after), "--instruction", "total"]) == 0
     assert capsys.readouterr().out.splitlines()[2:] == ["- %total = f32[4] reduce"]
 

@@ -355,7 +355,7 @@ REFUSED = {
         "f32[8] fusion(p), kind=kCustom, calls=f",
         "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput",
     ),
-    "no fusion": ("", "f32[8] negate(p)", "no schedule of %r, a negate; expected"),
+    "no kernel": ("", "f32[8] bitcast(p)", "no schedule of %r, a bitcast; expected"),
     "unknown maps": (
         """f { p = f32[8] parameter(0) ROOT r = f32[8] custom-call(p), custom_call_target="x" }""",
         "f32[8] fusion(p), kind=kLoop, calls=f",

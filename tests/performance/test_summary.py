@@ -208,7 +208,15 @@ def test_the_greatest_come_first(
         "reuse": [each.reuse for each in found],
     }[sort]
     most = [figure.upper if isinstance(figure, Interval) else figure for figure in figures]
-    order = sorted(range(len(found)), key=lambda at: (most[at] is None, most[at]), reverse=True)
+
+    def weight(at: int) -> float:
+        """The greatest possible; what nobody can say has none."""
+        number = most[at]
+        if isinstance(number, int | float):
+            return number
+        return float("-inf" if sort == "reuse" else "inf")
+
+    order = sorted(range(len(found)), key=weight, reverse=True)
     names = [found[at].fusion.roots[0].name for at in order]
     rows = _kernels(capsys, "summary", str(saved), "--sort", sort)
     assert len(rows) == len(names) > 20
