@@ -249,16 +249,16 @@ class InstructionBuilder:
         return made
 
     def fold(self, opcode: str, shape: Shape) -> Computation:
-        """The computation of a fold, on scalars; that of ``second`` gives its second operand."""
+        """The computation of a fold, on scalars."""
         key = opcode, shape.element_type
         if key not in self._folds:
             scalar = Shape(shape.element_type)
-            one, other = pair = tuple(
+            pair = tuple(
                 Instruction(name, "parameter", scalar, parameter_number=number)
                 for number, name in enumerate("ab")
             )
-            made = () if opcode == "second" else (Instruction("r", opcode, scalar, (one, other)),)
-            self._folds[key] = self.computation(f"{opcode}_{shape.element_type}", (*pair, *made))
+            made = Instruction("r", opcode, scalar, pair)
+            self._folds[key] = self.computation(f"{opcode}_{shape.element_type}", (*pair, made))
         return self._folds[key]
 
     def computation(

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar
 
 from indexing.layout import Shape, ShapeError
 from indexing.passes import Constraint
 from ops.hlo.builder import legal_name
-from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
 from ops.hlo.opcodes import neutral_element
 from ops.index_maps import Size
 from ops.jax.composites import COMPOSITES, SizeValues
+from ops.jax.lowering import inlined, lowered, symbols_of
 from ops.jax.primitives import (
     CALLS,
     COMPARISONS,
     ELEMENTWISE,
     FOLDS,
     INDEXED,
+    RULES,
     SELECTED,
     JaxprBuilder,
     JaxprEquation,
     OfJax,
-    rule_of,
+    is_key,
+    library,
     scalar_of,
     shape_of,
     size_of,
@@ -45,27 +48,32 @@ T = TypeVar("T")
 # with dimensions of unknown size, `?`, and with these expressions as its sizes.
 
 
-def from_jax(function: Callable[..., Any], *arguments: OfJax) -> HloModule:
+def from_jax(function: Callable[..., Any], *arguments: OfJax, **named: OfJax) -> HloModule:
     """The HLO module of a JAX function called with arguments of some shapes.
 
-    Arguments are arrays, ``jax.ShapeDtypeStruct``, or trees of these. Their sizes may be symbolic,
+    Arguments are those of ``jax.jit(function).lower``: arrays, ``jax.ShapeDtypeStruct``, or trees
+    of these, and static ones if the function is compiled with such. Their sizes may be symbolic,
     as ``jax.export.symbolic_shape("b, 4*s")`` and ``jax.export.symbolic_args_specs`` make them:
     ``b`` and ``s`` are parameters of the maps, and constraints of ``symbolic_shape`` are facts
     about them. Nothing is fused. Functions that the function calls are part of it, and loops are
     loops of the module: a ``scan`` becomes a ``while`` that counts, or if its length is symbolic
-    the operation ``scan``. Whatever has no rule here is a custom call, of which the maps are
-    unknown.
+    the operation ``scan``. An equation without a rule here is the program that JAX lowers it to.
+    Where that calls what nobody knows, as Python, it is a custom call of unknown maps.
 
     Raises:
         ShapeError: JAX is not installed, or a size or type has no place in HLO.
     """
-    closed = traced("from_jax", ShapeError, function, arguments)
+    closed = traced("from_jax", ShapeError, function, arguments, named)
     name = re.sub(r"\W", "_", getattr(function, "__name__", "function"), flags=re.ASCII)
     return _Builder(_facts(closed.jaxpr.invars)).module(legal_name(name), closed)
 
 
 def traced(
-    where: str, error: type[IndexingError], function: Callable[..., Any], arguments: Iterable[OfJax]
+    where: str,
+    error: type[IndexingError],
+    function: Callable[..., Any],
+    arguments: Iterable[OfJax],
+    named: Mapping[str, OfJax] = NO_ATTRIBUTES,
 ) -> OfJax:
     """The closed jaxpr of a function, for whoever begins his messages with ``where``.
 
@@ -76,12 +84,12 @@ def traced(
     if not callable(function):
         raise ArgumentError(f"{where}: the function is {quoted(function)}; expected a callable")
     try:
-        import jax  # noqa: PLC0415  (an extra)
+        jax = library()
     except ImportError:
         message = f"{where}: JAX is not installed; expected it, as after pip install jax"
         raise error(message) from None
-    make_jaxpr: OfJax = jax.make_jaxpr  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-    return make_jaxpr(function)(*arguments)
+    compiled: OfJax = function if hasattr(function, "trace") else jax.jit(function)
+    return compiled.trace(*arguments, **named).jaxpr
 
 
 def evaluated(
@@ -134,6 +142,8 @@ class _Builder(JaxprBuilder):
         """The results of an equation."""
         equation = JaxprEquation.of(of_jax, operands)
         name, given, _, _, avals = equation
+        if not avals:
+            return []
         if name in CALLS:
             called = given[CALLS[name]]
             return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
@@ -143,15 +153,38 @@ class _Builder(JaxprBuilder):
             self._facts |= dict.fromkeys(self._fitting(operands[0], operands[INDEXED[name] :]))
         if name in COMPOSITES:
             return COMPOSITES[name](self, equation)
-        opcode, attributes = rule_of(name)(given)
+        if name not in RULES or any(
+            is_key(each.aval) for each in (*of_jax.invars, *of_jax.outvars)
+        ):
+            return self._lowered(of_jax, equation)
+        opcode, attributes = RULES[name](given)
         if name in FOLDS:
             attributes = {**attributes, "to_apply": self.fold(FOLDS[name], operands[0].shape)}
-        if name == "gather":
-            attributes = {**attributes, "index_vector_dim": operands[1].shape.rank - 1}
         if name in ELEMENTWISE or name in COMPARISONS:
             operands = [self._stretched(operand, avals[0]) for operand in operands]
         operands = self._operands(equation._replace(operands=operands))
         return self.elements(self.add(opcode, avals, operands, attributes))
+
+    def _lowered(self, of_jax: OfJax, equation: JaxprEquation) -> list[Instruction]:
+        """The results of an equation as JAX lowers it; without that, of a custom call."""
+        name, _, operands, before, after = equation
+        symbols = symbols_of((*before, *after))
+        program = lowered(of_jax, symbols)
+        if program is None:
+            return self.elements(
+                self.add("custom-call", after, operands, {"custom_call_target": name})
+            )
+        entry = program.entry
+        given = dict(zip(entry.parameters[len(symbols) :], operands, strict=True))
+        sizes = dict(zip(entry.parameters, symbols, strict=False))
+
+        def instead(each: Instruction) -> Instruction | None:
+            if each.opcode == "get-dimension-size" and each.operands[0] in sizes:
+                return self._value(size_of(sizes[each.operands[0]]), _SIZE)
+            return given.get(each)
+
+        results = [entry.root] if len(after) == 1 else entry.root.operands
+        return inlined(self, results, instead)
 
     def _operands(self, equation: JaxprEquation) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""
@@ -164,8 +197,6 @@ class _Builder(JaxprBuilder):
                 return [operands[number] for number in SELECTED]
             case "integer_pow":
                 return [*operands, self.constant(scalar_of(avals[0]), given["y"])]
-            case "exp2":
-                return [self.constant(scalar_of(avals[0]), 2), *operands]
             case "square":
                 return operands * 2
             case _:
@@ -216,6 +247,9 @@ class _Builder(JaxprBuilder):
 
 # Sizes.
 
+_SIZE: Final = SimpleNamespace(shape=(), dtype="int32")
+"""A size as a value."""
+
 
 def _symbolic(operand: Instruction) -> list[Form]:
     return [size for sizes in operand.sizes or () for size in sizes if isinstance(size, Form)]
@@ -238,7 +272,7 @@ _COMPARED: Final = {"EQ": Interval(0, 0), "GEQ": Interval(0, None)}
 
 
 def _closed(jaxpr: OfJax) -> OfJax:
-    return SimpleNamespace(jaxpr=jaxpr)
+    return SimpleNamespace(jaxpr=jaxpr, consts=())
 
 
 def _names_of_arguments(jaxpr: OfJax) -> list[str]:

@@ -18,11 +18,9 @@ from indexing.layout import Shape
 from indexing.passes import Constraint
 from ops.hlo.attributes import DimensionLabels
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import neutral_element
-from ops.hlo.shape_inference import array_shape
 from ops.index_maps import Size, as_form
 from ops.jax import primitives
-from ops.jax.primitives import SCATTERS, SYMBOLIC_DILATION, JaxprBuilder, JaxprEquation, OfJax
+from ops.jax.primitives import SYMBOLIC_DILATION, JaxprBuilder, JaxprEquation, OfJax
 from simplifier import forms
 from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
@@ -30,42 +28,6 @@ from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
 Composite: TypeAlias = "Callable[[JaxprBuilder, JaxprEquation], list[Instruction]]"
 """From an equation to its results."""
-
-
-def _split(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-    """Slices that follow each other along a dimension."""
-    found: list[Instruction] = []
-    axis: int = equation.given["axis"]
-    begin = primitives.written(0)
-    for aval in equation.after:
-        rows = [(primitives.written(0), primitives.written(size), 1) for size in aval.shape]
-        rows[axis] = (begin, begin + rows[axis][1], 1)
-        found.append(add.add("slice", [aval], equation.operands, {"slice": tuple(rows)}))
-        begin = rows[axis][1]
-    return found
-
-
-def _tile(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-    """Every dimension repeated: a dimension in front of it, which is joined with it."""
-    (operand,) = equation.operands
-    reps = map(primitives.size_of, equation.given["reps"])
-    sizes = (operand.sizes or ((),))[0]
-    apart = tuple(size for pair in zip(reps, sizes, strict=True) for size in pair)
-    shape = array_shape(operand.shape.element_type, apart)
-    dimensions = {"dimensions": tuple(range(1, len(apart), 2))}
-    repeated = add.made("broadcast", shape, (apart,), [operand], dimensions)
-    return [add.add("reshape", equation.after, [repeated])]
-
-
-def _stack(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-    """A dimension of size 1 in each operand, along which they are concatenated."""
-    axis = equation.given["axis"]
-    sizes = list(primitives.sizes_of(equation.after[0]))
-    sizes[axis] = 1
-    operands = equation.operands
-    shape = array_shape(operands[0].shape.element_type, sizes)
-    thin = [add.made("reshape", shape, (tuple(sizes),), [operand]) for operand in operands]
-    return [add.add("concatenate", equation.after, thin, {"dimensions": (axis,)})]
 
 
 def _convolution(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
@@ -114,72 +76,22 @@ def _cumulative(opcode: str) -> Composite:
     return composite
 
 
-def _place_of_extremum(direction: str) -> Composite:
-    """The index of the greatest or least element, the first of equal ones."""
-
-    def composite(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-        _, _, (operand,), (whole,), (aval,) = equation
-        (axis,) = equation.given["axes"]
-        places = SimpleNamespace(shape=whole.shape, dtype=aval.dtype)
-        values = SimpleNamespace(shape=aval.shape, dtype=whole.dtype)
-        numbers = add.add("iota", [places], attributes={"iota_dimension": axis})
-        fold = "maximum" if direction == "GT" else "minimum"
-        first = neutral_element(fold, operand.shape.element_type)
-        value, place = map(primitives.scalar_of, (whole, aval))
-        starts = [add.constant(value, first), add.constant(place, 0)]
-        inside = add.nested(own_names=True)
-        _first_extremum(inside, direction, value, place)
-        step = add.computation(f"first_{direction}", inside.instructions)
-        attributes = {"dimensions": (axis,), "to_apply": step}
-        both = add.add("reduce", [values, aval], [operand, numbers, *starts], attributes)
-        return [add.add("get-tuple-element", [aval], [both], {"index": 1})]
-
-    return composite
-
-
-def _first_extremum(inside: JaxprBuilder, direction: str, value: OfJax, place: OfJax) -> None:
-    """Add the pair of a value and its place that comes first in the order.
-
-    A nan comes before all numbers.
-    """
-    a, i, b, j = inside.parameters([value, place] * 2, "aibj")
-
-    def add(
-        name: str, opcode: str, aval: OfJax, *operands: Instruction, **given: object
-    ) -> Instruction:
-        return inside.add(opcode, [aval], operands, given, name=name)
-
-    compared = add("compared", "compare", _TRUTH, a, b, direction=direction)
-    no_number = add("no_number", "compare", _TRUTH, a, a, direction="NE")
-    beyond = add("beyond", "or", _TRUTH, compared, no_number)
-    equal = add("equal", "compare", _TRUTH, a, b, direction="EQ")
-    earlier = add("earlier", "compare", _TRUTH, i, j, direction="LT")
-    first = add("first", "and", _TRUTH, equal, earlier)
-    chosen = add("chosen", "or", _TRUTH, beyond, first)
-    values = add("value", "select", value, chosen, a, b)
-    inside.together([values, add("place", "select", place, chosen, i, j)], name="r")
-
-
 _TRUTH: Final = SimpleNamespace(shape=(), dtype="bool")
 
 
-def _scatter(opcode: str) -> Composite:
-    """Updates combined with elements by an opcode, or put in their places."""
-
-    def composite(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-        numbers, operands = equation.given["dimension_numbers"], equation.operands
-        attributes = {
-            "update_window_dims": tuple(numbers.update_window_dims),
-            "inserted_window_dims": tuple(numbers.inserted_window_dims),
-            "scatter_dims_to_operand_dims": tuple(numbers.scatter_dims_to_operand_dims),
-            "input_batching_dims": tuple(numbers.operand_batching_dims),
-            "scatter_indices_batching_dims": tuple(numbers.scatter_indices_batching_dims),
-            "index_vector_dim": operands[1].shape.rank - 1,
-            "to_apply": add.fold(opcode, operands[0].shape),
-        }
-        return [add.add("scatter", equation.after, operands, attributes)]
-
-    return composite
+def _by_element(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
+    """A function of elements that HLO lacks: JAX's program is one loop for all elements."""
+    name, _, operands, before, (aval,) = equation
+    inside = builder.nested(own_names=True)
+    scalars = inside.parameters([*map(primitives.scalar_of, before)])
+    inside.add("custom-call", [primitives.scalar_of(aval)], scalars, {"custom_call_target": name})
+    called = inside.computation(name, inside.instructions)
+    repeated = [
+        each if each.shape.rank else builder.add("broadcast", [aval], [each], {"dimensions": ()})
+        for each in operands
+    ]
+    attributes = {"dimensions": tuple(range(len(aval.shape))), "to_apply": called}
+    return [builder.add("map", [aval], repeated, attributes)]
 
 
 # Loops and branches.
@@ -390,20 +302,17 @@ def _aval(like: OfJax, shape: Sequence[OfJax]) -> OfJax:
 
 
 COMPOSITES: Final[Mapping[str, Composite]] = {
-    "argmax": _place_of_extremum("GT"),
-    "argmin": _place_of_extremum("LT"),
     "cond": _cond,
     "conv_general_dilated": _convolution,
     "cummax": _cumulative("maximum"),
     "cummin": _cumulative("minimum"),
     "cumprod": _cumulative("multiply"),
     "cumsum": _cumulative("add"),
+    **dict.fromkeys(
+        ("igamma", "igamma_grad_a", "igammac", "random_gamma_grad", "regularized_incomplete_beta"),
+        _by_element,
+    ),
     "scan": _scan,
-    "scatter": _scatter("second"),
-    **{name: _scatter(opcode) for name, opcode in SCATTERS.items()},
-    "split": _split,
-    "stack": _stack,
-    "tile": _tile,
     "while": _while,
 }
 """The primitives of several instructions, by name."""

@@ -7,6 +7,7 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -24,6 +25,20 @@ from simplifier import FloorDiv, Max, Min, Mod, symbol
 
 OfJax: TypeAlias = Any
 """A value of JAX, which has no types for them: a jaxpr, its equations, variables and shapes."""
+
+
+def library() -> OfJax:
+    """JAX, with the parts that it does not import itself.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    import jax  # noqa: PLC0415  (an extra)
+
+    for part in ("jax.export", "jax.extend.core"):
+        import_module(part)
+    return jax
+
 
 Rule: TypeAlias = "Callable[[Mapping[str, Any]], tuple[str, Mapping[str, Any]]]"
 """From the parameters of a primitive to an opcode and its attributes."""
@@ -80,10 +95,8 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 # Primitives.
 
 CALLS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("jit", "pjit", "remat", "checkpoint"), "jaxpr"),
-    **dict.fromkeys(
-        ("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"
-    ),
+    **dict.fromkeys(("jit", "remat2", "checkpoint"), "jaxpr"),
+    **dict.fromkeys(("closed_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"),
 }
 """The primitives that run a jaxpr once, and the parameter that it is."""
 
@@ -112,11 +125,9 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
     },
     "add_any": "add",
     "convert_element_type": "convert",
-    "copy_p": "copy",
     "cos": "cosine",
     "div": "divide",
     "exp": "exponential",
-    "exp2": "power",
     "expm1": "exponential-minus-one",
     "integer_pow": "power",
     "log1p": "log-plus-one",
@@ -124,31 +135,15 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
     "min": "minimum",
     "mul": "multiply",
     "neg": "negate",
-    "population_count": "popcnt",
     "pow": "power",
     "rem": "remainder",
     "round": "round-nearest-even",
     "select_n": "select",
     "sin": "sine",
     "square": "multiply",
-    "stop_gradient": "copy",
     "sub": "subtract",
 }
 """The opcodes of primitives that work element by element."""
-
-
-SCATTERS: Final[Mapping[str, str]] = {
-    f"scatter{joint}{name}": opcode
-    for joint in "-_"
-    for name, opcode in (
-        ("add", "add"),
-        ("max", "maximum"),
-        ("min", "minimum"),
-        ("mul", "multiply"),
-        ("sub", "subtract"),
-    )
-}
-"""Scatters that combine updates with elements, and by which opcode; versions of JAX differ."""
 
 INDEXED: Final[Mapping[str, int]] = {
     "dynamic_slice": 1,
@@ -164,11 +159,6 @@ COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 
 def _plain(opcode: str, **attributes: object) -> Rule:
     return lambda _: (opcode, attributes)
-
-
-def rule_of(name: str) -> Rule:
-    """The rule of a primitive; one without a rule is a custom call of its name."""
-    return _RULES.get(name) or _plain("custom-call", custom_call_target=name)
 
 
 def _renamed(opcode: str, **names: str) -> Rule:
@@ -197,24 +187,8 @@ def _pad(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return "pad", {"padding": tuple(tuple(map(written, row)) for row in given["padding_config"])}
 
 
-def _gather(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Vectors of indices are the last dimension of the indices, always."""
-    numbers = given["dimension_numbers"]
-    names = ("offset_dims", "collapsed_slice_dims", "start_index_map")
-    batching = ("operand_batching_dims", "start_indices_batching_dims")
-    return "gather", {
-        **{name: tuple(getattr(numbers, name)) for name in (*names, *batching)},
-        "slice_sizes": tuple(map(written, given["slice_sizes"])),
-    }
-
-
 def _dynamic_slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return "dynamic-slice", {"dynamic_slice_sizes": tuple(map(written, given["slice_sizes"]))}
-
-
-def _fft(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    lengths = tuple(map(written, given["fft_lengths"]))
-    return "fft", {"fft_type": given["fft_type"].name, "fft_length": lengths}
 
 
 def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -222,7 +196,7 @@ def _window(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     dilations = given["base_dilation"], given["window_dilation"]
     window = window_of(given["window_dimensions"], given, *dilations)
     if window is None:
-        return rule_of(f"reduce-window {SYMBOLIC_DILATION}")({})
+        return "custom-call", {"custom_call_target": f"reduce-window {SYMBOLIC_DILATION}"}
     return "reduce-window", {"window": window}
 
 
@@ -245,7 +219,7 @@ SYMBOLIC_DILATION: Final = "with a symbolic dilation: elements would lie in unkn
 """Why a window has no maps: which positions hold elements is a question of divisibility."""
 
 
-_RULES: Final[Mapping[str, Rule]] = {
+RULES: Final[Mapping[str, Rule]] = {
     **{name: _plain(opcode) for name, opcode in ELEMENTWISE.items()},
     **{name: _plain("compare", direction=name.upper()) for name in COMPARISONS},
     **{name: _renamed("reduce", dimensions="axes") for name in FOLDS if "window" not in name},
@@ -257,8 +231,6 @@ _RULES: Final[Mapping[str, Rule]] = {
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _plain("dynamic-update-slice"),
     "expand_dims": _plain("reshape"),
-    "fft": _fft,
-    "gather": _gather,
     "iota": _renamed("iota", iota_dimension="dimension"),
     "pad": _pad,
     "reshape": _plain("reshape"),
@@ -269,7 +241,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "top_k": lambda given: ("topk", {"k": written(given["k"])}),
     "transpose": _renamed("transpose", dimensions="permutation"),
 }
-"""The primitives with a rule; of others the maps are unknown."""
+"""The primitives that are one instruction."""
 
 
 # Instructions of HLO for the equations of a jaxpr, with sizes that are expressions.
@@ -289,7 +261,8 @@ class JaxprEquation(NamedTuple):
     @classmethod
     def of(cls, equation: OfJax, operands: list[Instruction]) -> JaxprEquation:
         """The equation, as JAX has it, of some operands."""
-        sides = ([each.aval for each in side] for side in (equation.invars, equation.outvars))
+        both = equation.invars, equation.outvars
+        sides = ([in_memory(each.aval) for each in side] for side in both)
         return cls(equation.primitive.name, equation.params, operands, *sides)
 
 
@@ -349,6 +322,8 @@ class JaxprBuilder(InstructionBuilder, ABC):
 
     def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
         """A constant; of arrays, the values are there if they may be indices, and not too many."""
+        if is_key(aval) and value is not None:
+            value = library().random.key_data(value)
         shape = shape_of(aval)
         is_index = shape.element_type.kind in _INDICES and shape.element_count <= MAX_TABLE
         is_kept = value is not None and (not shape.rank or is_index)
@@ -382,8 +357,22 @@ def _flat(values: OfJax) -> Iterator[OfJax]:
 # Shapes.
 
 
+def in_memory(aval: OfJax) -> OfJax:
+    """The array that a value is: a key of random numbers is some words."""
+    if not is_key(aval):
+        return aval
+    jax = library()
+    return jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(aval.shape, aval.dtype))
+
+
+def is_key(aval: OfJax) -> bool:
+    """Whether the elements are keys of random numbers."""
+    return str(aval.dtype).startswith("key<")
+
+
 def shape_of(aval: OfJax) -> Shape:
     """The shape of an array, with dimensions of unknown size for expressions."""
+    aval = in_memory(aval)
     letters, bits = re.match(r"([a-z]*)(.*)", str(aval.dtype)).groups()  # pyright: ignore[reportOptionalMemberAccess] - it matches every text
     try:
         element_type = ElementType(_TYPES.get(letters, letters) + bits.replace("_", ""))
@@ -405,7 +394,7 @@ _TYPES: Final = {
 
 def sizes_of(aval: OfJax) -> tuple[Size, ...]:
     """The sizes of an array as rules compute with them."""
-    return tuple(map(size_of, aval.shape))
+    return tuple(map(size_of, in_memory(aval).shape))
 
 
 def size_of(size: OfJax) -> Size:

@@ -60,8 +60,8 @@ class Dialect:
         """The template of an elementwise operation; ``None`` if the tables do not have it."""
         element_type = instruction.shape.element_type
         if instruction.opcode == "compare":
-            if "type" in instruction.attributes:
-                return None  # a total order, in which 0 is above -0
+            if instruction.attributes.get("type") == "TOTALORDER":
+                return None  # 0 is above -0
             return f"{{0}} {DIRECTIONS[instruction.attributes['direction']]} {{1}}"
         if instruction.opcode == "is-finite":
             return self.is_finite
