@@ -14,6 +14,7 @@ from typing import Final
 from ops.advice.accesses import RULES as OF_ACCESSES
 from ops.advice.duplicates import RULES as OF_DUPLICATES
 from ops.advice.fusions import RULES as OF_FUSIONS
+from ops.advice.loops import RULES as OF_LOOPS
 from ops.advice.recompute import RULES as OF_RECOMPUTE
 from ops.advice.waste import Rule, Subject, Waste, at_least, at_most, bytes_moved, in_words
 from ops.fusion import Fusion
@@ -28,7 +29,10 @@ from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
-RULES: Final[tuple[Rule, ...]] = (*OF_FUSIONS, *OF_RECOMPUTE, *OF_DUPLICATES, *OF_ACCESSES)
+RULES: Final[tuple[Rule, ...]] = (
+    *(*OF_FUSIONS, *OF_RECOMPUTE, *OF_DUPLICATES),
+    *(*OF_ACCESSES, *OF_LOOPS),
+)
 """The kinds of waste that are looked for."""
 
 MIN_SHARE: Final = 0.01

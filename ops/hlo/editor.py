@@ -14,7 +14,7 @@ from indexing.layout import Shape
 from ops.hlo import builder
 from ops.hlo.builder import CONTROL, ComputationDraft, UnusedNames
 from ops.hlo.errors import EditError
-from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.module import Computation, HloModule, Instruction, detached
 from ops.hlo.opcodes import CALLEE_ATTRIBUTES, OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
 
@@ -304,6 +304,72 @@ class ModuleEditor:
         call = self._added(draft, new, name, opcode)
         self._lead_to(outline, call)
         return call
+
+    # Loops.
+
+    def carry(self, loop: Instruction, values: Sequence[Instruction]) -> tuple[Instruction, ...]:
+        """Let a loop carry more values, passed on as they are; the instructions that its body has.
+
+        Raises:
+            EditError: it is no loop, or others run its body or condition, too.
+
+        >>> from ops import hlo
+        >>> module = hlo.load("examples/running_sum.hlo")
+        >>> editor = hlo.edit(module)
+        >>> editor.carry(module["loop"], [module["no_sum"]])
+        (<%no_sum = f32[4]{0} get-tuple-element(%state), index=4>,)
+        """
+        draft, found = self._found(loop)
+        parts = found.computations
+        callers = [each for each in self._module.instructions if {*each.computations} & {*parts}]
+        if found.opcode != "while" or len(callers) != 1:
+            raise EditError(f"carry: %{found.name}: expected a while with a body of its own")
+        first, added = len(found.shape.elements), [each.shape for each in values]
+        shape = Shape.of_tuple([*found.shape.elements, *added])
+        body, condition = (self._draft(found.attributes[name]) for name in ("body", "condition"))
+        self._widen(condition, condition.computation.parameters[0], shape)
+        state = self._widen(body, body.computation.parameters[0], shape)
+        inside = tuple(
+            self._element(state, number, each.name) for number, each in enumerate(values, first)
+        )
+        body.root, before = self._longer(body.root, inside), body.root
+        self._sweep(body, [before])
+        before = draft.operands[found][0]
+        self._widen(draft, found, shape, self._longer(before, values))
+        self._sweep(draft, [before])
+        return inside
+
+    def _widen(
+        self, draft: ComputationDraft, old: Instruction, shape: Shape, *operands: Instruction
+    ) -> Instruction:
+        """A parameter or loop with more elements in its result; who read the old one reads them."""
+        kept = {key: value for key, value in old.attributes.items() if key != "sharding"}
+        new = detached(old, attributes=kept, shape=shape, operands=operands)
+        self._enter(draft, new)
+        readers = [each for each in draft.users(old) if each.opcode == "get-tuple-element"]
+        draft.replace_uses(old, new, readers)
+        if draft.is_used(old):
+            same = self.insert("tuple", self._elements(new)[: len(old.shape.elements)], old.shape)
+            draft.replace_uses(old, same, draft.users(old))
+            draft.root = same if draft.root is old else draft.root
+        draft.discard(old, (new,))
+        return new
+
+    def _longer(self, whole: Instruction, values: Sequence[Instruction]) -> Instruction:
+        """A tuple with more elements behind those of another one."""
+        elements = [*self._elements(whole), *values]
+        shape = Shape.of_tuple(each.shape for each in elements)
+        return self.insert("tuple", elements, shape, name=whole.name)
+
+    def _elements(self, whole: Instruction) -> tuple[Instruction, ...]:
+        """The elements of a tuple."""
+        if whole.opcode == "tuple":
+            return self.operands(whole)
+        return tuple(self._element(whole, number) for number in range(len(whole.shape.elements)))
+
+    def _element(self, whole: Instruction, number: int, name: str = "") -> Instruction:
+        shape = whole.shape.elements[number]
+        return self.insert("get-tuple-element", [whole], shape, index=number, name=name)
 
     # The end.
 

@@ -377,3 +377,22 @@ def test_xla_reads_a_real_module_with_all_its_calls_inlined(name: str) -> None:
     after = editor.finish()
     assert not after.find(opcode="fusion")
     xla.hlo_module_from_text(str(after))
+
+
+def test_a_loop_carries_more_where_its_state_is_used_whole() -> None:
+    module = hlo.parse(
+        """body { s = (s32[]) parameter(0) c = (s32[]) copy(s) i = s32[] get-tuple-element(c),
+          index=0 j = s32[] add(i, i) ROOT t = (s32[]) tuple(j) }
+        few { s = (s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0
+          n = s32[] constant(9) ROOT l = pred[] compare(i, n), direction=LT }
+        ENTRY e { a = s32[] parameter(0) x = f32[2] parameter(1) t = (s32[]) tuple(a)
+          ROOT w = (s32[]) while(t), condition=few, body=body }"""
+    )
+    editor = hlo.edit(module)
+    (inside,) = editor.carry(module.entry.root, [module["x"]])
+    assert str(inside.shape) == "f32[2]{0}"
+    after = editor.finish()
+    assert str(after.entry.root.shape) == "(s32[])"
+    assert str(hlo.parse(str(after))) == str(after)
+    with pytest.raises(hlo.EditError, match="expected a while with a body of its own"):
+        hlo.edit(module).carry(module["x"], [module["x"]])

@@ -1,0 +1,475 @@
+"""Loops: what each iteration computes again, and copies that nothing needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from ops.advice.waste import (
+    MOVED,
+    Figure,
+    Rule,
+    Subject,
+    Waste,
+    bytes_moved,
+    bytes_of_arrays,
+    in_words,
+)
+from ops.hlo import HloModule, Instruction, ModuleEditor, edit
+from ops.hlo.builder import CONTROL
+from ops.hlo.editor import SideEffects
+from ops.loop_dependence import UPDATES
+from ops.performance.kernels import moves_something
+from ops.performance.tally import Count
+from ops.rules.control import Array, kept_by, only_caller, routed_from
+from simplifier.tools.graphs import postorder
+
+# What each iteration computes again.
+
+
+def loop_invariants(subject: Subject) -> Iterator[Waste]:
+    """Kernels of a body that read only what the loop passes on as it is.
+
+    What would be larger than all that it is computed from is no waste where XLA has not fused yet:
+    it will be computed where it is read.
+    """
+    invariant = {loop: _invariants(subject, loop) for loop in _counted_loops(subject)}
+    for loop, among in invariant.items():
+        for kernel in filter(moves_something, among):
+            cone = _leading_to(kernel, among)
+            if _is_worth_it(subject, kernel, cone, among):
+                yield _invariant(subject, kernel, cone, _around(loop, cone, invariant))
+
+
+def _invariant(
+    subject: Subject, kernel: Instruction, cone: Sequence[Instruction], loops: Sequence[Instruction]
+) -> Waste:
+    size, outermost = bytes_of_arrays([kernel]), loops[-1]
+    trips = subject.runs_of(kernel) // subject.runs_of(outermost)
+    return Waste(
+        kind="loop invariant",
+        instruction=kernel,
+        why=f"%{kernel.name} depends only on what %{outermost.name} passes on as it is, yet each of"
+        f" {in_words(trips)} iterations computes it.",
+        mend=f"Compute %{kernel.name} before %{outermost.name} and carry the result.",
+        unit="bytes moved by it",
+        figure=_moved_by(subject, tuple(filter(moves_something, cone))),
+        measure=MOVED,
+        expected=size * (trips - 1) * subject.runs_of(outermost),
+        edit=partial(hoisted, kernel=kernel, loops=loops),
+        price=f"{in_words(size)} bytes more live while %{outermost.name} runs.",
+    )
+
+
+def _around(
+    loop: Instruction,
+    cone: Iterable[Instruction],
+    invariant: Mapping[Instruction, Collection[Instruction]],
+) -> tuple[Instruction, ...]:
+    """A loop and those around it, innermost first, that all pass on what a value depends on."""
+    around, start = only_caller(loop.computation), loop.operands[0]
+    read = {each.attributes["index"] for each in cone if each.opcode == "get-tuple-element"}
+    if around is None or around not in invariant or start.opcode != "tuple":
+        return (loop,)
+    given = [each for number, each in enumerate(start.operands) if number in read]
+    if not all(map(invariant[around].__contains__, given)):
+        return (loop,)
+    outer = [each for value in given for each in _leading_to(value, invariant[around])]
+    return (loop, *_around(around, outer, invariant))
+
+
+def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instruction]) -> HloModule:
+    """The module that computes a value before loops, of which the first has it in its body."""
+    editor = edit(module)
+    for loop in loops:
+        copies: dict[Instruction, Instruction] = {}
+        for each in postorder([kernel], partial(_operands_but_state, editor)):
+            copies[each] = _copy_before(editor, loop, each, copies)
+        (inside,) = editor.carry(loop, [copies[kernel]])
+        editor.replace(kernel, inside)
+        kernel = copies[kernel]
+    return editor.finish()
+
+
+def _operands_but_state(editor: ModuleEditor, each: Instruction) -> Sequence[Instruction]:
+    return tuple(read for read in editor.operands(each) if read.parameter_number is None)
+
+
+def _copy_before(
+    editor: ModuleEditor,
+    loop: Instruction,
+    each: Instruction,
+    copies: Mapping[Instruction, Instruction],
+) -> Instruction:
+    """An instruction of a body again before the loop, where its operands have copies."""
+    into, shape, name = loop.computation, each.shape, each.name
+    if each.literal is not None:
+        return editor.constant(each.literal, shape, into=into, name=name)
+    operands = editor.operands(each)
+    if len(operands) == 1 and operands[0].parameter_number is not None:
+        (start,), number = editor.operands(loop), int(each.attributes["index"])
+        if start.opcode == "tuple":
+            return editor.operands(start)[number]
+        return editor.insert("get-tuple-element", [start], shape, index=number, name=name)
+    attributes = {key: each.attributes[key] for key in each.attributes if key != CONTROL}
+    reads = [copies[operand] for operand in operands]
+    return editor.insert(each.opcode, reads, shape, into=into, name=name, **attributes)
+
+
+def _counted_loops(subject: Subject) -> Iterator[Instruction]:
+    """The loops that run several times, with bodies of their own, innermost last."""
+    for computation in subject.runs:
+        for each in computation.instructions:
+            if each.opcode == "while" and only_caller(each.attributes["body"]) is each:
+                inside = subject.runs_of(each.attributes["body"].root)
+                if inside > subject.runs_of(each):
+                    yield each
+
+
+def _invariants(subject: Subject, loop: Instruction) -> dict[Instruction, None]:
+    """The instructions of a body that give the same in each iteration, in order."""
+    body = loop.attributes["body"]
+    (state,) = body.parameters
+    kept = _kept_elements(subject, loop)
+    effects, found = SideEffects(), dict[Instruction, None]()
+    for each in body.instructions:
+        if each.operands == (state,):
+            is_same = each.opcode == "get-tuple-element" and each.attributes["index"] in kept
+        else:
+            is_same = each is not state and all(map(found.__contains__, each.operands))
+        if is_same and each.shape.is_array and not effects.of(each):
+            found[each] = None
+    return found
+
+
+def _kept_elements(subject: Subject, loop: Instruction) -> frozenset[int]:
+    """The elements of the state that the body passes on, of which each is one array."""
+    if any(not each.is_array for each in loop.shape.elements):
+        return frozenset()
+    return kept_by(loop.attributes["body"], subject.registry.routes)
+
+
+def _leading_to(kernel: Instruction, among: Collection[Instruction]) -> tuple[Instruction, ...]:
+    """All that an instruction depends on, each after its operands, and itself."""
+    return tuple(
+        postorder([kernel], lambda each: [read for read in each.operands if read in among])
+    )
+
+
+def _is_worth_it(
+    subject: Subject,
+    kernel: Instruction,
+    cone: Iterable[Instruction],
+    invariant: Collection[Instruction],
+) -> bool:
+    """Whether what varies reads a kernel, only reads it, and it is worth to be kept."""
+    uses = Uses.of(subject, [kernel])
+    if uses.may_change or all(map(invariant.__contains__, uses.readers)) or _copied(kernel):
+        return False
+    read = [each for each in cone if each.opcode == "get-tuple-element" or each.literal]
+    is_fused = any(each.opcode == "fusion" for each in subject.summaries)
+    return is_fused or bytes_of_arrays([kernel]) <= bytes_of_arrays(read)
+
+
+# Copies that nothing needs.
+
+
+def needless_copies(subject: Subject) -> Iterator[Waste]:
+    """Copies in the same layout, where the copy and what it is of could be one array."""
+    for copy in subject.summaries:
+        source = _copied(copy)
+        if source is None:
+            continue
+        found = _in_place(subject, copy, source) or _only_read(subject, copy, source)
+        if found is not None:
+            size, runs = bytes_of_arrays([copy]), subject.runs_of(copy)
+            times = f" in each of {in_words(runs)} iterations" if runs > 1 else ""
+            yield Waste(
+                kind="copy",
+                instruction=copy,
+                why=f"%{copy.name} copies the {in_words(size)} bytes of %{source.name}{times},"
+                f" {found.why}.",
+                mend=found.mend,
+                unit="bytes copied in the loop" if runs > 1 else "bytes copied",
+                figure=partial(_moved_by_itself, key=_key(copy)),
+                measure=MOVED,
+                expected=2 * size * runs,
+                edit=partial(
+                    shared, copy=copy, source=source, update=found.update, first=found.first
+                ),
+            )
+
+
+@dataclass(frozen=True)
+class _Needless:
+    """Why a copy is not needed; what reads the array ``first``, before the ``update``."""
+
+    why: str
+    mend: str
+    update: Instruction | None = None
+    first: tuple[Instruction, ...] = ()
+
+
+def shared(
+    module: HloModule,
+    *,
+    copy: Instruction,
+    source: Instruction,
+    update: Instruction | None,
+    first: Sequence[Instruction],
+) -> HloModule:
+    """The module without a copy; an update of what was copied waits for those who read it."""
+    editor = edit(module)
+    editor.replace(copy, source)
+    if update and first:
+        waits: dict[str, Any] = {CONTROL: (*update.attributes.get(CONTROL, ()), *first)}
+        editor.replace(update, editor.clone(update, **waits))
+    return editor.finish()
+
+
+def _copied(kernel: Instruction) -> Instruction | None:
+    """What an instruction copies in the same layout; ``None`` if it does something else."""
+    root = kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
+    is_copy = root.opcode == "copy" and root.operands[0].shape == root.shape
+    if not is_copy or (root.shape.layout is None and root.shape.rank != 1):
+        return None
+    if root is kernel:
+        return kernel.operands[0]
+    number = root.operands[0].parameter_number
+    return None if number is None else kernel.operands[number]
+
+
+def _in_place(subject: Subject, copy: Instruction, source: Instruction) -> _Needless | None:
+    """A copy of an array of a loop's state, of which the update could change the array itself."""
+    origin, number = _origin((source, 0), subject)
+    after = _in_same_memory(subject, origin, number)
+    if after is None:
+        return None
+    uses = Uses.of(subject, [*_arrays_of(subject, origin, number), copy])
+    readers = [each for each in uses.readers if each is not copy]
+    updates = _updates_leading_to(after, {*uses.aliases})
+    if not updates or {*updates[-1:]} != {*uses.updates} or uses.escapes or uses.is_unsure:
+        return None
+    update = updates[-1]
+    around = {*copy.computation.instructions}
+    if any(update in _leading_to(each, around) for each in readers):
+        return None
+    before = _leading_to(update, around)
+    first = tuple(each for each in readers if each not in before)
+    names = " and ".join(f"%{each.name}" for each in readers)
+    early = f" after {names} read it" if readers else ""
+    return _Needless(
+        f"although %{update.name} could change it in place{early}",
+        f"Update %{source.name} itself{early}.",
+        update,
+        first,
+    )
+
+
+def _in_same_memory(subject: Subject, origin: Instruction, number: int) -> Instruction | None:
+    """The result that has the memory of an array of a parameter: next state of a loop, or output.
+
+    ``None`` if there is none, or if it is not an element of a tuple.
+    """
+    body = origin.computation
+    caller, numbers = only_caller(body), [number]
+    if origin.parameter_number is None or body.root.opcode != "tuple":
+        return None
+    if body is subject.module.entry:
+        pairs = subject.module.attributes.get("input_output_alias", ())
+        same = (each for each in pairs if each.operand == origin.parameter_number)
+        numbers = [each.output_index[0] for each in same if len(each.output_index) == 1]
+    elif caller is None or caller.attributes.get("body") is not body:
+        return None
+    return body.root.operands[numbers[0]] if numbers else None
+
+
+def _origin(array: Array, subject: Subject) -> Array:
+    """Where an array comes from in its computation, through bitcasts, too."""
+    array = routed_from(array, subject.registry.routes)
+    while array[0].opcode == "bitcast":
+        array = routed_from((array[0].operands[0], 0), subject.registry.routes)
+    return array
+
+
+def _arrays_of(subject: Subject, whole: Instruction, number: int) -> Sequence[Instruction]:
+    """An array, or the instructions that take it out of a tuple of arrays."""
+    return [*_elements_of(subject, whole, number)] if whole.shape.is_tuple else [whole]
+
+
+def _elements_of(subject: Subject, whole: Instruction, number: int) -> Iterator[Instruction]:
+    for user in subject.users(whole):
+        if user.opcode == "get-tuple-element" and user.attributes["index"] == number:
+            yield user
+
+
+def _updates_leading_to(
+    result: Instruction, start: Collection[Instruction]
+) -> Sequence[Instruction]:
+    """The updates in place, last first, that lead from one of some arrays to a result."""
+    found: list[Instruction] = []
+    while result not in start:
+        updated = result.operands[0] if result.opcode == "bitcast" else _updated(result)
+        if updated is None:
+            return ()
+        if result.opcode != "bitcast":
+            found.append(result)
+        result = updated
+    return found
+
+
+def _updated(kernel: Instruction) -> Instruction | None:
+    """The operand that a kernel writes over a part of; ``None`` if it does something else."""
+    if kernel.opcode in UPDATES:
+        return kernel.operands[0]
+    root = kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
+    if root.opcode not in UPDATES or root is kernel or not root.shape.is_array:
+        return None
+    number = root.operands[0].parameter_number
+    is_read_else = len(root.operands[0].users) > 1
+    return None if number is None or is_read_else else kernel.operands[number]
+
+
+def _only_read(subject: Subject, copy: Instruction, source: Instruction) -> _Needless | None:
+    """A copy that is only read, of what nobody changes; or of what nothing else reads."""
+    origin, number = _origin((source, 0), subject)
+    caller = only_caller(copy.computation)
+    loop = caller if caller is not None and caller.opcode == "while" else None
+    if (
+        origin.parameter_number is not None
+        and loop is not None
+        and number not in _kept_elements(subject, loop)
+    ):
+        return None
+    if loop is None and _in_same_memory(subject, origin, number) is not None:
+        return None
+    others = Uses.of(subject, _arrays_of(subject, origin, number))
+    if others.updates or others.is_unsure:
+        return None
+    if not Uses.of(subject, [copy]).may_change:
+        why = "which nobody changes while the copy is read"
+        return _Needless(why, f"Read %{source.name} itself.")
+    is_moved = [*others.readers] == [copy] and not others.escapes
+    is_computed = moves_something(origin) and origin.opcode not in _PASS_ON
+    if is_moved and is_computed and loop is None and origin.shape.is_array:
+        return _Needless("which nothing else reads", f"Let %{source.name} take its place.")
+    return None
+
+
+# Who reads an array, who changes it, and where it goes.
+
+
+@dataclass
+class Uses:
+    """Uses of some arrays in a computation, through all that passes them on.
+
+    Attributes:
+        aliases: the arrays, and what has the same memory.
+        readers: kernels that read them.
+        updates: kernels that write over a part of them.
+        escapes: whether one is the result of the computation, or a part of it.
+        is_unsure: whether something else happens to them.
+    """
+
+    aliases: dict[Instruction, None] = field(default_factory=dict[Instruction, None])
+    readers: dict[Instruction, None] = field(default_factory=dict[Instruction, None])
+    updates: dict[Instruction, None] = field(default_factory=dict[Instruction, None])
+    escapes: bool = False
+    is_unsure: bool = False
+
+    @property
+    def may_change(self) -> bool:
+        """Whether more than readers get at an array."""
+        return bool(self.updates) or self.escapes or self.is_unsure
+
+    @classmethod
+    def of(cls, subject: Subject, arrays: Iterable[Instruction]) -> Uses:
+        """The uses of some arrays."""
+        found, waiting = cls(), [*arrays]
+        while waiting:
+            array = waiting.pop()
+            if array not in found.aliases:
+                found.aliases[array] = None
+                found.escapes |= array.is_root
+                for user in subject.users(array):
+                    waiting += found._taken_in(subject, user, array)
+        return found
+
+    def _taken_in(
+        self, subject: Subject, user: Instruction, array: Instruction
+    ) -> Sequence[Instruction]:
+        """Note a user; what has the same memory behind it."""
+        if user.opcode == "bitcast":
+            return [user]
+        if user.opcode == "tuple":
+            return self._behind_tuple(subject, user, array)
+        if user.opcode in _PASS_ON or "output_to_operand_aliasing" in user.attributes:
+            self.is_unsure = True
+        elif _updated(user) is array:
+            self.updates[user] = None
+            self.is_unsure |= user.operands.count(array) > 1
+        else:
+            root = user.attributes["calls"].root if user.opcode == "fusion" else user
+            self.is_unsure |= (
+                any(each.opcode in UPDATES for each in _parts(root)) and root is not user
+            )
+            self.readers[user] = None
+        return ()
+
+    def _behind_tuple(
+        self, subject: Subject, whole: Instruction, array: Instruction
+    ) -> Sequence[Instruction]:
+        """Elements of a tuple that are an array, also behind and in loops that pass it on."""
+        found: list[Instruction] = []
+        caller = only_caller(whole.computation)
+        is_loop = caller is not None and caller.opcode == "while"
+        kept = _kept_elements(subject, caller) if is_loop and caller else ()
+        for number, element in enumerate(whole.operands):
+            self.escapes |= whole.is_root and element is array and number not in kept
+            for user in subject.users(whole) if element is array else ():
+                if user.opcode == "get-tuple-element":
+                    found += [user] if user.attributes["index"] == number else []
+                elif user.opcode == "while" and number in _kept_elements(subject, user):
+                    self.escapes |= user.is_root
+                    parts = (user.attributes[each].parameters[0] for each in ("body", "condition"))
+                    for each in (user, *parts):
+                        found += _elements_of(subject, each, number)
+                else:
+                    self.is_unsure = True
+        return found
+
+
+def _parts(root: Instruction) -> Sequence[Instruction]:
+    return root.operands if root.opcode == "tuple" else (root,)
+
+
+_PASS_ON: Final = frozenset(
+    ("add-dependency", "async-start", "call", "conditional", "copy-start", "domain", "opt-barrier")
+) | {"while", "collective-permute-start", "send", "all-reduce-start", "all-gather-start"}
+"""Opcodes that pass arrays on or read them later, so that nobody follows them here."""
+
+
+# Figures.
+
+
+def _moved_by(subject: Subject, kernels: Iterable[Instruction]) -> Figure:
+    """What some kernels move, and those that an edit puts elsewhere in place of them."""
+    others = {*map(_key, subject.summaries)} - {*map(_key, kernels)}
+
+    def moved(of: Subject) -> Count:
+        return bytes_moved(of, [each for each in of.summaries if _key(each) not in others])
+
+    return moved
+
+
+def _moved_by_itself(subject: Subject, key: tuple[str, str]) -> Count:
+    return bytes_moved(subject, [each for each in subject.summaries if _key(each) == key])
+
+
+def _key(kernel: Instruction) -> tuple[str, str]:
+    return kernel.computation.name, kernel.name
+
+
+RULES: Final[tuple[Rule, ...]] = (loop_invariants, needless_copies)
