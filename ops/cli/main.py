@@ -596,14 +596,9 @@ _COMMANDS: Final = {
             "before": value("FILE", A_MODULE),
             "after": value("AFTER", "a later one: print only what it wastes more", nargs="?"),
         }
-        | without(FILTERS, "--parameter", "--unknown", "--limit")
-        | {"--limit --top": FILTERS["--limit"]}
+        | without(ABOUT_MODULES, "--parameter", "--unknown")
         | SECONDS_OF_MODULE
-        | {
-            "--device": choice(
-                tuple(DEVICES), "the device that runs the module (default: %(default)s)"
-            )
-        },
+        | device_of("figures"),
     ),
     "simplify": _Command(
         simplify,
