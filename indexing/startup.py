@@ -1,8 +1,7 @@
 """The process of the command line, before it loads the library: how it ends, and collects garbage.
 
-Loading takes half a second, most of it sympy's. An interrupt ends it as it does later: in one word.
-Whoever asks for the version alone waits for none of it. Programs that import the library are left
-alone.
+Loading takes a fifth of a second. An interrupt ends it as it does later: in one word. Whoever asks
+for the version alone waits for none of it. Programs that import the library are left alone.
 """
 
 from __future__ import annotations
