@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from ops.cli.main import schema_text
+from ops.cli.commands import schema_text
 from tests.pages import with_generated
 
 Json: TypeAlias = "dict[str, Any]"

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from ops.cli import commands
+from ops.cli.usage import USAGES
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.extent import part
 from tests.project.sources import ROOT
@@ -52,11 +54,17 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
     assert (b"'argparse'" in loaded, b"'importlib.metadata'" in loaded) == (True, False)
 
 
-def test_the_version_waits_for_no_library() -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "indexing", "--version"]
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_version_and_the_help_wait_for_no_analysis(option: str) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "indexing", option]
     ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    loaded = ran.stderr.decode()
-    assert ("indexing.startup" in loaded, "sympy" in loaded) == (True, False)
+    loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.decode().splitlines()}
+    assert "indexing.startup" in loaded
+    assert loaded.isdisjoint({"sympy", "simplifier.forms", "indexing.map", "ops.hlo", "ops.rules"})
+
+
+def test_each_command_has_its_help() -> None:
+    assert [*USAGES] == [*commands.COMMANDS]
 
 
 HIDING = {"a package": "ops/__init__.py", "a module": "ops.py"}

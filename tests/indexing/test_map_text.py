@@ -19,7 +19,7 @@ from indexing import (
     parse_relation,
 )
 from ops import Unknown, hlo, parameter_indexing
-from ops.cli.main import main
+from ops.cli import main
 from simplifier import IndexingError, Interval, TextError, TextWarning, parse_expr
 from simplifier.expr.form import variable
 from simplifier.expr.printer import DIALECTS

@@ -152,7 +152,7 @@ def watch(frame, event, argument):
         deepest = max(deepest, depth_of(frame))
 
 import sympy
-from ops.cli.main import main
+from ops.cli import main
 from simplifier import simplify, symbol
 
 d0_and_d1 = sympy.Add(symbol("d0"), symbol("d1"), -symbol("d0"), evaluate=False)

@@ -1,4 +1,4 @@
-"""The command line: a table of commands with their arguments, and how one of them runs."""
+"""The commands with their options, and how one of them runs; their help stands in ``usage.py``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.passes import svg_of_layout
-from indexing.startup import INTERRUPTED, version
+from indexing.startup import INTERRUPTED
 from ops.cli import documents, kernels, maps
 from ops.cli.advice import advice
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import Document, Extent, Lines, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
 from ops.cli.others import diff, example, explore, layout_lines
+from ops.cli.usage import parsers
 from ops.fusion.reasons import FEW_PATHS
 from ops.hlo.opcodes import near_names, nearby
 from ops.performance import DEVICES
@@ -331,7 +332,6 @@ def gathered(options: Mapping[str, Any]) -> dict[str, Any]:
 
 # The run of a command, and the table of commands.
 
-_PROGRAM: Final = "python -m indexing"
 
 FINE: Final = 0
 INPUT_ERROR: Final = 1
@@ -342,14 +342,8 @@ UNKNOWN: Final = 3
 """Something is unknown, with ``--strict``."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that the arguments name, those of the process by default; the exit code.
-
-    Answers go to standard output, messages and the progress bar to standard error.
-
-    Raises:
-        SystemExit: with code 2 for arguments that make no sense, with code 0 after ``--help``.
-    """
+def main(argv: Sequence[str]) -> int:
+    """Run the command that the arguments name; see :func:`ops.cli.main`."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
@@ -427,11 +421,9 @@ class _Arguments(argparse.Namespace):
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """One command: its function, a summary, examples for the help, and its arguments."""
+    """One command: its function and its arguments."""
 
     run: Callable[..., Document]
-    summary: str
-    examples: tuple[str, ...]
     arguments: Options = field(default_factory=dict[str, Any])
     is_for_programs: bool = False
     """Whether its text is JSON."""
@@ -445,48 +437,19 @@ _RENDERING: Final[Options] = {
 }
 """The options of all commands."""
 
-_COMMANDS: Final = {
+COMMANDS: Final = {
     "summary": _Command(
         module_command("summary", kernels.KernelSummaries),
-        "print the kernels of modules at a glance: what each reads and writes, and how",
-        (
-            "summary examples/softmax.hlo",
-            "summary examples/transformer_block_fwd.hlo --sort reuse --top 5",
-            "summary examples --opcode fusion --json",
-        ),
         MODULES | ABOUT_MODULES | SECONDS_OF_MODULE | sorted_by("bytes", kernels.OF_KERNELS[:-1]),
     ),
     "maps": _Command(
-        module_command("maps", maps.InstructionMaps),
-        "print the indexing maps of every instruction of modules, or of one",
-        (
-            "maps examples/softmax.hlo",
-            "maps examples/softmax.hlo --instruction ynn_fusion --json",
-            "maps examples/softmax.hlo --direction input-to-output",
-            "maps examples/softmax.hlo --linear-offsets",
-            "maps examples --jobs 2 --json",
-        ),
-        MODULES | ABOUT_MODULES | VIEWS | MINIMAL,
+        module_command("maps", maps.InstructionMaps), MODULES | ABOUT_MODULES | VIEWS | MINIMAL
     ),
     "fusions": _Command(
-        module_command("fusions", maps.FusionMaps),
-        "print the maps from root to parameters: of the entry, and of each fusion of modules",
-        (
-            "fusions examples/softmax.hlo",
-            "fusions examples/softmax.hlo --json",
-            "fusions examples/softmax.hlo --minimal",
-            "fusions examples --jobs 0",
-        ),
-        MODULES | ABOUT_MODULES | VIEWS | MINIMAL,
+        module_command("fusions", maps.FusionMaps), MODULES | ABOUT_MODULES | VIEWS | MINIMAL
     ),
     "why": _Command(
         module_command("why", kernels.InstructionReasons),
-        "print why instructions need what they read: the instructions on the way to each map",
-        (
-            "why examples/softmax.hlo --instruction ynn_fusion.1",
-            "why examples/softmax.hlo --instruction ynn_fusion --parameter x.1",
-            "why examples/softmax.hlo --instruction ynn_fusion.1 --element 0,0,0 --needs 0,0,5",
-        ),
         MODULES
         | ABOUT_MODULES
         | {
@@ -502,12 +465,6 @@ _COMMANDS: Final = {
     ),
     "reads": _Command(
         reads,
-        "print what each element or tile of the results of instructions reads of each operand",
-        (
-            "reads examples/softmax.hlo",
-            "reads examples/softmax.hlo --instruction ynn_fusion.1 --tile 1x8x128",
-            "reads examples/softmax.hlo --instruction ynn_fusion.1 --at 3,4,5",
-        ),
         MODULES
         | ABOUT_MODULES
         | {
@@ -528,24 +485,14 @@ _COMMANDS: Final = {
         },
     ),
     "schedule": _Command(
-        module_command("schedule", kernels.FusionSchedules),
-        "print what each thread of a GPU reads and writes for each fusion",
-        ("schedule examples/softmax.hlo", "schedule examples/softmax.hlo --unroll 4 --json"),
-        MODULES | ABOUT_MODULES | UNROLL,
+        module_command("schedule", kernels.FusionSchedules), MODULES | ABOUT_MODULES | UNROLL
     ),
     "loops": _Command(
         module_command("loops", kernels.ModuleLoops),
-        "print how often each loop runs, what it counts, and which iterations need earlier ones",
-        ("loops examples/running_sum.hlo", "loops examples --json"),
         MODULES | ABOUT_MODULES | sorted_by(documents.AS_MODULE, kernels.OF_LOOPS[:1]),
     ),
     "diff": _Command(
         diff,
-        "print what changed between two modules: instructions that came and went, maps, bytes",
-        (
-            "diff examples/softmax.hlo examples/layernorm.hlo",
-            "diff examples/softmax.hlo examples/layernorm.hlo --opcode fusion --json",
-        ),
         {
             "before": value("BEFORE", A_MODULE),
             "after": value("AFTER", "the other one; one may be -, standard input"),
@@ -555,8 +502,6 @@ _COMMANDS: Final = {
     ),
     "coalescing": _Command(
         module_command("coalescing", kernels.FusionCoalescing),
-        "print what the warps of each fusion load from memory, the most wasteful access first",
-        ("coalescing gpu_module.hlo", "coalescing gpu_module.hlo --device H100 --unroll 4 --json"),
         MODULES
         | ABOUT_MODULES
         | UNROLL
@@ -565,17 +510,10 @@ _COMMANDS: Final = {
     ),
     "utilization": _Command(
         module_command("utilization", kernels.KernelUtilization),
-        "print how much of its operands each kernel uses, and what it reads again",
-        ("utilization examples/softmax.hlo", "utilization examples --seconds 60 --json"),
         MODULES | ABOUT_MODULES | SECONDS_OF_MODULE | sorted_by("wasted", kernels.OF_OPERANDS[:-1]),
     ),
     "tiles": _Command(
         module_command("tiles", kernels.KernelTiles),
-        "print the tile sizes of each kernel that move the fewest bytes on a device",
-        (
-            "tiles examples/softmax.hlo",
-            "tiles examples/softmax.hlo --instruction ynn_fusion --device H100 --limit 3",
-        ),
         MODULES
         | without(ABOUT_MODULES, "--instruction")
         | {
@@ -590,8 +528,6 @@ _COMMANDS: Final = {
     ),
     "advise": _Command(
         advice,
-        "print what a module wastes, why, and what mends it, with exact figures before and after",
-        ("advise gpu_module.hlo --device A100", "advise before.hlo after.hlo --json"),
         {
             "before": value("FILE", A_MODULE),
             "after": value("AFTER", "a later one: print only what it wastes more", nargs="?"),
@@ -602,12 +538,6 @@ _COMMANDS: Final = {
     ),
     "simplify": _Command(
         simplify,
-        "simplify maps in XLA's text and bare expressions, which are separated by lines of ---",
-        (
-            "simplify maps.txt",
-            "simplify -e 'd0 mod 8 + d0 floordiv 8 * 8' -e 'd0 mod 8, domain: d0 in [0, 7]'",
-            "echo '(d0) -> (d0 mod 8), domain: d0 in [0, 7]' | python -m indexing simplify",
-        ),
         {
             "file": value(
                 "FILE",
@@ -620,8 +550,6 @@ _COMMANDS: Final = {
     ),
     "layout": _Command(
         layout,
-        "print where the elements of an array lie in memory: words, sizes, maps, offsets",
-        ("layout 'f32[3,5]{1,0:T(2,2)}'", "layout 'bf16[4,8]{1,0:T(2,4)(2,1)}' -o layout.svg"),
         {
             "shape": value("SHAPE", "the shape of an array in HLO text"),
             "-o": value("FILE.svg", "write a picture", dest="output"),
@@ -629,11 +557,6 @@ _COMMANDS: Final = {
     ),
     "explore": _Command(
         explore,
-        "write a page to look at a module: its graphs, its text, and what each element reads",
-        (
-            "explore examples/softmax.hlo -o page.html",
-            "python -m indexing example mha_causal | python -m indexing explore - -o page.html",
-        ),
         {
             "file": value("FILE", f"{A_MODULE}, or - for standard input"),
             "-o": value("FILE.html", "write the page to this file", dest="output", required=True),
@@ -641,31 +564,17 @@ _COMMANDS: Final = {
     ),
     "example": _Command(
         example,
-        "print an example that comes with the library, a module or a pass, or list them",
-        ("example softmax", "example cancel_moves", "example"),
         {"name": value("NAME", "which one; without a name, all are listed", nargs="?", default="")},
     ),
-    "schema": _Command(
-        schema,
-        "print the JSON Schema of the documents that the other commands print with --json",
-        ("schema",),
-        is_for_programs=True,
-    ),
+    "schema": _Command(schema, is_for_programs=True),
 }
 
 
-def _parsed(argv: Sequence[str] | None) -> _Arguments:
-    """Parse the arguments, those of the process by default; exits if they make no sense."""
-    parser = _Parser(
-        prog=_PROGRAM,
-        description="Which elements of one tensor are needed for which elements of another.",
-        epilog=_epilog(command.examples[0] for command in _COMMANDS.values()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action=_ShowVersion, help="print the version and exit")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, command in _COMMANDS.items():
-        _declare(commands, name, command)
+def _parsed(argv: Sequence[str]) -> _Arguments:
+    """Parse the arguments; exits if they make no sense."""
+    parser, of_commands = parsers(_Parser)
+    for name, command in COMMANDS.items():
+        _declare(of_commands[name], command)
     found, left = parser.parse_known_args(argv, _Arguments())
     if left:
         listed = (*found.command.arguments, *_RENDERING)
@@ -689,33 +598,8 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(None, f"there is no command {value}; {hint}")
 
 
-class _ShowVersion(argparse.Action):
-    """Prints the version, and looks it up only then."""
-
-    def __init__(self, option_strings: Sequence[str], help: str, **_: object) -> None:  # noqa: A002 - argparse's names
-        super().__init__(
-            option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help
-        )
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it and exit."""
-        print(version())
-        parser.exit()
-
-
-def _declare(commands: Any, name: str, command: _Command) -> None:  # noqa: ANN401 - argparse's own is private
-    parser = commands.add_parser(
-        name,
-        help=command.summary,
-        description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-        epilog=_epilog(command.examples),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _declare(parser: _Parser, command: _Command) -> None:
+    """Give the parser of a command its options."""
     for names, settings in (command.arguments | _RENDERING).items():
         parser.add_argument(*names.split(), **settings)
     parser.set_defaults(command=command, parser=parser)
-
-
-def _epilog(examples: Iterable[str]) -> str:
-    calls = (text if _PROGRAM in text else f"{_PROGRAM} {text}" for text in examples)
-    return "\n".join(["examples:", *(f"  {call}" for call in calls)])
