@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import Shape, logical_to_linear, transpose_is_bitcast
+from ops.advice.recompute import separated
 from ops.advice.waste import (
     Figure,
     Measure,
@@ -30,7 +31,7 @@ from ops.advice.waste import (
     times,
 )
 from ops.fusion import Fusion
-from ops.hlo import Computation, HloModule, Instruction, edit
+from ops.hlo import HloModule, Instruction, edit
 from ops.limits import Device
 from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
 from ops.performance.kernels import likeness_of, tile_of
@@ -211,9 +212,12 @@ def _may_turn(subject: Subject, array: Instruction, users: Sequence[Instruction]
 
     Relayouts of a parameter are wastes of their own.
     """
-    known = [sectors_by(subject, each) for each in (*users, *_writer(array))]
+    kernels = (*users, *_writer(array))
+    known = [sectors_by(subject, each) for each in kernels]
     is_own = all(each and each.emitter is not Emitter.TRITON for each in known)
-    if array.is_root or not is_own:
+    bodies = {body for each in kernels for body in each.computations}
+    callers = [e for e in subject.module.instructions if not bodies.isdisjoint(e.computations)]
+    if array.is_root or not is_own or len(callers) > len(bodies):
         return False
     return bool(_writer(array)) or (_is_passed(array) and not _is_turned_first(users))
 
@@ -357,7 +361,9 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
     if reason is None:
         return None
-    edited, written = split(subject.module, kernel, ends), sum(each.shape.bytes for each in ends)
+    names = [each.name for each in ends]
+    edited = separated(subject.module, kernels=[kernel], places=[names])
+    written = sum(each.shape.bytes for each in ends)
     saved, measure = _sectors_saved(subject, edited, array), _of_device(subject.device)
     if saved * measure.bytes_each <= 2 * written:
         return None
@@ -373,7 +379,6 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
         measure=measure,
         expected=saved,
         edit=lambda _: edited,
-        price=f"{in_words(written)} bytes ({_names(ends)}) are written and read more.",
     )
 
 
@@ -394,33 +399,6 @@ def _end_of_epilogue(hero: Instruction) -> Instruction:
             break
         (end,) = end.users
     return end
-
-
-def split(module: HloModule, kernel: Instruction, ends: Sequence[Instruction]) -> HloModule:
-    """The module with one fusion up to some instructions of a fusion, and one for the rest.
-
-    What leads to both is computed in both.
-    """
-    body: Computation = kernel.attributes["calls"]
-    inside = [each for each in body.instructions if each.opcode != "parameter"]
-    first, waiting = {*ends}, [*ends]
-    while waiting:
-        fresh = {each for each in waiting.pop().operands if each.opcode != "parameter"} - first
-        first |= fresh
-        waiting += fresh
-    editor = edit(module)
-    now = dict(zip(inside, editor.inline(kernel), strict=True))
-    second: list[Instruction] = []
-    for each in inside:
-        rest = [now[user] for user in each.users if user not in first]
-        if each not in first:
-            second.append(now[each])
-        elif rest and each not in ends:
-            second.append(editor.clone(now[each]))
-            editor.replace_uses(now[each], second[-1], rest)
-    editor.outline([now[each] for each in inside if each in first], kind="kInput")
-    editor.outline(second, name=kernel.name)
-    return editor.finish()
 
 
 # Tails: what tiles have beyond the end of an array.
@@ -636,9 +614,13 @@ def relayouts(subject: Subject) -> Iterator[Waste]:
 
 def _is_turned_first(users: Sequence[Instruction]) -> bool:
     """Whether all users are relayouts, and none writes a result, which takes memory anyway."""
-    results = (each for user in users for each in (user, *user.users) if each.opcode == "tuple")
-    is_result = any(results) or any(each.is_root for each in users)
-    return bool(users) and all(map(_is_relayout, users)) and not is_result
+    return bool(users) and all(map(_is_relayout, users)) and not any(map(_is_result, users))
+
+
+def _is_result(value: Instruction) -> bool:
+    """Whether it is a result of the program, maybe in another shape."""
+    passed = [each for each in value.users if each.opcode in {"bitcast", "tuple"}]
+    return value.is_root or any(each.opcode == "tuple" or _is_result(each) for each in passed)
 
 
 def _is_relayout(kernel: Instruction) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Final
 
 from indexing import MapError
@@ -70,7 +71,7 @@ def _waste(
         figure=operations,
         measure=OPERATIONS,
         expected=saved,
-        edit=partial(separated, kernels=kernels, places=[place.name for place in places]),
+        edit=partial(separated, kernels=kernels, places=[[place.name] for place in places]),
     )
 
 
@@ -78,29 +79,41 @@ def _waste(
 
 
 def separated(
-    module: HloModule, *, kernels: Sequence[Instruction], places: Sequence[str]
+    module: HloModule, *, kernels: Sequence[Instruction], places: Iterable[Sequence[str]]
 ) -> HloModule:
-    """The module where fusions that are alike end at some of their values, by name."""
+    """The module where fusions that are alike end at some of their values, by name.
+
+    Values that are listed together have one fusion.
+    """
     editor = edit(module)
     bodies = dict.fromkeys(body for kernel in kernels for body in kernel.computations)
-    for body in bodies:
-        for name in places:
-            _set_apart(editor, body[name])
+    for body, names in product(bodies, places):
+        _set_apart(editor, [body[name] for name in names])
     for kernel in kernels:
-        rest = [each for each in editor.inline(kernel) if each.opcode != "fusion"]
+        rest = [each for each in editor.inline(kernel) if not _is_apart(each)]
         editor.outline(rest, name=kernel.name, kind=kernel.attributes["kind"])
     return editor.finish()
 
 
-def _set_apart(editor: ModuleEditor, place: Instruction) -> None:
-    """Put a copy of all that leads to a value into a fusion of its own."""
+def _set_apart(editor: ModuleEditor, places: Sequence[Instruction]) -> None:
+    """Put a copy of all that leads to some values into a fusion of its own."""
     copies: dict[Instruction, Instruction] = {}
-    for each in _chain(place, editor.operands):
-        operands = [copies.get(operand, operand) for operand in editor.operands(each)]
-        copies[each] = editor.clone(each, operands=operands)
-    editor.replace(place, copies[place])
+    for each in (each for place in places for each in _chain(place, editor.operands)):
+        if each not in copies:
+            operands = [copies.get(operand, operand) for operand in editor.operands(each)]
+            copies[each] = editor.clone(each, operands=operands)
+    for place in places:
+        editor.replace(place, copies[place])
     kind = "kInput" if any(each.opcode == "reduce" for each in copies) else "kLoop"
-    editor.outline(copies.values(), name=place.name, kind=kind)
+    editor.outline(copies.values(), name=places[-1].name, kind=kind)
+
+
+def _is_apart(each: Instruction) -> bool:
+    """Whether it is a fusion that was put apart, or one of its results."""
+    return any(
+        one.opcode == "fusion"
+        for one in (each, *(each.operands if each.opcode == "get-tuple-element" else ()))
+    )
 
 
 # Where values are computed again.
