@@ -14,7 +14,7 @@ from math import inf, prod
 from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap
-from indexing.layout import Shape, logical_to_linear, transpose_is_bitcast
+from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose_is_bitcast
 from ops.advice.recompute import separated
 from ops.advice.waste import (
     Figure,
@@ -36,9 +36,19 @@ from ops.limits import Device
 from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
 from ops.performance.kernels import likeness_of, tile_of
 from ops.performance.tally import BITS_OF_BYTE, Count, sum_of_counts
+from ops.rules.control import only_caller
 from ops.rules.elementwise import ELEMENTWISE
 from ops.tiling import TilingSpace, tilings
-from ops.xla_gpu import KERNELS, Access, Emitter, emitter_and_heroes, permutation_of, schedule_of
+from ops.xla_gpu import (
+    KERNELS,
+    WARP_SIZE,
+    Access,
+    Emitter,
+    block_level,
+    emitter_and_heroes,
+    permutation_of,
+    schedule_of,
+)
 from simplifier.errors import IndexingError
 
 # Sectors of memory that warps touch.
@@ -215,9 +225,8 @@ def _may_turn(subject: Subject, array: Instruction, users: Sequence[Instruction]
     kernels = (*users, *_writer(array))
     known = [sectors_by(subject, each) for each in kernels]
     is_own = all(each and each.emitter is not Emitter.TRITON for each in known)
-    bodies = {body for each in kernels for body in each.computations}
-    callers = [e for e in subject.module.instructions if not bodies.isdisjoint(e.computations)]
-    if array.is_root or not is_own or len(callers) > len(bodies):
+    bodies = [body for each in kernels for body in each.computations]
+    if array.is_root or not is_own or not all(map(only_caller, bodies)):
         return False
     return bool(_writer(array)) or (_is_passed(array) and not _is_turned_first(users))
 
@@ -267,8 +276,8 @@ def _turning(kernel: Instruction, array: Instruction) -> Instruction:
 
 _TURNS: Final = frozenset(
     (
-        *("concatenate", "copy", "dynamic-slice", "gather", "pad", "reduce", "reduce-window"),
-        *("reshape", "reverse", "slice", "transpose"),
+        *("concatenate", "copy", "dot", "dynamic-slice", "gather", "pad", "reduce"),
+        *("reduce-window", "reshape", "reverse", "slice", "transpose"),
     )
 )
 
@@ -355,7 +364,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     known = sectors_by(subject, kernel)
     heroes = {each: _emitter_of(each) for each in _behind(kernel, array)}
     heroes = {each: emitter for each, emitter in heroes.items() if emitter}
-    if not heroes or kernel.shape.is_tuple or (known and known.emitter in _IN_ORDER):
+    if not heroes or (known and known.emitter in _IN_ORDER):
         return None
     ends = [*dict.fromkeys(map(_end_of_epilogue, heroes))]
     hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
@@ -457,16 +466,16 @@ def _places(subject: Subject) -> int:
     )
 
 
-def _better_tile(subject: Subject, kernel: Fusion, now: Sequence[int]) -> tuple[int, ...] | None:
-    """The tile with the fewest masked elements, for as many programs that move no more bytes.
+def _better_tile(subject: Subject, kernel: Fusion, now: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The tile with the fewest masked elements, and with as much for blocks and threads to do.
 
-    A dot has tiles as its unit wants them.
+    All programs may move no more bytes. A dot has tiles as its unit wants them.
     """
     (root,), (array, *_) = kernel.roots, kernel.roots[0].shape.arrays
     if any(each.opcode == "dot" for each in root.attributes["calls"].instructions):
         return None
     choices = [
-        (min(size, part), *(1 << n for n in range(size.bit_length()) if size % (1 << n) == 0))
+        (min(size, part), size, *(1 << log for log in range(size.bit_length())))
         for size, part in zip(array.dimensions, now, strict=True)
     ]
     try:
@@ -476,15 +485,16 @@ def _better_tile(subject: Subject, kernel: Fusion, now: Sequence[int]) -> tuple[
         return None
     by_tile = {each.sizes[: array.rank]: each for each in reversed(found)}
     moved = by_tile.get(tuple(first for first, *_ in choices))
+    blocks = block_level(root)
+    threads = min(prod(now), blocks.warps * WARP_SIZE if blocks else 1)
     fitting = (
         tile
         for tile, each in by_tile.items()
         if moved and each.programs >= moved.programs and each.bytes <= moved.bytes
+        if prod(tile) >= threads
     )
-    best = min(
-        fitting, key=lambda tile: (_masked(root, tile), _programs(array, tile)), default=None
-    )
-    return best if best and _masked(root, best) < _masked(root, now) else None
+    best = min(fitting, key=lambda tile: (_masked(root, tile), _programs(array, tile)), default=now)
+    return best if _masked(root, best) < _masked(root, now) else None
 
 
 def _tiled(module: HloModule, *, kernel: Instruction, tile: Sequence[int]) -> HloModule:
@@ -509,7 +519,7 @@ def padding(subject: Subject) -> Iterator[Waste]:
         if each not in seen and each.shape.is_array and _is_padded(each):
             alike = _lying_alike(each)
             seen |= {each, *alike}
-            yield from _better_order(alike) if alike else ()
+            yield from _better_order(subject, alike) if alike else ()
 
 
 def _in_memory(subject: Subject) -> Iterator[Instruction]:
@@ -533,25 +543,26 @@ def _plain_bytes(array: Instruction) -> int:
     return -(-array.shape.element_count * array.shape.element_size_in_bits // BITS_OF_BYTE)
 
 
-def _better_order(alike: Sequence[Instruction]) -> Iterator[Waste]:
+def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Waste]:
     """The order of dimensions with the fewest bytes for arrays that lie alike."""
-    array = max(alike, key=_plain_bytes)
+    shown = [each for each in alike if each.computation in subject.runs]
+    array = max(shown, key=_plain_bytes)
     now = array.shape.array_layout.minor_to_major
 
     def weight(order: Sequence[int]) -> tuple[int, int]:
         pairs = combinations(map(now.index, order), 2)
-        total = sum(_in_order(each.shape, order).bytes for each in alike)
+        total = sum(_in_order(each.shape, order).bytes for each in shown)
         return total, sum(one > other for one, other in pairs)
 
     order = min(permutations(now), key=weight)
-    passed = _names(each for each in alike if each.opcode == "parameter")
+    passed = _names(each for each in shown if each.opcode == "parameter")
     if order != now:
         yield Waste(
             kind="padding",
             instruction=array,
             why=f"{array.shape} is padded: {in_words(array.shape.bytes)} bytes hold"
             f" {in_words(_plain_bytes(array))}.",
-            mend=f"Layout {_text(order)} for {_names(alike)}.",
+            mend=f"Layout {_text(order)} for {_names(shown)}.",
             unit=f"bytes of %{array.name} in memory",
             figure=lambda each: sum(
                 found.shape.bytes for found in [again(each.module, array)] if found
@@ -584,14 +595,26 @@ def _lying_alike(array: Instruction) -> tuple[Instruction, ...]:
 
 def _linked(array: Instruction) -> list[Instruction] | None:
     """The arrays that lie in the order of this one; ``None`` if it cannot lie in another one."""
+    caller = only_caller(array.computation)
     others = [each for each in array.users if each.opcode not in _READ_ANY_LAYOUT]
     linked = [each for each in others if each.opcode in _KEEP_ORDER]
+    inside = [each for each in others if each.opcode == "fusion"]
+    is_bound = len(linked) + len(inside) < len(others)
+    linked += [each for user in inside for each in _parameters(user, array)]
+    linked += [caller] if caller and array.is_root else []
     if array.opcode in _KEEP_ORDER:
         linked += [each for each in array.operands if each.shape.rank == array.shape.rank]
+    elif array.opcode == "fusion":
+        linked.append(array.attributes["calls"].root)
+    elif caller and array.parameter_number is not None:
+        linked.append(caller.operands[array.parameter_number])
     elif array.opcode not in {"broadcast", "iota"} and not _is_passed(array):
         return None
-    orders = {each.shape.array_layout.minor_to_major for each in (array, *linked)}
-    return None if len(linked) < len(others) or len(orders) > 1 else linked
+    is_one = all(each.shape.is_array for each in linked) and (
+        not caller or caller.opcode == "fusion"
+    )
+    orders = {each.shape.array_layout.minor_to_major for each in (array, *linked) if is_one}
+    return None if is_bound or len(orders) != 1 else linked
 
 
 _KEEP_ORDER: Final = ELEMENTWISE | {"concatenate", "pad", "reverse", "slice"}
@@ -657,7 +680,7 @@ def _of_parameter(
     """The parameter in the order in which all that read it want to have it."""
     shapes = {_as_wanted(subject, array, each) for each in users}
     shape, names = shapes.pop(), _names(users)
-    if shapes or shape is None or shape == array.shape:
+    if shapes or shape is None or copy_is_bitcast(array.shape, shape):
         return
     sizes = f"{in_words(shape.bytes)} bytes of memory instead of {in_words(array.shape.bytes)}"
     yield Waste(

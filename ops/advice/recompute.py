@@ -109,11 +109,9 @@ def _set_apart(editor: ModuleEditor, places: Sequence[Instruction]) -> None:
 
 
 def _is_apart(each: Instruction) -> bool:
-    """Whether it is a fusion that was put apart, or one of its results."""
-    return any(
-        one.opcode == "fusion"
-        for one in (each, *(each.operands if each.opcode == "get-tuple-element" else ()))
-    )
+    """Whether it is a fusion that was put apart, one of its results, or a list of results."""
+    source = each.operands[0] if each.opcode == "get-tuple-element" else each
+    return source.opcode in ("fusion", "tuple")
 
 
 # Where values are computed again.

@@ -82,6 +82,31 @@ ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0)
   n = f32[64,256,3]{2,1,0:T(8,128)} negate(x)
   ROOT e = f32[64,256,3]{2,1,0:T(8,128)} exponential(n) }"""
 
+PADDED_FUSION: Final = """
+f1 { a = f32[64,256,3]{2,1,0:T(8,128)} parameter(0)
+  b = f32[64,256,3]{2,1,0:T(8,128)} parameter(1)
+  s = f32[64,256,3]{2,1,0:T(8,128)} add(a, b)
+  ROOT r = f32[64,256,3]{2,1,0:T(8,128)} negate(s) }
+ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0) y = f32[3]{0:T(128)} parameter(1)
+  b = f32[64,256,3]{2,1,0:T(8,128)} broadcast(y), dimensions={2}
+  ROOT f = f32[64,256,3]{2,1,0:T(8,128)} fusion(x, b), kind=kLoop, calls=f1 }"""
+
+TWO_RESULTS: Final = f"""{ADD}
+f1 {{ p = f32[256,128] parameter(0) q = f32[256] parameter(1) z = f32[] constant(0)
+  r = f32[256] reduce(p, z), dimensions={{1}}, to_apply=add n = f32[256] negate(r)
+  k = f32[512] concatenate(n, q), dimensions={{0}} l = f32[512] tanh(k)
+  ROOT t = (f32[512], f32[512]) tuple(k, l) }}
+ENTRY e {{ p = f32[256,128] parameter(0) q = f32[256] parameter(1)
+  ROOT f = (f32[512], f32[512]) fusion(p, q), kind=kLoop, calls=f1 }}"""
+
+TILES: Final = """
+f1 { x = f32[1000,1000] parameter(0) ROOT t = f32[1000,1000] tanh(x) }
+ENTRY e { x = f32[1000,1000] parameter(0)
+  ROOT f = f32[1000,1000] fusion(x), kind=kCustom, calls=f1, backend_config={
+    "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
+      "num_warps":"4","output_tiles":[{"sizes":["64","64"]}]}}} }"""
+"""No tile of as many elements as a block has threads divides this array."""
+
 CASES: Final = {
     "written": (TURNED, "uncoalesced: %t", 4096, 1024),
     "short rows": (SHORT_ROWS, "uncoalesced: %r", 3136, 448),
@@ -91,6 +116,9 @@ CASES: Final = {
     "copies around": (AROUND, "layout: %s", 12288, 0),
     "turned first": (LESS + LESS_ROOT + TURNED_FIRST, "layout: %x", 4096, 0),
     "padded": (PADDED, "padding: %e", 8388608, 196608),
+    "padded in a fusion": (PADDED_FUSION, "padding: %f", 8388608, 196608),
+    "two results": (TWO_RESULTS, "emitter lost: %k", 8192, 4096),
+    "tiles": (TILES, "tail: %f", 48576, 8000),
 }
 """A module; the kind and the instruction that are named; and the figures."""
 
