@@ -14,7 +14,7 @@ from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
 from ops.hlo.opcodes import neutral_element
 from ops.index_maps import Size
 from ops.jax.composites import COMPOSITES, SizeValues
-from ops.jax.lowering import inlined, lowered, symbols_of
+from ops.jax.lowering import arrays, inlined, lowered, symbols_of
 from ops.jax.primitives import (
     CALLS,
     COMPARISONS,
@@ -151,8 +151,9 @@ class _Builder(JaxprBuilder):
             return [self._value(size_of(given["dim"]), avals[0])]
         if name in INDEXED:
             self._facts |= dict.fromkeys(self._fitting(operands[0], operands[INDEXED[name] :]))
-        if name in COMPOSITES:
-            return COMPOSITES[name](self, equation)
+        made = COMPOSITES[name](self, equation) if name in COMPOSITES else None
+        if made is not None:
+            return made
         if name not in RULES or any(
             is_key(each.aval) for each in (*of_jax.invars, *of_jax.outvars)
         ):
@@ -174,17 +175,19 @@ class _Builder(JaxprBuilder):
             return self.elements(
                 self.add("custom-call", after, operands, {"custom_call_target": name})
             )
-        entry = program.entry
-        given = dict(zip(entry.parameters[len(symbols) :], operands, strict=True))
-        sizes = dict(zip(entry.parameters, symbols, strict=False))
+        parameters = arrays(program.parameters)
+        given = dict(zip(parameters[len(symbols) :], operands, strict=True))
+        sizes = dict(zip(parameters, symbols, strict=False))
 
         def instead(each: Instruction) -> Instruction | None:
             if each.opcode == "get-dimension-size" and each.operands[0] in sizes:
                 return self._value(size_of(sizes[each.operands[0]]), _SIZE)
+            if each.opcode == "parameter" and not each.shape.is_array:
+                return self.made("after-all", each.shape, ((),))
             return given.get(each)
 
-        results = [entry.root] if len(after) == 1 else entry.root.operands
-        return inlined(self, results, instead)
+        root = program.root
+        return inlined(self, arrays(root.operands if root.opcode == "tuple" else [root]), instead)
 
     def _operands(self, equation: JaxprEquation) -> list[Instruction]:
         """The operands as HLO has them: some that are parameters in JAX are constants there."""

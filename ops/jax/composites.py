@@ -26,8 +26,8 @@ from simplifier.forms import Atom, AtomKind, Form, Interval, scope_of
 
 # JAX's primitives that become several instructions of HLO.
 
-Composite: TypeAlias = "Callable[[JaxprBuilder, JaxprEquation], list[Instruction]]"
-"""From an equation to its results."""
+Composite: TypeAlias = "Callable[[JaxprBuilder, JaxprEquation], list[Instruction] | None]"
+"""From an equation to its results; ``None`` where JAX's own program says as much."""
 
 
 def _convolution(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
@@ -127,136 +127,42 @@ def _cond(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     return builder.elements(made)
 
 
-def _scan(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-    """A jaxpr for slice after slice, which carries values from each to the next."""
-    scanned = _Scan(equation)
-    if scanned.is_symbolic and scanned.has_rows:
-        return scanned.at_once(builder, equation.operands)
-    if isinstance(scanned.length, int):
-        return scanned.step_by_step(builder, equation.operands)
-    target = {"custom_call_target": "scan of symbolic length without rows"}
-    return builder.elements(builder.add("custom-call", equation.after, equation.operands, target))
+def _scan(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction] | None:
+    """A jaxpr for slice after slice, as one operation; values that it only reads are carried.
+
+    JAX's own loop says as much where all sizes are known, or nothing is sliced or stacked up.
+    """
+    _, given, operands, before, after = equation
+    fixed: int = given["num_consts"]
+    carries: int = given["num_carry"]
+    kept = fixed + carries
+    stacked, rows = after[carries:], [_aval(each, each.shape[1:]) for each in before[kept:]]
+    arrays = (*before, *stacked, SimpleNamespace(shape=(given["length"],)))
+    if all(isinstance(size, int) for each in arrays for size in each.shape):
+        return None
+    if not rows and not stacked:
+        return None
+    inside = builder.nested()
+    parameters = inside.parameters([*rows, *before[:kept]])
+    slices, carried = parameters[: len(rows)], parameters[len(rows) :]
+    results = inside.run(given["jaxpr"], [*carried, *slices])
+    inside.together([*results[carries:], *carried[:fixed], *results[:carries]])
+    attributes: dict[str, Any] = {
+        "dimensions": (0,),
+        "num_carries": kept,
+        "is_reverse": given["reverse"],
+        "to_apply": inside.computation("step", inside.instructions),
+    }
+    avals = [*stacked, *before[:kept]]
+    found = builder.elements(
+        builder.add("scan", avals, [*operands[kept:], *operands[:kept]], attributes)
+    )
+    outputs, last = found[: len(stacked)], found[len(stacked) :]
+    return [*last[fixed:], *outputs]
 
 
 InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
 """Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
-
-
-class _Scan:
-    """The parts of a scan: the values that its jaxpr reads, carries, slices, and stacks up."""
-
-    def __init__(self, equation: JaxprEquation) -> None:
-        given = equation.given
-        self.jaxpr = given["jaxpr"]
-        self.length = given["length"]
-        self.is_reverse = given["reverse"]
-        self.before = equation.before
-        self.carries = given["num_carry"]
-        self.fixed = given["num_consts"]
-        self.kept = self.fixed + self.carries
-        self.stacked = equation.after[self.carries :]
-        self.integer = SimpleNamespace(shape=(), dtype="int32")
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether anything is sliced or stacked up."""
-        return len(self.before) > self.kept or bool(self.stacked)
-
-    @property
-    def is_symbolic(self) -> bool:
-        """Whether the length or a size is an expression."""
-        arrays = [each.shape for each in (*self.before, *self.stacked)]
-        sizes = (size for shape in (*arrays, (self.length,)) for size in shape)
-        return not all(isinstance(size, int) for size in sizes)
-
-    # A loop that counts.
-
-    def step_by_step(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
-        """A loop with slices and updates; of its state, the counter comes first."""
-        start = builder.constant(self.integer, 0)
-        nothing = [builder.constant(aval) for aval in self.stacked]
-        avals = [self.integer, *self.before, *self.stacked]
-        state = [start, *operands, *nothing]
-        after = _loop(builder, avals, state, self._next_state, self._goes_on)
-        return after[1 + self.fixed : 1 + self.kept] + after[1 + len(operands) :]
-
-    def _goes_on(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
-        end = inside.constant(self.integer, self.length)
-        return [inside.add("compare", [_TRUTH], [state[0], end], {"direction": "LT"})]
-
-    def _next_state(self, inside: JaxprBuilder, state: list[Instruction]) -> list[Instruction]:
-        counter, kept = state[0], state[1 : 1 + self.kept]
-        inputs, outputs = state[1 + self.kept : 1 + len(self.before)], state[1 + len(self.before) :]
-        place = self._place(inside, counter)
-        slices = [
-            self._slice(inside, array, aval, place)
-            for array, aval in zip(inputs, self.before[self.kept :], strict=True)
-        ]
-        results = inside.run(self.jaxpr, [*kept, *slices])
-        updated = [
-            self._update(inside, array, made, aval, place)
-            for array, made, aval in zip(
-                outputs, results[self.carries :], self.stacked, strict=True
-            )
-        ]
-        one = inside.constant(self.integer, 1)
-        after = inside.add("add", [self.integer], [counter, one])
-        carried = results[: self.carries]
-        return [after, *kept[: self.fixed], *carried, *inputs, *updated]
-
-    def _place(self, inside: JaxprBuilder, counter: Instruction) -> Instruction:
-        if not self.is_reverse:
-            return counter
-        last = inside.constant(self.integer, self.length - 1)
-        return inside.add("subtract", [self.integer], [last, counter])
-
-    def _slice(
-        self, inside: JaxprBuilder, array: Instruction, aval: OfJax, place: Instruction
-    ) -> Instruction:
-        row = _aval(aval, (1, *aval.shape[1:]))
-        sizes = {"dynamic_slice_sizes": row.shape}
-        taken = inside.add(
-            "dynamic-slice", [row], [array, *self._start(inside, aval, place)], sizes
-        )
-        return inside.add("reshape", [_aval(aval, aval.shape[1:])], [taken])
-
-    def _update(
-        self,
-        inside: JaxprBuilder,
-        array: Instruction,
-        made: Instruction,
-        aval: OfJax,
-        place: Instruction,
-    ) -> Instruction:
-        row = inside.add("reshape", [_aval(aval, (1, *aval.shape[1:]))], [made])
-        start = self._start(inside, aval, place)
-        return inside.add("dynamic-update-slice", [aval], [array, row, *start])
-
-    def _start(self, inside: JaxprBuilder, aval: OfJax, place: Instruction) -> list[Instruction]:
-        return [place, *(inside.constant(self.integer, 0) for _ in aval.shape[1:])]
-
-    # Any length.
-
-    def at_once(self, builder: JaxprBuilder, operands: list[Instruction]) -> list[Instruction]:
-        """The operation ``scan``: values that the jaxpr only reads are carried as they are."""
-        kept, inputs = operands[: self.kept], operands[self.kept :]
-        rows = [_aval(aval, aval.shape[1:]) for aval in self.before[self.kept :]]
-        inside = builder.nested()
-        parameters = inside.parameters([*rows, *self.before[: self.kept]])
-        slices, carried = parameters[: len(rows)], parameters[len(rows) :]
-        results = inside.run(self.jaxpr, [*carried, *slices])
-        after = [*results[self.carries :], *carried[: self.fixed], *results[: self.carries]]
-        inside.together(after)
-        attributes: dict[str, Any] = {
-            "dimensions": (0,),
-            "num_carries": self.kept,
-            "is_reverse": self.is_reverse,
-            "to_apply": inside.computation("step", inside.instructions),
-        }
-        avals = [*self.stacked, *self.before[: self.kept]]
-        found = builder.elements(builder.add("scan", avals, [*inputs, *kept], attributes))
-        outputs, last = found[: len(self.stacked)], found[len(self.stacked) :]
-        return [*last[self.fixed :], *outputs]
 
 
 def _loop(

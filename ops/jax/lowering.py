@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ops.hlo.builder import CONTROL, InstructionBuilder
-from ops.hlo.module import Computation, HloModule, Instruction, with_copies
+from ops.hlo.module import Computation, Instruction, with_copies
 from ops.hlo.parser import parse
 from ops.index_maps import Size
 from ops.jax.primitives import OfJax, library, written
@@ -19,7 +19,7 @@ _PLATFORMS: Final = ("tpu", "cpu")
 """Whose programs are asked for: on the first, algebra is operations of HLO and no library's."""
 
 
-def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> HloModule | None:
+def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> Computation | None:
     """JAX's program for an equation, if it has one and the sizes of its results are known.
 
     Its parameters are an array of each size in ``symbols``, which tells the size, and the operands.
@@ -43,25 +43,29 @@ def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> HloModule | None:
     return next((each for each in programs if each is not None), None)
 
 
-def _same(*arrays: OfJax) -> OfJax:
-    return arrays
+def _same(*values: OfJax) -> OfJax:
+    return values
 
 
 def _program(
     function: OfJax, given: Sequence[OfJax], platform: str, *, is_symbolic: bool
-) -> HloModule | None:
+) -> Computation | None:
     """The program of a compiled function for a platform, if it says what the function does."""
     try:
         if is_symbolic:
             text = library().export.export(function, platforms=[platform])(*given).mlir_module()
         else:
             text = function.trace(*given).lower(lowering_platforms=(platform,)).as_text()
-        entry = (module := parse(text)).entry
+        entry = parse(text).entry
     except Exception:  # noqa: BLE001 - JAX raises what its rules do
         return None
-    return (
-        module if _sizes(entry.root) is not None and len(entry.parameters) == len(given) else None
-    )
+    is_whole = _sizes(entry.root) is not None and len(arrays(entry.parameters)) == len(given)
+    return entry if is_whole else None
+
+
+def arrays(values: Sequence[Instruction]) -> list[Instruction]:
+    """The arrays among values: programs whose effects have an order take and give tokens, too."""
+    return [each for each in values if each.shape.is_array]
 
 
 def symbols_of(avals: Sequence[OfJax]) -> list[OfJax]:

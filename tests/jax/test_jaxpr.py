@@ -315,6 +315,9 @@ def callback() -> OfJax:
 EFFECTS: dict[str, Callable[..., Any]] = {
     "jax-debug-print": lambda x: (jax().debug.print("{}", x), x * 2)[1],
     "a callback in order": lambda x: (callback()(print, None, x, ordered=True), x * 2)[1],
+    "a callback in order, in a loop": lambda x: jax().lax.scan(
+        lambda n, row: (n, (callback()(print, None, row, ordered=True), row * 2)[1]), 0, x
+    )[1],
     "in a function": lambda x: (jax().jit(lambda y: jax().debug.print("{}", y))(x), x * 2)[1],
     "in a branch": lambda x: (
         jax().lax.cond(x[0, 0] > 0, lambda: jax().debug.print("!"), lambda: None),

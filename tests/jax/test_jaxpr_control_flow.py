@@ -128,8 +128,8 @@ def felt(function: Callable[..., OfJax], shapes: tuple[str, ...]) -> list[set[Pa
 @pytest.mark.needs("jax")
 def test_iterations_of_a_scan_are_those_of_a_loop() -> None:
     (loop,) = ops.loops(ops.from_jax(sums, *arguments(("8, 3", "3"))))
-    assert str(loop) == "%while.1 runs 8 times, array 0 counts from 0 by 1"
-    assert [*map(str, loop.dependences())] == ["array 1: (k) -> (k + 1), domain: k in [0, 6]"]
+    assert str(loop) == "%while.1 runs 8 times, array 1 counts from 0 by 1"
+    assert [*map(str, loop.dependences())] == ["array 2: (k) -> (k + 1), domain: k in [0, 6]"]
     assert [update.is_disjoint() for update in loop.updates()] == [True]
 
 
