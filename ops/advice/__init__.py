@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ops.advice.accesses import RULES as OF_ACCESSES
+from ops.advice.collectives import RULES as OF_COLLECTIVES
 from ops.advice.duplicates import RULES as OF_DUPLICATES
 from ops.advice.fusions import RULES as OF_FUSIONS
 from ops.advice.loops import RULES as OF_LOOPS
@@ -31,7 +32,7 @@ __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
 RULES: Final[tuple[Rule, ...]] = (
     *(*OF_FUSIONS, *OF_RECOMPUTE, *OF_DUPLICATES),
-    *(*OF_ACCESSES, *OF_LOOPS),
+    *(*OF_ACCESSES, *OF_LOOPS, *OF_COLLECTIVES),
 )
 """The kinds of waste that are looked for."""
 
