@@ -190,24 +190,30 @@ _MIN_WASTED: Final = 5
 def _turned(
     subject: Subject, kernel: Instruction, array: Instruction, access: Access
 ) -> Waste | None:
-    """The array in the order in which threads walk through it."""
+    """The array in the order in which threads walk through it.
+
+    All that touches it is counted again: fusions that read it, and one that writes it.
+    """
     now, order = array.shape.array_layout.minor_to_major, _order_of_threads(access)
     users = subject.users(array)
-    if order == now or not _may_turn(subject, array, users):
+    kernels = [*users, *_writer(array)]
+    is_free = array.opcode == "fusion" or _is_passed(array)
+    is_bound = array.is_root or _is_turned_first(array)
+    if order == now or not is_free or is_bound or not _are_own(subject, kernels):
         return None
     edited = relaid(subject.module, array=array, order=order)
-    after, kernels = subject.edited(edited), [*users, *_writer(array)]
-    others = [each for each in map(partial(again, edited), kernels) if each]
-    if at_most(_sectors_of(after, others)) >= at_most(_sectors_of(subject, kernels)):
+    after = [each for each in map(partial(again, edited), kernels) if each]
+    before = at_most(_sectors_of(subject, kernels))
+    if at_most(_sectors_of(subject.edited(edited), after)) >= before:
         return None
-    turning, verb = _turning(kernel, array), "Write" if _writer(array) else "Pass"
+    turning = _turning(kernel, array)
     readers = _names(each for each in users if each is not kernel)
     return Waste(
         kind="uncoalesced",
         instruction=turning,
         why=f"%{array.name} lies in {_text(now)}, and %{turning.name} reads it in {_text(order)}:"
         " the lanes of a warp are far apart.",
-        mend=f"{verb} %{array.name} in layout {_text(order)}.",
+        mend=f"Lay %{array.name} in {_text(order)}.",
         unit=f"sectors read of %{array.name}",
         figure=sectors_read(array),
         measure=_of_device(subject.device),
@@ -217,18 +223,14 @@ def _turned(
     )
 
 
-def _may_turn(subject: Subject, array: Instruction, users: Sequence[Instruction]) -> bool:
-    """Whether an array may lie in another order: XLA's emitters make all that touches it.
-
-    Relayouts of a parameter are wastes of their own.
-    """
-    kernels = (*users, *_writer(array))
-    known = [sectors_by(subject, each) for each in kernels]
-    is_own = all(each and each.emitter is not Emitter.TRITON for each in known)
-    bodies = [body for each in kernels for body in each.computations]
-    if array.is_root or not is_own or not all(map(only_caller, bodies)):
-        return False
-    return bool(_writer(array)) or (_is_passed(array) and not _is_turned_first(users))
+def _are_own(subject: Subject, kernels: Iterable[Instruction]) -> bool:
+    """Whether XLA's emitters make all kernels, each of a body of its own."""
+    return all(
+        (known := sectors_by(subject, each))
+        and known.emitter is not Emitter.TRITON
+        and all(map(only_caller, each.computations))
+        for each in kernels
+    )
 
 
 def _writer(array: Instruction) -> list[Instruction]:
@@ -327,7 +329,7 @@ def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> Hl
     return changed(edited, found)[0]
 
 
-_OF_ANY_LAYOUT: Final = frozenset({"broadcast", "copy", "reduce", "transpose"})
+_OF_ANY_LAYOUT: Final = frozenset({"broadcast", "copy", "iota", "reduce", "transpose"})
 """Opcodes of which operand and result may lie in different orders."""
 
 
@@ -596,7 +598,7 @@ def _lying_alike(array: Instruction) -> tuple[Instruction, ...]:
 def _linked(array: Instruction) -> list[Instruction] | None:
     """The arrays that lie in the order of this one; ``None`` if it cannot lie in another one."""
     caller = only_caller(array.computation)
-    others = [each for each in array.users if each.opcode not in _READ_ANY_LAYOUT]
+    others = [each for each in array.users if each.opcode not in _OF_ANY_LAYOUT]
     linked = [each for each in others if each.opcode in _KEEP_ORDER]
     inside = [each for each in others if each.opcode == "fusion"]
     is_bound = len(linked) + len(inside) < len(others)
@@ -608,7 +610,7 @@ def _linked(array: Instruction) -> list[Instruction] | None:
         linked.append(array.attributes["calls"].root)
     elif caller and array.parameter_number is not None:
         linked.append(caller.operands[array.parameter_number])
-    elif array.opcode not in {"broadcast", "iota"} and not _is_passed(array):
+    elif array.opcode not in _OF_ANY_LAYOUT and not _is_passed(array):
         return None
     is_one = all(each.shape.is_array for each in linked) and (
         not caller or caller.opcode == "fusion"
@@ -617,8 +619,9 @@ def _linked(array: Instruction) -> list[Instruction] | None:
     return None if is_bound or len(orders) != 1 else linked
 
 
-_KEEP_ORDER: Final = ELEMENTWISE | {"concatenate", "pad", "reverse", "slice"}
-_READ_ANY_LAYOUT: Final = frozenset({"broadcast", "reduce"})
+_KEEP_ORDER: Final = ELEMENTWISE | frozenset(
+    ("concatenate", "dynamic-slice", "dynamic-update-slice", "pad", "reverse", "slice")
+)
 
 
 # Relayouts: copies that only bring an array into another order.
@@ -631,13 +634,15 @@ def relayouts(subject: Subject) -> Iterator[Waste]:
     known = {operand for each in around for operand in each.instruction.operands}
     for array in subject.module.entry.parameters:
         users = subject.users(array)
-        if _is_turned_first(users) and _is_passed(array) and known.isdisjoint(users):
+        if _is_turned_first(array) and known.isdisjoint(users):
             yield from _of_parameter(subject, array, users)
 
 
-def _is_turned_first(users: Sequence[Instruction]) -> bool:
-    """Whether all users are relayouts, and none writes a result, which takes memory anyway."""
-    return bool(users) and all(map(_is_relayout, users)) and not any(map(_is_result, users))
+def _is_turned_first(array: Instruction) -> bool:
+    """Whether relayouts alone read a parameter, and none writes a result."""
+    users = array.users
+    is_turned = all(map(_is_relayout, users)) and not any(map(_is_result, users))
+    return bool(users) and is_turned and _is_passed(array)
 
 
 def _is_result(value: Instruction) -> bool:
