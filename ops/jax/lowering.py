@@ -16,7 +16,7 @@ _OPAQUE: Final = frozenset(["ffi_call", "io_callback", "pure_callback"])
 """The primitives that call something of which JAX knows nothing."""
 
 _PLATFORMS: Final = ("tpu", "cpu")
-"""Whose programs are asked for: on the first, algebra is operations of HLO and no library's."""
+"""Whose programs are asked for, until one calls no library."""
 
 
 def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> Computation | None:
@@ -37,10 +37,13 @@ def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> Computation | None:
     )
     core = jax.extend.core
     function = jax.jit(core.jaxpr_as_fun(core.ClosedJaxpr(alone, ())), keep_unused=True)
-    programs = (
-        _program(function, given, platform, is_symbolic=bool(symbols)) for platform in _PLATFORMS
-    )
-    return next((each for each in programs if each is not None), None)
+    first: Computation | None = None
+    for platform in _PLATFORMS:
+        program = _program(function, given, platform, is_symbolic=bool(symbols))
+        first = first or program
+        if program is not None and not program.find(opcode="custom-call"):
+            return program
+    return first
 
 
 def _same(*values: OfJax) -> OfJax:

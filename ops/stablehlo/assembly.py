@@ -148,11 +148,11 @@ chlo | asin_acos_kernel bessel_i1e broadcast_add broadcast_and broadcast_atan2 b
     broadcast_next_after broadcast_or broadcast_polygamma broadcast_power broadcast_remainder \
     broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic \
     broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta conj digamma \
-    erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma next_after polygamma square zeta
+    erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma mulhi next_after polygamma square zeta
 stablehlo chlo | tan
 chlo mhlo | acos acosh asin asinh atan atanh cosh erf sinh
 mhlo | bitcast copy stochastic_convert
-| add_dependency mulhi
+| add_dependency
 | batch_norm_grad batch_norm_inference batch_norm_training | | epsilon feature_index
 | get_tuple_element | | index
 | map reduce | | dimensions | to_apply
