@@ -23,7 +23,7 @@ from ops.cli.advice import advice
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import Document, Extent, Lines, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
-from ops.cli.others import diff, example, explore, layout_lines
+from ops.cli.others import OF_PASSES, diff, example, explore, layout_lines
 from ops.cli.usage import parsers
 from ops.fusion.reasons import FEW_PATHS
 from ops.hlo.opcodes import near_names, nearby
@@ -494,11 +494,12 @@ COMMANDS: Final = {
     "diff": _Command(
         diff,
         {
-            "before": value("BEFORE", A_MODULE),
-            "after": value("AFTER", "the other one; one may be -, standard input"),
+            "before": value("BEFORE", f"{A_MODULE}, or a folder with one between any two passes"),
+            "after": value("AFTER", "the other one; one may be -, standard input", nargs="?"),
         }
         | without(ABOUT_MODULES, "--parameter", "--unknown")
-        | SECONDS_OF_MODULE,
+        | SECONDS_OF_MODULE
+        | sorted_by(documents.AS_MODULE, OF_PASSES[:-1]),
     ),
     "coalescing": _Command(
         module_command("coalescing", kernels.FusionCoalescing),

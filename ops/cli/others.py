@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -27,17 +29,18 @@ from indexing.passes import text_of_layout
 from ops.advice import advise, notes_of
 from ops.cli import documents
 from ops.cli.console import Console
-from ops.cli.documents import Document, Fields, Item, Lines, Selection
+from ops.cli.documents import Bytes, Cells, Document, Fields, Item, Lines, Selection, by_weight
 from ops.cli.files import load_module
 from ops.cli.maps import indented, map_fields, map_text
 from ops.explorer import explore as page_about
 from ops.hlo import HloFileError, HloModule
-from ops.hlo.files import write_text
+from ops.hlo.files import files_in, write_text
 from ops.hlo.opcodes import nearby
-from ops.modules.difference import Change, ModuleDifference, Traffic
+from ops.modules.difference import Change, ChangeKind, ModuleDifference, Traffic, successive
 from ops.modules.difference import diff as difference_between
-from ops.performance.tally import ends_of_count
+from ops.performance.tally import ends_of_count, sum_of_counts
 from simplifier.errors import ArgumentError, IndexingError, listed
+from simplifier.forms import Interval
 
 _MAPS: Final = {
     "from an index to the offset": logical_to_linear,
@@ -102,9 +105,11 @@ def _on_tpu(shape: Shape) -> str:
 
 
 def diff(
-    *, before: str, after: str, selection: Selection, seconds: float, console: Console
+    *, before: str, after: str | None, selection: Selection, seconds: float, console: Console
 ) -> Document:
-    """Changes from the module of one file to that of another."""
+    """Changes from the module of one file to that of another, or by each pass of a dump."""
+    if after is None:
+        return _passes(before, selection, seconds, console)
     files = (before, after)
     found = documents.attempt(_difference, files, seconds, console)
     if isinstance(found, IndexingError):
@@ -127,7 +132,7 @@ def _difference(files: tuple[str, str], seconds: float, console: Console) -> Mod
 def _end_fields(
     file: str, module: HloModule | None = None, traffic: Traffic | None = None
 ) -> Fields:
-    read, written = map(ends_of_count, traffic) if traffic else (None, None)
+    read, written = map(ends_of_count, traffic[:2]) if traffic else (None, None)
     name = module.name if module else None
     return {"file": file, "module": name, "bytes_read": read, "bytes_written": written}
 
@@ -137,9 +142,12 @@ def _items(found: ModuleDifference, selection: Selection) -> Iterator[Item | Ind
     checked = documents.attempt(selection.check_any, (found.before, found.after))
     if isinstance(checked, IndexingError):
         return iter([checked])
+    return selection.kept(map(_item, _chosen(found, selection)))
+
+
+def _chosen(found: ModuleDifference, selection: Selection) -> Iterator[Change]:
     ends = ((each, filter(None, (each.before, each.after))) for each in found)
-    chosen = (each for each, both in ends if any(map(selection.has, both)))
-    return selection.kept(map(_item, chosen))
+    return (each for each, both in ends if any(map(selection.has, both)))
 
 
 def _item(change: Change) -> Item:
@@ -156,6 +164,85 @@ def _change_fields(change: Change) -> Fields:
             for each in change.differences
         ],
     }
+
+
+# Changes by each pass of a compiler, from the modules that it dumps between them.
+
+OF_PASSES: Final = ("kernels", "moved", "change", "came", "went", "changed", "maps", "pass")
+
+_PASS: Final = re.compile(
+    r"(?P<module>.*)\.\d{4,}\.(?P<pipeline>.*)\.after_(?P<last>.*)\.before_.*"
+)
+"""The name that XLA gives a module between two passes, which have numbers."""
+
+
+def _passes(folder: str, selection: Selection, seconds: float, console: Console) -> Document:
+    """The passes of a dump that change something, in their order."""
+    files = documents.attempt(_files_of_passes, folder)
+    about = documents.fields_of_command("diff") | {"seconds": seconds, "folder": folder}
+    if isinstance(files, IndexingError):
+        return Document("passes", [files], about)
+    errors: list[IndexingError] = []
+    found = _successive(console.track(files, "modules"), seconds, errors)
+    rows = by_weight(OF_PASSES, found, partial(_pass, selection), selection)
+    nothing = "no pass changes an instruction that runs"
+    items = (*rows, *errors)
+    return Document("passes", items, about, limit=selection.limit, nothing=nothing)
+
+
+def _files_of_passes(folder: str) -> list[str]:
+    """The modules between passes in a folder.
+
+    Raises:
+        HloFileError: it has none, or is no folder.
+    """
+    if not Path(folder).is_dir():
+        raise HloFileError(folder, "diff: expected a second module, or a folder of a dump")
+    found = [file for file in files_in(folder) if _PASS.fullmatch(Path(file).name)]
+    if not found:
+        expected = "expected names such as module_0001.f.0002.fusion.after_dce.before_cse.txt"
+        hint = "XLA_FLAGS=--xla_dump_hlo_pass_re=.* dumps them"
+        raise HloFileError(folder, f"no modules between passes; {expected}: {hint}")
+    return found
+
+
+def _successive(
+    files: Iterable[str], seconds: float, errors: list[IndexingError]
+) -> Iterator[ModuleDifference]:
+    """The changes from each file to the next one of its module; those without one are errors."""
+    for _, group in groupby(files, lambda file: _PASS.sub(r"\g<module>", file)):
+        read = (documents.attempt(load_module, file) for file in group)
+        yield from successive(_without(read, errors), seconds=seconds)
+
+
+def _without(
+    found: Iterable[HloModule | IndexingError], errors: list[IndexingError]
+) -> Iterator[HloModule]:
+    for each in found:
+        if isinstance(each, IndexingError):
+            errors.append(each)
+        else:
+            yield each
+
+
+def _pass(selection: Selection, found: ModuleDifference) -> Iterator[Cells]:
+    """What a pass changed, if that is anything."""
+    changes = [*_chosen(found, selection)]
+    if not changes:
+        return
+    kinds = {kind.value: sum(each.kind is kind for each in changes) for kind in ChangeKind}
+    maps = sum(any(part.what.startswith("maps") for part in each.differences) for each in changes)
+    was, moved = (sum_of_counts((each.read, each.written)) for each in found.traffic)
+    change = None
+    if not isinstance(was, Interval) and not isinstance(moved, Interval):
+        change = Bytes(moved - was)
+    kernels = [each.kernels for each in found.traffic]
+    modules = zip((found.before, found.after), found.traffic, strict=True)
+    before, after = (_end_fields(module.file, module, traffic) for module, traffic in modules)
+    name = _PASS.sub(r"\g<last> of \g<pipeline>", Path(found.after.file).name)
+    fields = {"pass": name, "before": before, "after": after, "kernels": kernels, "maps": maps}
+    counts = (kinds["added"], kinds["removed"], kinds["changed"], maps)
+    yield Cells((kernels[1], Bytes(moved), change, *counts, name), lambda: fields | kinds)
 
 
 # The explorer page of a module, in a file.

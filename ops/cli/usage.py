@@ -62,7 +62,7 @@ USAGES: Final[Mapping[str, Usage]] = {
         (
             "reads examples/softmax.hlo",
             "reads examples/softmax.hlo --instruction ynn_fusion.1 --tile 1x8x128",
-            "reads examples/softmax.hlo --instruction ynn_fusion.1 --at 3,4,5",
+            "reads examples/softmax.hlo --instruction ynn_fusion.1 --element 3,4,5",
         ),
     ),
     "schedule": Usage(
@@ -74,7 +74,7 @@ USAGES: Final[Mapping[str, Usage]] = {
         ("loops examples/running_sum.hlo", "loops examples --json"),
     ),
     "diff": Usage(
-        "print what changed between two modules: instructions that came and went, maps, bytes",
+        "print what changed between two modules, or by each pass of a dump",
         (
             "diff examples/softmax.hlo examples/layernorm.hlo",
             "diff examples/softmax.hlo examples/layernorm.hlo --opcode fusion --json",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Final, NamedTuple, TypeAlias
 
 from ops.analysis.queries import findings_in, output_to_input
@@ -82,10 +82,11 @@ class Change:
 
 
 class Traffic(NamedTuple):
-    """Bytes that all kernels of a module read and write."""
+    """Bytes that all kernels of a module read and write, and how many these are."""
 
     read: Count
     written: Count
+    kernels: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class ModuleDifference:
         old, new = (
             f"{sign} {module.file or module.name}: {text_of_count(read)} bytes read, "
             f"{text_of_count(written)} written"
-            for sign, module, (read, written) in zip(
+            for sign, module, (read, written, _) in zip(
                 ("---", "+++"), (self.before, self.after), self.traffic, strict=True
             )
         )
@@ -159,11 +160,20 @@ def diff(
     """
     for module, which in ((before, "first"), (after, "second")):
         check_type(module, HloModule, f"diff: the {which} module", "an HloModule")
-    deadline = Deadline.of("diff", seconds)
-    sides = _Compared(before, registry, deadline), _Compared(after, registry, deadline)
-    return ModuleDifference(
-        before, after, tuple(_changes(*sides)), (sides[0].traffic, sides[1].traffic)
-    )
+    return next(successive((before, after), seconds=seconds, registry=registry))
+
+
+def successive(
+    modules: Iterable[HloModule], *, seconds: float | None = SECONDS, registry: Registry = REGISTRY
+) -> Iterator[ModuleDifference]:
+    """The changes from each module to the next one, as of the passes of a compiler.
+
+    Each of the modules may take so many ``seconds``, as in :func:`diff`.
+    """
+    sides = (_Compared(each, registry, Deadline.of("diff", seconds)) for each in modules)
+    for old, new in pairwise(sides):
+        traffic = (old.traffic, new.traffic)
+        yield ModuleDifference(old.module, new.module, tuple(_changes(old, new)), traffic)
 
 
 # The operation of an instruction.
@@ -205,7 +215,7 @@ class _Compared:
     def __init__(self, module: HloModule, registry: Registry, deadline: Deadline) -> None:
         running = tuple(running_computations(module, registry=registry))
         self.instructions = tuple(each for one in running for each in one.instructions)
-        self._module = module
+        self.module = module
         self._registry = registry
         self._running = frozenset(running)
         self._known: dict[int, _Doing] = {}
@@ -217,13 +227,15 @@ class _Compared:
     @property
     def traffic(self) -> Traffic:
         """The bytes that all kernels read and write."""
-        read = sum_of_counts(kernel.bytes_read for kernel in self.kernels.values())
-        return Traffic(read, sum_of_counts(each.bytes_written for each in self.kernels.values()))
+        kernels = self.kernels.values()
+        read = sum_of_counts(kernel.bytes_read for kernel in kernels)
+        written = sum_of_counts(kernel.bytes_written for kernel in kernels)
+        return Traffic(read, written, len(kernels))
 
     def place(self, instruction: Instruction) -> tuple[str | None, str]:
         """The name, and that of the computation unless it is the entry."""
         home = instruction.computation
-        return None if home is self._module.entry else home.name, instruction.name
+        return None if home is self.module.entry else home.name, instruction.name
 
     def keys(self, instruction: Instruction) -> tuple[object, ...]:
         """Keys that an instruction may share with the same one of another module."""
@@ -233,7 +245,7 @@ class _Compared:
     def doing(self, instruction: Instruction) -> _Doing:
         """The operation of an instruction; its maps are found once for those that are alike."""
         if instruction not in self._found:
-            number = findings_in(self._module, self._registry).number(instruction)
+            number = findings_in(self.module, self._registry).number(instruction)
             if number not in self._known:
                 self._known[number] = self._doing(instruction)
             details = tuple(_details(instruction, self._running))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ops.cli import commands, main
+from ops.cli import main
 from tests.cli.small_modules import SOFTMAX_SUM
 
 LAYERS = 12
@@ -95,12 +95,12 @@ def test_everything_is_on_request_and_in_json(
 def test_no_answer_has_more_than_some_lines(
     command: str, deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(commands, "MAX_LINES", 10)
+    monkeypatch.setattr("ops.cli.commands.MAX_LINES", 10)
     *shown, last = text_of(capsys, command, deep)
     assert len(shown) == 10
     found = re.fullmatch(r"(\d+) more lines: --all, .*", last)
     assert found is not None
-    monkeypatch.setattr(commands, "MAX_LINES", 10 + int(found[1]))
+    monkeypatch.setattr("ops.cli.commands.MAX_LINES", 10 + int(found[1]))
     assert text_of(capsys, command, deep)[:10] == shown
     assert not capsys.readouterr().out
 
@@ -108,7 +108,7 @@ def test_no_answer_has_more_than_some_lines(
 def test_the_limit_is_for_all_files_together(
     deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(commands, "MAX_LINES", 20)
+    monkeypatch.setattr("ops.cli.commands.MAX_LINES", 20)
     lines = text_of(capsys, "summary", deep, deep)
     assert len(lines) == 21
 
@@ -116,7 +116,7 @@ def test_the_limit_is_for_all_files_together(
 def test_long_lines_are_cut(
     deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(commands, "MAX_COLUMNS", 40)
+    monkeypatch.setattr("ops.cli.commands.MAX_COLUMNS", 40)
     lines = text_of(capsys, "schedule", deep, "--instruction", "t1")
     assert max(map(len, lines)) == 40
     assert any(line.endswith(" ... --long") for line in lines)

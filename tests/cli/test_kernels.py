@@ -8,7 +8,7 @@ import pytest
 
 from ops import access_picture, hlo
 from ops.cli import main
-from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, dumped
 from tests.hlo.modules import module_text
 
 SHARES_WITHOUT_SUM = ROW_SHARES.replace(
@@ -178,6 +178,33 @@ def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr() == ("nothing changed\n", "")
     assert main(["diff", str(before), str(after), "--instruction", "total"]) == 0
     assert capsys.readouterr().out.splitlines()[2:] == ["- %total = f32[4] reduce"]
+
+
+PASSES = """\
+kernels    moved    change  came  went  changed  maps  pass
+      2  32.8 kB  -32.8 kB     0     2        1     0  algsimp of simplification
+      1  16.4 kB  -16.4 kB     0     1        1     0  priority-fusion of fusion
+"""
+
+
+def test_what_passes_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each pass that changed something, all at once."""
+    folder = dumped(tmp_path / "dump")
+    assert main(["diff", str(folder)]) == 0
+    assert capsys.readouterr() == (PASSES, "")
+    assert main(["diff", str(folder), "--instruction", "t"]) == 0
+    assert capsys.readouterr().out.split()[-3:] == ["algsimp", "of", "simplification"]
+    assert main(["diff", str(folder), "--sort", "came", "--limit", "1"]) == 0
+    assert capsys.readouterr().out.count("\n") == 2
+    bad = folder / "module_0001.f.0009.last.after_some.before_pipeline-end.txt"
+    bad.write_text("HloModule f\nENTRY e {")
+    assert main(["diff", str(folder)]) == 1
+    out, error = capsys.readouterr()
+    assert (out, error.startswith(f"error: {bad}:2:")) == (PASSES, True)
+    for each in (*folder.glob("*.0*.txt"),):
+        each.unlink()
+    assert main(["diff", str(folder)]) == 1
+    assert "no modules between passes; expected names such as" in capsys.readouterr().err
 
 
 def test_a_picture_of_what_is_read(

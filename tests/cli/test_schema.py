@@ -16,7 +16,7 @@ from ops import Unknown, hlo, output_to_input
 from ops.cli import main
 from ops.cli.documents import SCHEMA_VERSION
 from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, Json, description_of, with_tables
-from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED, dumped
 from tests.extent import part
 from tests.hlo.modules import module_text
 
@@ -97,6 +97,7 @@ def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Json:
 def violations(document: Json) -> list[str]:
     """What is wrong with a document."""
     part = document["command"] + "_of_many" * ("modules" in document)
+    part += "_of_passes" * ("passes" in document)
     errors = PARTS[part].iter_errors(document)
     return [f"{error.json_path}: {error.message}" for error in errors]
 
@@ -272,7 +273,9 @@ def test_nothing_is_said_that_is_not_in_the_schema(
     file.write_text(LOOKED_UP)
     calls = [[command, *[str(file)] * count] for command in MANY for count in (1, 2)]
     documents = [printed(arguments, capsys) for arguments in calls]
-    documents.extend(printed(arguments, capsys) for arguments in WITHOUT_FILES)
+    dump = dumped(file.parent / "dump")
+    calls = [*WITHOUT_FILES, ["diff", str(dump)]]
+    documents.extend(printed(arguments, capsys) for arguments in calls)
     file.write_text(MAPS)
     documents.append(printed(["simplify", str(file)], capsys))
     for document in documents:
@@ -320,7 +323,8 @@ def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFix
         document = printed([*arguments, str(file)], capsys)
         seen.update(name for found in objects_in(document) for name in found)
     many = [[command, str(file), str(file)] for command in MANY]
-    for last in (*WITHOUT_FILES, *many):
+    dump = dumped(file.parent / "dump")
+    for last in (*WITHOUT_FILES, *many, ["diff", str(dump)]):
         document = printed(last, capsys)
         seen.update(name for found in objects_in(document) for name in found)
     declared = {name for definition in OBJECTS.values() for name in definition["properties"]}
