@@ -1,16 +1,33 @@
-"""Fusions that are missing: results that are written to memory only to be read once."""
+"""Fusions that are missing: results that are written to memory only to be read by what follows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from ops.advice.waste import MOVED, Rule, Subject, Waste, bytes_moved, in_words
-from ops.hlo import HloModule, Instruction, edit
+from ops.advice.waste import (
+    MOVED,
+    Rule,
+    Subject,
+    Waste,
+    alike,
+    bytes_moved,
+    bytes_of_result,
+    copied,
+    in_words,
+    is_loop,
+    kind_of,
+    lies_in_tiles,
+    narrowest,
+    so_others,
+)
+from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.performance.utilization import OperandUtilization
 from ops.rules.elementwise import ELEMENTWISE
+from ops.xla_gpu import Emitter, emitter_and_heroes
+from simplifier.errors import listed
 
 
 def missing_fusions(subject: Subject) -> Iterator[Waste]:
@@ -21,37 +38,109 @@ def missing_fusions(subject: Subject) -> Iterator[Waste]:
     """
     if not subject.is_fused:
         return
-    for consumer, producers in _groups(subject).items():
-        largest = max(producers, key=_bytes_of_result)
-        written = _bytes_of_result(largest)
+    groups = ((*producers, consumer) for consumer, producers in _groups(subject).items())
+    for same in alike(subject, groups):
+        *producers, consumer = same[0]
+        largest = max(producers, key=bytes_of_result)
+        written = bytes_of_result(largest)
         reader = subject.users(largest)[0]
+        alike_to_it = [each[producers.index(largest)] for each in same]
         yield Waste(
             kind="missing fusion",
             instruction=largest,
             why=f"%{largest.name}, {in_words(written)} bytes, is written only to be read by"
-            f" %{reader.name}.",
+            f" %{reader.name}.{so_others(alike_to_it)}",
             mend=f"Fuse {' and '.join(f'%{each.name}' for each in producers)}"
             f" into %{consumer.name}.",
             unit="bytes moved",
             figure=bytes_moved,
             measure=MOVED,
-            expected=2 * written * subject.runs_of(largest),
-            edit=partial(fused, producers=producers, consumer=consumer),
+            expected=2 * written * sum(map(subject.runs_of, alike_to_it)),
+            edit=partial(fused, groups=same),
         )
 
 
-def fused(
-    module: HloModule, *, producers: Sequence[Instruction], consumer: Instruction
-) -> HloModule:
-    """The module with kernels in one fusion with the kernel that they lead to."""
+def fused(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:
+    """The module with each group of kernels, which lead to the last one, in one fusion.
+
+    Raises:
+        EditError: XLA could not emit one as it emits the kernels: a transpose would be a loop.
+    """
     editor = edit(module)
-    inside = [
-        each
-        for kernel in (*producers, consumer)
-        for each in (editor.inline(kernel) if kernel.opcode == "fusion" else (kernel,))
-    ]
-    kind = "kInput" if any(map(_reduces, inside)) else "kLoop"
-    editor.outline(inside, name=consumer.name, kind=kind)
+    for kernels in groups:
+        inside = [each for kernel in kernels for each in _opened(editor, kernel)]
+        new = editor.outline(inside, name=kernels[-1].name, kind=kind_of(inside))
+        needed = _KEPT.intersection(emitter_and_heroes(_root(each))[0] for each in kernels)
+        lost = needed - {emitter_and_heroes(_root(new))[0]}
+        if lost:
+            raise EditError(f"fuse: %{new.name} would lose the emitter of %{kernels[0].name}")
+    return editor.finish()
+
+
+def _root(kernel: Instruction) -> Instruction:
+    return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
+
+
+def _opened(editor: ModuleEditor, kernel: Instruction) -> Sequence[Instruction]:
+    """The instructions of a kernel, in the place of its fusion."""
+    return editor.inline(kernel) if kernel.opcode == "fusion" else (kernel,)
+
+
+# Results that are made of narrower ones by moves and conversions: each reader can do so itself.
+
+
+def wide_results(subject: Subject) -> Iterator[Waste]:
+    """Results that several kernels read, which would read less if they made them themselves."""
+    wide = [each for each in subject.summaries if subject.is_fused and _is_wide(subject, each)]
+    for same in alike(subject, ((each,) for each in wide)):
+        kernels = [each for (each,) in same]
+        kernel, narrow = kernels[0], narrowest(_root(kernels[0]))
+        bits = [each.shape.element_type.bits for each in (narrow, _root(kernel))]
+        written = bytes_of_result(kernel)
+        yield Waste(
+            kind="dtype" if bits[0] < bits[1] else "missing fusion",
+            instruction=kernel,
+            why=f"%{kernel.name} writes {in_words(written)} bytes for the"
+            f" {in_words(bytes_of_result(narrow))} of {narrow.shape.short_text}."
+            f"{so_others(kernels)}",
+            mend=f"Let {listed([f'%{each.name}' for each in subject.users(kernel)])}"
+            f" {'convert' if bits[0] < bits[1] else 'make'} what they read.",
+            unit="bytes moved",
+            figure=bytes_moved,
+            measure=MOVED,
+            expected=written * sum(map(subject.runs_of, kernels)),
+            edit=partial(spread, kernels={each: subject.users(each) for each in kernels}),
+        )
+
+
+def _is_wide(subject: Subject, kernel: Instruction) -> bool:
+    users = subject.users(kernel)
+    return (
+        len(users) > 1
+        and kernel is not kernel.computation.root
+        and all(_is_loop(each) for each in (kernel, *users))
+        and bytes_of_result(narrowest(_root(kernel))) < bytes_of_result(kernel)
+    )
+
+
+def spread(module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruction]]) -> HloModule:
+    """The module where those that read a result make it themselves of what is narrower."""
+    editor = edit(module)
+    for kernel, users in kernels.items():
+        inside = _opened(editor, kernel)
+        root = next(each for each in inside if editor.users(each) == editor.users(kernel))
+        last, made = narrowest(root, editor.operands), [root]
+        while (before := editor.operands(made[-1])[0]) is not last:
+            made.append(before)
+        for user in users:
+            copies = copied(editor, reversed(made))
+            editor.replace_uses(root, copies[root], [user])
+            reader = [*copies.values(), *_opened(editor, user)]
+            editor.outline(reader, name=user.name, kind=kind_of(reader))
+        editor.remove(root)
+        rest = [each for each in inside if each not in made]
+        if rest:
+            editor.outline(rest, name=kernel.name, kind=kind_of(rest))
     return editor.finish()
 
 
@@ -79,6 +168,7 @@ def _fits(subject: Subject, row: OperandUtilization, consumer: Instruction) -> b
     return (
         producer in subject.summaries
         and subject.users(producer) == (consumer,)
+        and producer is not producer.computation.root
         and _is_loop(producer)
         and _is_loop(consumer)
         and (row.reads == row.elements_read or _only_moves(producer))
@@ -86,10 +176,13 @@ def _fits(subject: Subject, row: OperandUtilization, consumer: Instruction) -> b
 
 
 def _is_loop(kernel: Instruction) -> bool:
-    """Whether XLA emits a kernel as loops over its result, and can emit more in them."""
-    if kernel.opcode == "fusion":
-        return kernel.attributes.get("kind") in _KINDS and not kernel.shape.is_tuple
-    return kernel.opcode in _LOOPS
+    """Whether XLA emits a kernel as loops over its result, and can emit more in them.
+
+    A copy stands alone where an array has to be in another place.
+    """
+    is_single = kernel.opcode in _LOOPS - {"copy"} and not lies_in_tiles(kernel)
+    is_known = all(each.opcode in _IN_LOOPS for each in _inside(kernel))
+    return (is_single or is_loop(kernel)) and is_known and not kernel.shape.is_tuple
 
 
 def _inside(kernel: Instruction) -> Sequence[Instruction]:
@@ -106,14 +199,15 @@ def _reduces(instruction: Instruction) -> bool:
     return instruction.opcode == "reduce"
 
 
-def _bytes_of_result(kernel: Instruction) -> int:
-    array = kernel.shape.arrays[0]
-    return array.element_count * array.element_size_in_bits // _BITS
-
-
-_BITS: Final = 8
-_KINDS: Final = ("kLoop", "kInput")
 _MOVES: Final = frozenset(("bitcast", "broadcast", "concatenate", "pad", "reshape", "slice"))
 _LOOPS: Final = ELEMENTWISE | _MOVES | {"reduce"}
+_IN_LOOPS: Final = _LOOPS.union(
+    ("constant", "dynamic-slice", "gather", "iota", "parameter", "reverse", "transpose")
+)
+"""Opcodes that XLA fuses into loops; a dot, a window or an update in place is a kernel's own."""
 
-RULES: Final[tuple[Rule, ...]] = (missing_fusions,)
+
+_KEPT: Final = frozenset((Emitter.REDUCTION, Emitter.TRANSPOSE))
+"""Emitters that a fusion must not lose: threads of a loop would read far apart."""
+
+RULES: Final[tuple[Rule, ...]] = (missing_fusions, wide_results)

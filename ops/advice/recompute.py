@@ -14,9 +14,13 @@ from ops.advice.waste import (
     Subject,
     Waste,
     alike,
-    bytes_of_result,
+    at_most,
+    copied,
     in_words,
     is_loop,
+    kind_of,
+    narrowest,
+    operands_of,
     so_others,
 )
 from ops.fusion import Fusion, Reads
@@ -38,10 +42,9 @@ def recompute(subject: Subject) -> Iterator[Waste]:
     for same in alike(subject, ((each,) for each in subject.summaries if is_loop(each))):
         kernels = [each for (each,) in same]
         moved = subject.summaries[kernels[0]].bytes
-        least = _WORTH_A_BYTE * moved if isinstance(moved, int) else 0
-        found = _places(kernels[0]).items() if least else ()
-        places = {each: saved for each, saved in found if saved >= least}
-        if places:
+        least = _WORTH_A_BYTE * at_most(moved)
+        places = {each: saved for each, saved in _places(kernels[0]).items() if saved >= least}
+        if sum(places.values()) >= _WORTH_A_KERNEL:
             yield _waste(subject, kernels, [*places], sum(places.values()) * len(kernels))
 
 
@@ -97,15 +100,11 @@ def separated(
 
 def _set_apart(editor: ModuleEditor, places: Sequence[Instruction]) -> None:
     """Put a copy of all that leads to some values into a fusion of its own."""
-    copies: dict[Instruction, Instruction] = {}
-    for each in (each for place in places for each in _chain(place, editor.operands)):
-        if each not in copies:
-            operands = [copies.get(operand, operand) for operand in editor.operands(each)]
-            copies[each] = editor.clone(each, operands=operands)
+    chains = (each for place in places for each in _chain(place, editor.operands))
+    copies = copied(editor, dict.fromkeys(chains))
     for place in places:
         editor.replace(place, copies[place])
-    kind = "kInput" if any(each.opcode == "reduce" for each in copies) else "kLoop"
-    editor.outline(copies.values(), name=places[-1].name, kind=kind)
+    editor.outline(copies.values(), name=places[-1].name, kind=kind_of(copies))
 
 
 def _is_apart(each: Instruction) -> bool:
@@ -130,7 +129,7 @@ def _places(kernel: Instruction) -> Mapping[Instruction, int]:
     heroes = {*emitter_and_heroes(body.root)[1]}
     saves: dict[Instruction, int] = {}
     for user, operand in pairs:
-        place = _smallest(operand)
+        place = narrowest(operand)
         chain = _chain(place)
         work = sum(_weight(each) * times.get(each, 0) for each in chain)
         if work and heroes.isdisjoint(chain):
@@ -147,19 +146,8 @@ def _read_again(user: Instruction) -> Iterator[Instruction]:
             yield each
 
 
-def _smallest(value: Instruction) -> Instruction:
-    """What a value is made of by moves and conversions alone, if it takes no more bytes."""
-    while value.opcode in _MOVES and len(value.operands) == 1:
-        (operand,) = value.operands
-        if bytes_of_result(operand) > bytes_of_result(value):
-            break
-        value = operand
-    return value
-
-
 def _chain(
-    value: Instruction,
-    operands: Callable[[Instruction], Sequence[Instruction]] = lambda each: each.operands,
+    value: Instruction, operands: Callable[[Instruction], Sequence[Instruction]] = operands_of
 ) -> list[Instruction]:
     """The instructions of a fusion that lead to a value, and itself."""
     return [
@@ -240,7 +228,6 @@ def _what_is_counted(chain: Collection[Instruction]) -> tuple[str, Callable[[Ins
 
 
 _GIVEN: Final = frozenset(("parameter", "fusion"))
-_MOVES: Final = frozenset(("bitcast", "broadcast", "convert", "copy", "reshape", "transpose"))
 _COMPUTE: Final = ELEMENTWISE - {"convert", "imag", "real"}
 _FOLD: Final = frozenset(("convolution", "dot", "reduce", "reduce-window"))
 """Opcodes with a loop over elements for each element of the result."""
@@ -265,6 +252,9 @@ _COST: Final = 16
 
 _WORTH_A_BYTE: Final = 4
 """A device does some tens of operations while it moves a byte."""
+
+_WORTH_A_KERNEL: Final = 1 << 20
+"""A device does so many cheap operations while a kernel begins, at the least."""
 
 _TIMES: Final = 8
 """To compute something again less often is the price of fusions."""

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
 from ops.fusion import Fusion
-from ops.hlo import HloModule, Instruction
+from ops.hlo import HloModule, Instruction, ModuleEditor
 from ops.hlo.attributes import ProgramShape
 from ops.hlo.module import Computation, detached, with_copies
 from ops.limits import Device
@@ -291,8 +291,54 @@ def alike(subject: Subject, groups: Iterable[Kernels]) -> list[list[Kernels]]:
 
 
 def is_loop(kernel: Instruction) -> bool:
-    """Whether it is a fusion that computes each element of its results on its own, or a hero's."""
-    return kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
+    """Whether it is a fusion that computes each element of its results on its own, or a hero's.
+
+    Where arrays lie in tiles, as on TPUs, whole tiles are computed.
+    """
+    is_emitted = kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
+    return is_emitted and not lies_in_tiles(kernel)
+
+
+def lies_in_tiles(kernel: Instruction) -> bool:
+    """Whether a result lies in tiles in memory."""
+    return any(array.layout and array.layout.tiles for array in kernel.shape.arrays)
+
+
+def operands_of(instruction: Instruction) -> Sequence[Instruction]:
+    """The operands, as an editor may say they are by now."""
+    return instruction.operands
+
+
+def narrowest(
+    value: Instruction, operands: Callable[[Instruction], Sequence[Instruction]] = operands_of
+) -> Instruction:
+    """What a value is made of by moves and conversions alone, as long as it takes no more bytes."""
+    while value.opcode in _MOVES:
+        (before,) = operands(value)
+        if bytes_of_result(before) > bytes_of_result(value):
+            break
+        value = before
+    return value
+
+
+_MOVES: Final = frozenset(("bitcast", "broadcast", "convert", "copy", "reshape", "transpose"))
+"""Opcodes of one operand that compute nothing."""
+
+
+def copied(
+    editor: ModuleEditor, instructions: Iterable[Instruction]
+) -> dict[Instruction, Instruction]:
+    """A copy of each of some instructions; the copies read copies."""
+    copies: dict[Instruction, Instruction] = {}
+    for each in instructions:
+        operands = [copies.get(operand, operand) for operand in editor.operands(each)]
+        copies[each] = editor.clone(each, operands=operands)
+    return copies
+
+
+def kind_of(instructions: Iterable[Instruction]) -> str:
+    """The kind of a fusion of some instructions."""
+    return "kInput" if any(each.opcode == "reduce" for each in instructions) else "kLoop"
 
 
 def so_others(kernels: Sequence[Instruction]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
 from indexing.layout import ElementType, Kind, Shape
-from ops.hlo.editor import edit
+from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import RunError
-from ops.hlo.module import HloModule
+from ops.hlo.module import HloModule, Instruction
 from simplifier.errors import check_type
 from simplifier.forms import np
 
@@ -42,18 +42,60 @@ def run(module: HloModule, *arguments: object) -> list[Array]:
     if len(arguments) != len(parameters):
         message = f"run: {len(arguments)} arguments for {len(parameters)} parameters"
         raise RunError(f"{message}; expected one for each")
-    compiled = program(str(_without_fusions(module)))
+    compiled = program(str(for_cpu(module)))
     pairs = zip(parameters, arguments, strict=True)
     return compiled(*(_array(each.name, each.shape, given) for each, given in pairs))
 
 
-def _without_fusions(module: HloModule) -> HloModule:
-    """The module with all fusions put in place: XLA's CPU knows few kinds, and fuses itself."""
+def for_cpu(module: HloModule) -> HloModule:
+    """A module with the same results that XLA takes for CPUs.
+
+    Fusions become calls, as it knows few kinds. Bitcasts, which would fix layouts, become
+    transposes and reshapes: the elements stay as they are in memory.
+    """
     editor = edit(module)
     for each in module.instructions:
         if each.opcode == "fusion":
-            editor.inline(each)
+            body, without = each.attributes["calls"], dict.fromkeys(_OF_FUSIONS)
+            editor.replace(each, editor.clone(each, opcode="call", to_apply=body, **without))
+        elif each.opcode == "bitcast":
+            editor.replace(each, _moved(editor, each))
     return editor.finish()
+
+
+_OF_FUSIONS: Final = ("kind", "calls", "output_to_operand_aliasing")
+
+
+def _moved(editor: ModuleEditor, bitcast: Instruction) -> Instruction:
+    """The elements of an operand in the order of its memory, put where the result has them."""
+    (before,), made = editor.operands(bitcast), bitcast.shape
+    flat = editor.insert("transpose", [before], dimensions=_order(before.shape))
+    if before.shape.element_type is not made.element_type:
+        flat = _read_as(editor, flat, made)
+    order = _order(made)
+    flat = _reshaped(editor, flat, [made.dimensions[axis] for axis in order])
+    places = [order.index(axis) for axis in range(len(order))]
+    return editor.clone(editor.insert("transpose", [flat], dimensions=places), shape=made)
+
+
+def _order(shape: Shape) -> tuple[int, ...]:
+    return shape.layout.major_to_minor if shape.layout else tuple(range(shape.rank))
+
+
+def _read_as(editor: ModuleEditor, array: Instruction, made: Shape) -> Instruction:
+    """The bits of an array as numbers of another type, of which there may be more or fewer."""
+    before, after = array.shape.element_count, made.element_count
+    bits = _reshaped(editor, array, [after, before // after] if before > after else [before])
+    sizes = [before, after // before] if after > before else [after]
+    return editor.insert("bitcast-convert", [bits], f"{made.element_type}{_text(sizes)}")
+
+
+def _reshaped(editor: ModuleEditor, array: Instruction, sizes: Sequence[int]) -> Instruction:
+    return editor.insert("reshape", [array], f"{array.shape.element_type}{_text(sizes)}")
+
+
+def _text(sizes: Sequence[int]) -> str:
+    return f"[{','.join(map(str, sizes))}]"
 
 
 def _array(name: str, shape: Shape, given: object) -> Array:

@@ -8,10 +8,9 @@ from typing import Final
 import numpy as np
 import pytest
 
-from indexing.layout import deduce_transpose
 from ops import hlo
 from ops.advice import AdviceList, accesses, advise
-from ops.hlo import HloModule, Instruction
+from ops.hlo import Instruction
 from ops.limits import A100, TPU_V5E, Device
 from ops.xla_gpu import FusionSchedule, schedule_of
 from tests.cases import for_all
@@ -136,20 +135,6 @@ def advised(text: str, device: Device) -> AdviceList:
     return advise(hlo.parse(text), device)
 
 
-def inlined(module: HloModule) -> HloModule:
-    """The module as XLA takes it for processors: without fusions, and without bitcasts."""
-    editor = hlo.edit(module)
-    for each in module.instructions:
-        if each.opcode == "fusion":
-            editor.inline(each)
-    for each in editor.instructions():
-        if each.opcode == "bitcast":
-            turn = deduce_transpose(each.operands[0].shape, each.shape)
-            opcode, operands = "transpose" if turn else "reshape", editor.operands(each)
-            editor.replace(each, editor.insert(opcode, operands, each.shape, dimensions=turn))
-    return editor.finish()
-
-
 @for_all(CASES)
 def test_the_waste_is_named_with_its_figures(text: str, name: str, before: int, after: int) -> None:
     (found,) = (each for each in advised(text, device_of(text)) if each.kind in KINDS)
@@ -170,9 +155,9 @@ def test_the_mended_module_gives_equal_results(text: str, *_: object) -> None:
         else random.integers(0, 64, each.shape.dimensions).astype("i4")
         for each in module.entry.parameters
     ]
-    before = hlo.run(inlined(module), *operands)
+    before = hlo.run(module, *operands)
     for each in advise(module, device_of(text)):
-        after = hlo.run(inlined(each.apply()), *operands)
+        after = hlo.run(each.apply(), *operands)
         for one, other in zip(before, after, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5)
 

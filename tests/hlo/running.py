@@ -10,6 +10,7 @@ import numpy as np
 from indexing.layout import Shape
 from ops import hlo
 from ops.hlo import HloModule, Instruction, ModuleEditor
+from ops.hlo.running import for_cpu
 from tests.extent import IN_CI
 from tests.hlo.modules import ALL, module_text
 from tests.ops import oracle
@@ -40,45 +41,14 @@ RUNNING = [
 def runnable(module: HloModule) -> HloModule:
     """A module with the same results that JAX takes.
 
-    Fusions become calls. Bitcasts become transposes and reshapes: the elements stay as they are in
-    memory. Constants whose values the text leaves out count up.
+    Constants whose values the text leaves out count up.
     """
-    editor = hlo.edit(module)
-    for fusion in module.find(opcode="fusion"):
-        body = fusion.attributes["calls"]
-        without = dict.fromkeys(("kind", "calls", "output_to_operand_aliasing"))
-        editor.replace(fusion, editor.clone(fusion, opcode="call", to_apply=body, **without))
-    for bitcast in module.find(opcode="bitcast"):
-        editor.replace(bitcast, _moved(editor, bitcast))
-    for constant in module.find(opcode="constant"):
+    taken = for_cpu(module)
+    editor = hlo.edit(taken)
+    for constant in taken.find(opcode="constant"):
         if constant.literal is not None and constant.literal.is_elided:
             editor.replace(constant, _counted(editor, constant))
     return editor.finish()
-
-
-def _moved(editor: ModuleEditor, bitcast: Instruction) -> Instruction:
-    """The elements of an operand in the order of its memory, put where the result has them."""
-    (before,), made = editor.operands(bitcast), bitcast.shape
-    flat = editor.insert("transpose", [before], dimensions=_order(before.shape))
-    if before.shape.element_type is not made.element_type:
-        flat = _read_as(editor, flat, made)
-    order = _order(made)
-    flat = _reshaped(editor, flat, [made.dimensions[axis] for axis in order])
-    places = [order.index(axis) for axis in range(len(order))]
-    return editor.clone(editor.insert("transpose", [flat], dimensions=places), shape=made)
-
-
-def _order(shape: Shape) -> tuple[int, ...]:
-    assert shape.layout is not None
-    return shape.layout.major_to_minor
-
-
-def _read_as(editor: ModuleEditor, array: Instruction, made: Shape) -> Instruction:
-    """The bits of an array as numbers of another type, of which there may be more or fewer."""
-    before, after = array.shape.element_count, made.element_count
-    bits = _reshaped(editor, array, [after, before // after] if before > after else [before])
-    sizes = [before, after // before] if after > before else [after]
-    return editor.insert("bitcast-convert", [bits], f"{made.element_type}{_text(sizes)}")
 
 
 def _counted(editor: ModuleEditor, constant: Instruction) -> Instruction:
@@ -87,11 +57,7 @@ def _counted(editor: ModuleEditor, constant: Instruction) -> Instruction:
     sizes = [shape.element_count]
     numbers = editor.insert("iota", (), f"s32{_text(sizes)}", into=into, iota_dimension=0)
     same_type = editor.insert("convert", [numbers], f"{shape.element_type}{_text(sizes)}")
-    return editor.clone(_reshaped(editor, same_type, shape.dimensions), shape=shape)
-
-
-def _reshaped(editor: ModuleEditor, array: Instruction, sizes: Sequence[int]) -> Instruction:
-    return editor.insert("reshape", [array], f"{array.shape.element_type}{_text(sizes)}")
+    return editor.insert("reshape", [same_type], shape)
 
 
 def _text(sizes: Sequence[int]) -> str:

@@ -1,0 +1,85 @@
+"""Advice on fusions that are missing, and on results that are wider than what they are made of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from ops import hlo
+from ops.advice import Advice, advise
+from tests.advice.mended import check_equal_results
+
+HEAD: Final = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+up { p = bf16[256,512] parameter(0) s = bf16[256,512] sine(p)
+  ROOT c = f32[256,512] convert(s) }
+waves { p = f32[256,512] parameter(0) ROOT s = f32[256,512] cosine(p) }
+sums { p = f32[256,512] parameter(0) z = f32[] constant(0)
+  ROOT r = f32[256] reduce(p, z), dimensions={1}, to_apply=add }
+turned { p = f32[256,512] parameter(0) ROOT t = f32[512,256] transpose(p), dimensions={1,0} }
+columns { p = f32[512,256] parameter(0) z = f32[] constant(0)
+  ROOT r = f32[256] reduce(p, z), dimensions={0}, to_apply=add }
+zeros { z = f32[] constant(0) ROOT b = f32[256,512] broadcast(z), dimensions={} }
+part { x = f32[256,512] parameter(0) p = f32[8,512] parameter(1) z = s32[] constant(0)
+  ROOT u = f32[256,512] dynamic-update-slice(x, p, z, z) }
+"""
+
+
+def module(entry: str) -> hlo.HloModule:
+    """A module with parameters of both types."""
+    return hlo.parse(f"""{HEAD} ENTRY main {{ n = bf16[256,512] parameter(0)
+      x = f32[256,512] parameter(1) {entry} }}""")
+
+
+READERS: Final = """ c = f32[256,512] fusion(n), kind=kLoop, calls=up
+  a = f32[256,512] fusion(c), kind=kLoop, calls=waves
+  b = f32[256] fusion(c), kind=kInput, calls=sums"""
+WIDE: Final = module(f"{READERS} ROOT r = (f32[256,512], f32[256]) tuple(a, b)")
+NARROW: Final = 256 * 512 * 2
+"""Bytes of the narrow array."""
+
+
+def found(wasteful: hlo.HloModule) -> list[Advice]:
+    """The advice on fusions."""
+    return [each for each in advise(wasteful) if each.kind in {"dtype", "missing fusion"}]
+
+
+def test_each_reader_converts_what_is_kept_narrow() -> None:
+    (each,) = found(WIDE)
+    assert each.kind == "dtype"
+    assert each.mend == "Let %a, %b convert what they read."
+    written = 2 * NARROW + 256 * 4
+    assert each.before == NARROW + 2 * NARROW + 2 * 2 * NARROW + written
+    assert each.after == NARROW + NARROW + 2 * NARROW + written
+
+
+@pytest.mark.needs("jax")
+def test_the_mended_module_gives_equal_results() -> None:
+    check_equal_results(*found(WIDE))
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (f"{READERS} ROOT r = (f32[256,512], f32[256], f32[256,512]) tuple(a, b, c)", "a result"),
+        (
+            """ t = f32[512,256] fusion(x), kind=kInput, calls=turned
+            ROOT r = f32[256] fusion(t), kind=kInput, calls=columns""",
+            "in one kernel with the reduction the transpose would be a loop",
+        ),
+        (
+            """ z = f32[256,512] fusion(), kind=kLoop, calls=zeros
+            p = f32[8,512] slice(x), slice={[0:8], [0:512]}
+            ROOT u = f32[256,512] fusion(z, p), kind=kLoop, calls=part""",
+            "it is updated in place",
+        ),
+        (
+            """ e = f32[256,512]{1,0:T(8,128)} sine(x)
+            f = f32[256,512]{1,0:T(8,128)} fusion(e), kind=kLoop, calls=waves
+            ROOT g = f32[256,512]{1,0:T(8,128)} copy(f)""",
+            "a TPU does not compute element by element",
+        ),
+    ],
+)
+def test_what_cannot_be_fused_is_no_advice(entry: str, why: str) -> None:
+    assert not [each for each in found(module(entry)) if each.instruction.name in "cetz"], why
