@@ -9,13 +9,14 @@ A constraint says that a form lies in an interval. In normal shape
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import gcd, lcm
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import Constraint, Domain, bare, substituted_constraints
-from indexing.variable import PARAMETER, has_parameters
+from indexing.variable import PARAMETER, Variable, has_parameters
 from simplifier import forms
 from simplifier.forms import (
     CONDITIONS,
@@ -253,6 +254,36 @@ def scope_within(domain: Domain, constraints: tuple[Constraint, ...]) -> Scope:
     bounds = tuple(domain.bounds.items())
     # Without constraints it is the one that every scope with some begins with.
     return forms.scope_of(bounds, constraints) if constraints else forms.scope_of(bounds)
+
+
+# Questions that are asked once for all that differ in names alone: along the layers of a model the
+# same constraints come again, on variables of other numbers.
+
+MAX_REMEMBERED: Final = 1 << 12
+"""Groups of constraints that are remembered: a model has some hundred different ones."""
+
+
+class Renumbered(NamedTuple):
+    """Constraints and forms on variables that count from 0 in each role, with no others between.
+
+    ``names`` has the variables that these stand for, which have the same order.
+    """
+
+    domain: Domain
+    forms: tuple[Form, ...]
+    names: Mapping[str, Form]
+
+
+def renumbered(domain: Domain, constraints: Sequence[Constraint], *others: Form) -> Renumbered:
+    """Some constraints of a domain and some forms, on variables of their own."""
+    used = frozenset(forms.variables_of((*(form for form, _ in constraints), *others)))
+    roles = [[name for name in role if name in used] for role in domain.by_role(domain.identifiers)]
+    bare = domain.over(*([Variable(domain.bounds[name]) for name in role] for role in roles))
+    pairs = [*zip(chain(*roles), bare.identifiers, strict=True)]
+    own = {old: forms.variable(new) for old, new in pairs if old != new}
+    limited = bare.with_constraints(substituted_constraints(constraints, own))
+    names = {new: forms.variable(old) for old, new in pairs if old != new}
+    return Renumbered(limited, tuple(forms.substitute(others, own)), names)
 
 
 class PreservedVariables(NamedTuple):

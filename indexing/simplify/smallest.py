@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from math import gcd
 from typing import Final, NamedTuple
@@ -17,9 +18,11 @@ from typing import Final, NamedTuple
 from indexing.domain import Constraint, Domain, distinctly_named
 from indexing.relation import Relation, RelationT
 from indexing.simplify.constraints import (
+    MAX_REMEMBERED,
     NONE_PRESERVED,
     PreservedVariables,
     connected,
+    renumbered,
     scope_with_facts,
     scope_within,
 )
@@ -77,8 +80,22 @@ def _simplified_forms(
         ]
         if not relevant and is_smallest_in_box(domain, form):
             yield form  # as most results of a program, without a scope for their bounds
-        else:
+        elif preserved.facts or domain.parameters:
             yield simplified_form(scope_within(domain, (*preserved.facts, *relevant)), form)
+        else:
+            yield _remembered(domain, relevant, form)
+
+
+def _remembered(domain: Domain, constraints: Sequence[Constraint], form: Form) -> Form:
+    """The form simplified under constraints, once for all that differ in names alone."""
+    alone = renumbered(domain, constraints, form)
+    (found,) = forms.substitute([_simplified_alone(alone.domain, *alone.forms)], alone.names)
+    return found
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _simplified_alone(domain: Domain, form: Form) -> Form:
+    return simplified_form(scope_with_facts(domain), form)
 
 
 def is_smallest_in_box(domain: Domain, form: Form) -> bool:

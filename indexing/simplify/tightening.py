@@ -6,10 +6,19 @@ Plain arithmetic comes first: most constraints of everyday maps need no law of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Final
 
-from indexing.domain import Constraint, Domain, limited_variable, symbolic_ends, turned_to_variable
+from indexing.domain import (
+    Constraint,
+    Domain,
+    limited_variable,
+    substituted_constraints,
+    symbolic_ends,
+    turned_to_variable,
+)
 from indexing.simplify.constraints import (
+    MAX_REMEMBERED,
     NONE_PRESERVED,
     PreservedVariables,
     Residues,
@@ -20,6 +29,7 @@ from indexing.simplify.constraints import (
     normal,
     numerator,
     only_branch,
+    renumbered,
     scope_with_facts,
     scope_within,
 )
@@ -51,14 +61,29 @@ def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Dom
 def _tightened(domain: Domain, *, preserve_size_one: bool) -> Domain:
     preserved = PreservedVariables.of if preserve_size_one else _none_preserved
     domain = with_bounds_of_constraints(domain)
-    groups = connected(domain.constraints)
-    if len(groups) == 1:
-        return _tightened_group(domain, preserved)
+    is_plain = not preserve_size_one and not domain.parameters and not domain.is_known_empty
     found: list[Constraint] = []
-    for group in groups:
-        domain = _tightened_group(domain.with_constraints(group), preserved)
+    for group in connected(domain.constraints):
+        alone = domain.with_constraints(group)
+        domain = _remembered(alone) if is_plain else _tightened_group(alone, preserved)
         found += domain.constraints
     return domain.with_constraints().constrained(found)
+
+
+def _remembered(domain: Domain) -> Domain:
+    """The domain of a group of constraints, tightened once for all that differ in names alone."""
+    alone = renumbered(domain, domain.constraints)
+    found = _tightened_alone(alone.domain)
+    if found.is_known_empty:
+        return domain.emptied()
+    bounds = ((forms.variable(name), values) for name, values in found.bounds.items())
+    limits = substituted_constraints([*bounds, *found.constraints], alone.names)
+    return domain.with_constraints().constrained(limits)
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _tightened_alone(domain: Domain) -> Domain:
+    return _tightened_group(domain, _none_preserved)
 
 
 def _tightened_group(domain: Domain, preserved: Callable[[Domain], PreservedVariables]) -> Domain:

@@ -155,7 +155,7 @@ MAX_TABLE: Final = 1 << 16
 """How many elements of a constant are looked at: so many take some hundredths of a second."""
 
 
-_REMEMBERED: Final = 1 << 10
+_REMEMBERED: Final = 1 << 15
 """How many values are remembered."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import permutations, product
 from random import Random
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Constraint, Domain
-from indexing.simplify.constraints import Residues, merged, normal
+from indexing.simplify import tightening
+from indexing.simplify.constraints import PreservedVariables, Residues, merged, normal
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
@@ -388,3 +390,25 @@ def test_a_condition_is_what_it_compares(given_: str, expected: str) -> None:
     simplest = made.simplify(preserve_size_one=True)
     assert str(simplest) == str(parsed(expected)) if expected != EMPTY else simplest.is_known_empty
     assert related(made) == related(simplest)
+
+
+def test_constraints_that_differ_in_names_alone_are_asked_about_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Along the layers of a model the same windows come again, on ranges of other numbers."""
+    asked: list[Domain] = []
+    tighten = tightening._tightened_group
+
+    def counted(domain: Domain, preserved: Callable[[Domain], PreservedVariables]) -> Domain:
+        asked.append(domain)
+        return tighten(domain, preserved)
+
+    monkeypatch.setattr(tightening, "_tightened_group", counted)
+    layers = range(8)
+    ranges = ", ".join(f"s{n}" for n in range(16))
+    bounds = ", ".join(f"s{n} in [0, {977 if n < 8 else 4}]" for n in range(16))
+    windows = ", ".join(f"s{n} * 2 + s{n + 8} in [7, 1951]" for n in layers)
+    found = parse_map(f"()[{ranges}] -> ({ranges}), domain: {bounds}, {windows}").simplify()
+    assert len(asked) == 1
+    assert [each.bounds for each in found.ranges[:8]] == [Interval(2, 975)] * 8
+    assert len(found.domain.constraints) == 8
