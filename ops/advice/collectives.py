@@ -18,12 +18,14 @@ from ops.advice.waste import (
     bytes_received,
     in_words,
     received_by_device,
+    remove_unread,
 )
 from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import AnyDependence
 from ops.devices import groups_of
 from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.index_maps import index_map
+from ops.performance.kernels import moves_something
 from ops.rules.constant_folding import value_of
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import Registry
@@ -35,8 +37,58 @@ def used_in_part(subject: Subject) -> Iterator[Waste]:
     """Collectives of whose results each device uses only its own part, or something smaller."""
     for computation in subject.runs:
         for each in computation.instructions:
-            if each.opcode in _MENDED and each.shape.is_array and received_by_device(each):
-                yield from _of_own_part(subject, each) or _of_something_smaller(subject, each)
+            is_one = each.opcode.removesuffix("-start") in _MENDED and len(each.operands) == 1
+            if is_one and received_by_device(each):
+                yield from [*_found(subject, each)] or _found_within(subject, each)
+
+
+def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+    if whole.opcode in _MENDED:
+        yield from _of_own_part(subject, whole) or _of_something_smaller(subject, whole)
+
+
+# Behind fusions.
+
+
+def _found_within(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+    """What is found where the fusions that read a collective are gone, and so is its delay."""
+    done = subject.users(whole) if whole.opcode.endswith("-start") else ()
+    readers = [user for each in done or (whole,) for user in subject.users(each)]
+    behind = dict.fromkeys([*readers, *(user for each in readers for user in subject.users(each))])
+    fusions = [each for each in behind if each.opcode == "fusion" and each.shape.is_array]
+    if not (fusions or done) or len(done) > 1:
+        return
+    editor, name = edit(subject.module), whole.name
+    if done:
+        opcode = whole.opcode.removesuffix("-start")
+        plain = editor.clone(whole, opcode=opcode, shape=done[0].shape, backend_config=None)
+        editor.replace(done[0], plain)
+        editor.remove(whole)
+        name = plain.name
+    inside = [(each, {new.name for new in editor.inline(each)}) for each in fusions]
+    plainer = editor.finish()
+    computation = plainer.computation(whole.computation.name)
+    for waste in _found(subject.edited(plainer), computation[name]):
+        if waste.edit:
+            mended = partial(_fused_again, waste.edit, plainer, inside)
+            yield replace(waste, instruction=whole, edit=mended)
+
+
+def _fused_again(
+    mended: Callable[[HloModule], HloModule],
+    plainer: HloModule,
+    inside: Sequence[tuple[Instruction, Collection[str]]],
+    _: HloModule,
+) -> HloModule:
+    """A mended module in which what is left of fusions is in fusions again."""
+    module = mended(plainer)
+    editor = edit(module)
+    for fusion, names in inside:
+        instructions = module.computation(fusion.computation.name).instructions
+        left = [each for each in instructions if each.name in names]
+        if any(map(moves_something, left)):
+            editor.outline(left, name=fusion.name, kind=fusion.attributes["kind"])
+    return editor.finish()
 
 
 # The own part.
@@ -75,7 +127,7 @@ def on_own_part(
         new = parts.of(own.operands[0], axis or 0)
         if new is not None:
             editor.replace(own, new)
-    _remove_unread(editor, whole)
+    remove_unread(editor, whole.computation, [whole])
     return editor.finish()
 
 
@@ -273,7 +325,7 @@ def narrowed_first(
     if new is None:
         return module
     editor.replace(last, new)
-    _remove_unread(editor, whole)
+    remove_unread(editor, whole.computation, [whole])
     return editor.finish()
 
 
@@ -373,12 +425,6 @@ def _leading_from(subject: Subject, whole: Instruction) -> Collection[Instructio
                 found[user] = None
                 waiting.append(user)
     return found
-
-
-def _remove_unread(editor: ModuleEditor, whole: Instruction) -> None:
-    """Take out a collective that nothing reads any more; one with a channel stays by itself."""
-    if whole in editor.instructions(whole.computation) and not editor.users(whole):
-        editor.remove(whole)
 
 
 _IN_PARTS: Final = ("all-gather", "all-reduce")

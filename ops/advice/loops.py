@@ -9,13 +9,17 @@ from typing import Any, Final
 
 from ops.advice.waste import (
     MOVED,
+    RECEIVED,
     Figure,
     Rule,
     Subject,
     Waste,
     bytes_moved,
     bytes_of_arrays,
+    bytes_received,
     in_words,
+    received_by_device,
+    remove_unread,
 )
 from ops.hlo import HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.builder import CONTROL
@@ -47,6 +51,7 @@ def _invariant(
     subject: Subject, kernel: Instruction, cone: Sequence[Instruction], loops: Sequence[Instruction]
 ) -> Waste:
     size, outermost = bytes_of_arrays([kernel]), loops[-1]
+    is_sent = any(map(received_by_device, cone))
     trips = subject.runs_of(kernel) // subject.runs_of(outermost)
     return Waste(
         kind="loop invariant",
@@ -54,9 +59,9 @@ def _invariant(
         why=f"%{kernel.name} depends only on what %{outermost.name} passes on as it is, yet each of"
         f" {in_words(trips)} iterations computes it.",
         mend=f"Compute %{kernel.name} before %{outermost.name} and carry the result.",
-        unit="bytes moved by it",
-        figure=_moved_by(subject, tuple(filter(moves_something, cone))),
-        measure=MOVED,
+        unit="bytes received by a device" if is_sent else "bytes moved by it",
+        figure=bytes_received if is_sent else _moved_by(subject, cone),
+        measure=RECEIVED if is_sent else MOVED,
         expected=size * (trips - 1) * subject.runs_of(outermost),
         edit=partial(hoisted, kernel=kernel, loops=loops),
         price=f"{in_words(size)} bytes more live while %{outermost.name} runs.",
@@ -89,6 +94,7 @@ def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instructi
             copies[each] = _copy_before(editor, loop, each, copies)
         (inside,) = editor.carry(loop, [copies[kernel]])
         editor.replace(kernel, inside)
+        remove_unread(editor, loop.attributes["body"], reversed(copies))
         kernel = copies[kernel]
     return editor.finish()
 
@@ -139,7 +145,8 @@ def _invariants(subject: Subject, loop: Instruction) -> dict[Instruction, None]:
             is_same = each.opcode == "get-tuple-element" and each.attributes["index"] in kept
         else:
             is_same = each is not state and all(map(found.__contains__, each.operands))
-        if is_same and each.shape.is_array and not effects.of(each):
+        is_free = not effects.of(each) or received_by_device(each)
+        if is_same and each.shape.is_array and is_free:
             found[each] = None
     return found
 
@@ -168,9 +175,9 @@ def _is_worth_it(
     uses = Uses.of(subject, [kernel])
     if uses.may_change or all(map(invariant.__contains__, uses.readers)) or _copied(kernel):
         return False
-    read = [each for each in cone if each.opcode == "get-tuple-element" or each.literal]
-    is_fused = any(each.opcode == "fusion" for each in subject.summaries)
-    return is_fused or bytes_of_arrays([kernel]) <= bytes_of_arrays(read)
+    read = [each for each in cone if each.opcode == "get-tuple-element"]
+    is_kept = subject.is_fused or any(map(received_by_device, cone))
+    return bool(read) and (is_kept or bytes_of_arrays([kernel]) <= bytes_of_arrays(read))
 
 
 # Copies that nothing needs.
@@ -233,12 +240,18 @@ def _copied(kernel: Instruction) -> Instruction | None:
     """What an instruction copies in the same layout; ``None`` if it does something else."""
     root = kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
     is_copy = root.opcode == "copy" and root.operands[0].shape == root.shape
-    if not is_copy or (root.shape.layout is None and root.shape.rank != 1):
+    if not is_copy or not root.shape.is_array or (root.shape.rank > 1 and not _says_layout(root)):
         return None
     if root is kernel:
         return kernel.operands[0]
     number = root.operands[0].parameter_number
     return None if number is None else kernel.operands[number]
+
+
+def _says_layout(instruction: Instruction) -> bool:
+    """Whether the text of an instruction has a layout, if it has a text."""
+    span = instruction.span
+    return "]{" in span.source[span.start : span.stop]
 
 
 def _in_place(subject: Subject, copy: Instruction, source: Instruction) -> _Needless | None:

@@ -257,8 +257,12 @@ _TIMES_WHOLE: Final = {
 
 
 def bytes_of_arrays(instructions: Iterable[Instruction]) -> int:
-    """Bytes of results as they are declared."""
-    return sum(array.bytes for each in instructions for array in each.shape.arrays)
+    """Bytes of results as they are declared, without padding; none of what has no size."""
+    arrays = (array for each in instructions for array in each.shape.arrays if array.is_array)
+    return sum(max(0, each.element_count) * each.element_size_in_bits // _BITS for each in arrays)
+
+
+_BITS: Final = 8
 
 
 def at_least(count: Count) -> int:
@@ -271,6 +275,16 @@ def at_most(count: Count) -> int:
     """The most that a count may be."""
     found = count.upper if isinstance(count, Interval) else count
     return found if isinstance(found, int) else MAX_INT64
+
+
+def remove_unread(
+    editor: ModuleEditor, computation: Computation, chosen: Iterable[Instruction]
+) -> None:
+    """Take out what nothing reads any more, readers first; what has a channel stays by itself."""
+    for each in chosen:
+        is_there = each in editor.instructions(computation)
+        if is_there and each is not editor.root(computation) and not editor.users(each):
+            editor.remove(each)
 
 
 def times(count: Count, factor: int) -> Count:

@@ -88,6 +88,23 @@ WASTEFUL: Final = {
 }
 """What follows in the entry, and the bytes that a device receives before and after."""
 
+FUSED: Final = {
+    "a fusion": (f"{GATHER} ROOT f = f16[16,8] fusion(g), kind=kLoop, calls=narrow", 384, 192),
+    "a start": (
+        (
+            f"gs = (f32[4,8], f32[16,8]) all-gather-start(x), {GROUPS}, dimensions={{0}}"
+            " g = f32[16,8] all-gather-done(gs)"
+            " ROOT f = f16[16,8] fusion(g), kind=kLoop, calls=narrow"
+        ),
+        *(384, 192),
+    ),
+}
+"""The same behind fusions."""
+
+NARROW: Final = """narrow { p = f32[16,8] parameter(0) t = f32[16,8] negate(p)
+  c = f16[16,8] convert(t) ROOT n = f16[16,8] add(c, c) }
+ENTRY e {"""
+
 CLEAN: Final = {
     "wider": f"{GATHER} ROOT c = f64[16,8] convert(g)",
     "also read as it is": f"{GATHER} c = bf16[16,8] convert(g) ROOT t = (bf16[16,8], f32[16,8])"
@@ -120,6 +137,18 @@ def test_what_devices_need_not_send_is_found(body: str, before: int, after: int)
     assert (found.instruction.name, found.before, found.after) == ("g", before, after)
     mended = found.apply()
     assert str(hlo.parse(str(mended))) == str(mended)
+
+
+@for_all(FUSED)
+def test_what_fusions_do_is_looked_into(body: str, before: int, after: int) -> None:
+    module = hlo.parse(program(body).replace("ENTRY e {", NARROW))
+    (found,) = (each for each in advise(module) if each.kind == "collective")
+    assert (found.instruction.name[0], found.before, found.after) == ("g", before, after)
+    mended = found.apply()
+    assert str(hlo.parse(str(mended))) == str(mended)
+    assert [each.opcode for each in mended.entry.instructions] == [
+        *("parameter", "negate", "convert", "all-gather", "fusion")
+    ]
 
 
 @for_all(CLEAN)
