@@ -169,14 +169,15 @@ def _wasteful(subject: Subject, kernel: Instruction) -> Iterator[tuple[Instructi
 
     What fits into the cache of a core is read from there. How lanes lie in a tile is up to Triton.
     """
-    found = sectors_by(subject, kernel)
+    cache = subject.device.shared_memory_bytes or 0
+    arrays = (each for each in kernel.operands if each.shape.is_array)
+    large = {each for each in arrays if not each.shape.is_unbounded and _plain_bytes(each) > cache}
+    found = sectors_by(subject, kernel) if large else None
     if found is None or found.emitter is Emitter.TRITON:
         return
-    cache = subject.device.shared_memory_bytes or 0
     for array, accesses, costs in zip(kernel.operands, found.accesses, found.reads, strict=True):
         wasted = [at_least(each.wasted_sectors) for each in costs]
-        is_large = array.shape.is_array and array.shape.bytes > cache
-        if is_large and _MIN_WASTED * sum(wasted) > at_most(_sectors(costs)):
+        if array in large and _MIN_WASTED * sum(wasted) > at_most(_sectors(costs)):
             yield array, accesses[wasted.index(max(wasted))]
 
 
@@ -419,8 +420,12 @@ def tails(subject: Subject) -> Iterator[Waste]:
     """Tiles, named by a configuration, that do not divide the array, where others do."""
     for kernel in subject.kernels:
         root, tile = kernel.roots[0], tile_of(kernel)
-        better = _better_tile(subject, kernel, tile) if tile and _masked(root, tile) else None
-        if tile and better:
+        if not tile or not _masked(root, tile):
+            continue
+        key = tails, likeness_of(kernel) or root
+        if key not in subject.remembered:
+            subject.remembered[key] = _better_tile(subject, kernel, tile)
+        if better := subject.remembered[key]:
             (array, *_) = root.shape.arrays
             before, after = (_programs(array, each) for each in (tile, better))
             yield Waste(
@@ -518,7 +523,7 @@ def padding(subject: Subject) -> Iterator[Waste]:
     """Arrays with small dimensions that are padded, where all may lie in another order."""
     seen = set[Instruction]()
     for each in reversed([*_in_memory(subject)]):
-        if each not in seen and each.shape.is_array and _is_padded(each):
+        if each not in seen and _is_padded(each):
             alike = _lying_alike(each)
             seen |= {each, *alike}
             yield from _better_order(subject, alike) if alike else ()
@@ -538,7 +543,16 @@ def _bytes_in_memory(subject: Subject) -> int:
 
 
 def _is_padded(array: Instruction) -> bool:
-    return bool(array.shape.array_layout.tiles) and array.shape.bytes > 2 * _plain_bytes(array)
+    layout = array.shape.layout
+    is_tiled = layout is not None and bool(layout.tiles) and array.shape.rank <= MAX_RANK
+    return is_tiled and array.shape.bytes > 2 * _plain_bytes(array)
+
+
+MAX_RANK: Final = 6
+"""All orders of so many dimensions are tried: 720.
+
+Test: ``test_accesses.test_orders_of_many_dimensions_are_not_tried``.
+"""
 
 
 def _plain_bytes(array: Instruction) -> int:
@@ -653,14 +667,15 @@ def _is_result(value: Instruction) -> bool:
 
 def _is_relayout(kernel: Instruction) -> bool:
     """Whether a kernel does no more than to bring its only operand into another order."""
-    if len(kernel.operands) != 1 or not kernel.shape.is_array:
+    if len(kernel.operands) != 1 or not kernel.shape.is_array or kernel.shape.is_unbounded:
         return False
     if kernel.opcode == "fusion":
         inside = {each.opcode for each in kernel.attributes["calls"].instructions}
         return inside <= {"bitcast", "copy", "parameter", "transpose"}
+    if kernel.opcode not in {"copy", "transpose"}:
+        return False
     spaces = {each.shape.array_layout.memory_space for each in (kernel, *kernel.operands)}
-    is_turn = kernel.opcode in {"copy", "transpose"}
-    return is_turn and len(spaces) == 1 and not _is_bitcast(kernel)
+    return len(spaces) == 1 and not _is_bitcast(kernel)
 
 
 def _bytes_of(relayout: Instruction | None) -> int:
@@ -705,14 +720,17 @@ def _of_parameter(
 
 def _as_wanted(subject: Subject, array: Instruction, relayout: Instruction) -> Shape | None:
     """The array as a relayout would have nothing to do; ``None`` if there is no such order."""
-    after, (way, *others) = relayout.shape, subject.summaries[relayout].operands[0].ways
+    after, ways = relayout.shape, subject.summaries[relayout].operands[0].ways
+    if len(ways) != 1:
+        return None
+    (way,) = ways
     layouts = after.array_layout, array.shape.array_layout
     order = _order_of_walk(way.map, *(each.minor_to_major for each in layouts))
     like = layouts[after.rank != array.shape.rank]
     shape = replace(array.shape, layout=replace(like, minor_to_major=order))
     there = way.map.compose(logical_to_linear(shape))
     is_same = shape.bytes == after.bytes and there.equals(logical_to_linear(after))
-    return shape if is_same and not others else None
+    return shape if is_same else None
 
 
 def _passed_as(
@@ -735,10 +753,11 @@ def _around_operations(subject: Subject) -> Iterator[Waste]:
         copies, (back, *others) = kernel.operands, subject.users(kernel) or (kernel,)
         around = [*copies, back]
         is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in around)
-        if others or kernel.opcode not in _MENDS or not is_copied:
+        if others or kernel.opcode not in _MENDS or not copies or not is_copied:
             continue
-        shapes = (each.shape for each in (*(each.operands[0] for each in copies), back))
-        if len({each.array_layout.minor_to_major for each in shapes}) > 1:
+        shapes = [each.shape for each in (*(each.operands[0] for each in copies), back)]
+        layouts = {(each.array_layout.minor_to_major, each.array_layout.tiles) for each in shapes}
+        if len(layouts) > 1 or (kernel.opcode == "all-gather" and back.shape.array_layout.tiles):
             continue
         how, mended = _MENDS[kernel.opcode]
         yield Waste(

@@ -190,6 +190,15 @@ def test_nothing_is_said_where_no_mend_works(text: str, device: Device) -> None:
     assert not [each for each in advised(text, device) if each.kind in KINDS]
 
 
+def test_orders_of_many_dimensions_are_not_tried() -> None:
+    few, many = (
+        f"2,{'1,' * rank}3]{{{','.join(map(str, reversed(range(rank + 2))))}" for rank in (4, 5)
+    )
+    found = [advised(PADDED.replace("64,256,3]{2,1,0", each), TPU_V5E) for each in (few, many)]
+    assert [each.kind for each in found[0]] == ["padding"]
+    assert not found[1].advice
+
+
 def test_kernels_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Instruction] = []
 
