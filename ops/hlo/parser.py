@@ -108,6 +108,8 @@ def _printed(program: Printable) -> str:
 
 
 _OTHER_FORMATS: Final = {
+    r"\{ lambda\b": "this looks like a jaxpr; ops.from_jax makes a module of its function",
+    r"[\w./~\\-]+\.(?:hlo|txt|mlir|pb|gz)\s*\Z": "this is the path of a file; hlo.load reads it",
     r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation: XLA "
     "dumps it with --xla_dump_hlo_as_text",
     r"hlo_module \{\s*name: \"": "this looks like a protobuf as text; hlo.load "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -83,7 +83,8 @@ class LinalgGeneric:
     def reads(self, output: int = 0) -> tuple[IndexingMap, ...]:
         """Maps from an element of an output to the elements of each input that it needs.
 
-        Loops that the output does not name, as reductions, become ranges.
+        Loops that the output does not name, as reductions, become ranges. A dimension of the output
+        may be kept with size 1, as ``0``.
 
         Raises:
             MapError: there is no such output, or its map does not name each dimension by a loop of
@@ -95,16 +96,17 @@ class LinalgGeneric:
         written = self.maps[inputs + output]
         loops = [_loop_of(written, place) for place in range(len(written.results))]
         named = [loop for loop in loops if loop is not None]
-        if len({*named}) < len(loops):
+        kept = sum(result == 0 for result in written.results)
+        if len({*named}) + kept < len(loops):
             raise MapError(f"reads: the output is {written}; expected a loop for each dimension")
         rest = [loop for loop in range(len(self.sizes)) if loop not in named]
         point: dict[int, sympy.Expr] = {
-            loop: simplifier.symbol(f"d{n}") for n, loop in enumerate(named)
+            loop: simplifier.symbol(f"d{n}") for n, loop in enumerate(loops) if loop is not None
         }
         point |= {loop: simplifier.symbol(f"s{n}") for n, loop in enumerate(rest)}
         iteration = IndexingMap.from_sizes(
             [point[loop] for loop in range(len(self.sizes))],
-            dims=[self.sizes[loop] for loop in named],
+            dims=[1 if loop is None else self.sizes[loop] for loop in loops],
             ranges=[self.sizes[loop] for loop in rest],
         )
         return tuple((each @ iteration).simplify() for each in self.maps[:inputs])
@@ -161,7 +163,7 @@ class _GenericReader:
             word, start = lexer.advance(), lexer.previous_stop
             if word == _NAME:
                 yield self._generic(start - len(word), is_generic=False)
-            elif word == f'"{_NAME}"':
+            elif word == f'"{_NAME}"' and lexer.text == "(":
                 yield self._generic(start - len(word), is_generic=True)
 
     def _generic(self, start: int, *, is_generic: bool) -> LinalgGeneric:
@@ -169,6 +171,8 @@ class _GenericReader:
         if is_generic:
             types, outputs = self._in_generic_form(draft)
         else:
+            if self._lexer.kind == "alias":
+                draft.attributes |= self._named_attributes()
             self._reader.attribute_dictionary(draft)
             inputs, results = self._operands("ins"), self._operands("outs")
             types, outputs = (*inputs, *results), len(results)
@@ -176,6 +180,14 @@ class _GenericReader:
         if shapes is None:
             raise self._error(start, "the operands are no arrays")
         return self._made(start, draft, shapes, outputs)
+
+    def _named_attributes(self) -> Mapping[str, Any]:
+        """Take the name of attributes, such as ``#matmul_trait``."""
+        found = self._reader.aliases.get(self._lexer.text[1:])
+        if not isinstance(found, dict):
+            raise self._lexer.expected("a name of attributes")
+        self._lexer.advance()
+        return cast("dict[str, Any]", found)
 
     def _in_generic_form(self, draft: OperationDraft) -> tuple[tuple[Type, ...], int]:
         lexer = self._lexer

@@ -37,7 +37,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
-_BALANCED: Final = re.compile(r"""[^<>(){}\[\]"-]++|"(?:[^"\\]++|\\.)*+"|->|.""", re.DOTALL)
+_BALANCED: Final = re.compile(r"""[^<>(){}\[\]"-]++|"(?:[^"\\]++|\\.)*+"|->|[<>]=|.""", re.DOTALL)
 """The pieces of a text in brackets: what holds no bracket that counts, and single characters."""
 
 _CLOSING: Final = {"<": ">", "(": ")", "{": "}", "[": "]"}
@@ -60,7 +60,6 @@ class MlirLexer(ProgramLexer):
 
     __slots__ = ()
 
-    allows_last_comma = False
     pattern = _TOKEN
     escape = re.compile(rb"\\(?:(?P<hex>[0-9a-fA-F]{2})|(?P<letter>.))", re.DOTALL)
     letters: ClassVar[Mapping[bytes, bytes]] = {b"n": b"\n", b"t": b"\t"}

@@ -52,14 +52,16 @@ def parse(text: str, file: str = "") -> HloModule:
 
 
 _BEGINNING: Final = re.compile(
-    r"""(?:\s|//[^\n]*\n|[#!][\w.$]+\s*=[^\n]*\n)*
-    (?:module\b(?=\s*(?:@|attributes\b|\{\s*(?:\}|\#|"|func\.|sdy\.)))|"?builtin\.module\b|"?func\.func\b)""",
+    r"""(?:\s|//[^\n]*\n|\{-\#.*?\#-\}|[#!][\w.$]+\s*=[^\n]*\n)*+
+    (?:module\b(?=\s*(?:@|attributes\b|\{(?:\s|//[^\n]*\n)*(?:\}|\#|"|func\.|sdy\.)))
+    |"?(?:builtin\.module|func\.func|sdy\.mesh)\b)""",
     re.VERBOSE,
 )
 """The beginning of a module of MLIR: comments and names of locations, types and maps stand before.
 
->>> [_BEGINNING.match(text) is not None for text in ("module @jit_f {}", "HloModule m")]
-[True, False]
+>>> texts = "module @jit_f {}", "sdy.mesh @m = <[]>", "HloModule m"
+>>> [_BEGINNING.match(text) is not None for text in texts]
+[True, True, False]
 """
 
 OTHER_READERS[_BEGINNING] = parse

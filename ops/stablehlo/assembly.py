@@ -88,6 +88,7 @@ def _mesh(reader: OperationReader, draft: OperationDraft) -> None:
     lexer = reader.lexer
     draft.attributes["sym_name"] = lexer.symbol("the name of a mesh")
     lexer.expect("=", "before a mesh")
+    lexer.accept("#sdy.mesh")
     start = lexer.start + 1
     text = lexer.balanced("'<' before a mesh")[1:-1]
     draft.attributes["mesh"] = DialectAttribute("sdy.mesh", text, start)
@@ -102,6 +103,13 @@ def _sharding_constraint(reader: OperationReader, draft: OperationDraft) -> None
     text = lexer.balanced("'<' before a sharding")[1:-1]
     draft.attributes["sharding"] = DialectAttribute("sdy.sharding", text, start)
     reader.attributes_and_types(draft)
+
+
+def _sharding_group(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0 group_id = 1 : ...``."""
+    draft.operands = (reader.operand(),)
+    _read_word(reader, draft, {"group_id": "group_id"})
+    reader.attributes_and_types(draft, 0)
 
 
 def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
@@ -247,6 +255,12 @@ def _constant(reader: OperationReader, draft: OperationDraft) -> None:
         raise reader.lexer.error_since(start, message)
     draft.attributes["value"] = value
     draft.types = (value.shape,)
+
+
+def _constant_of_arith(reader: OperationReader, draft: OperationDraft) -> None:
+    """As a constant of StableHLO."""
+    draft.name = "stablehlo.constant"
+    _constant(reader, draft)
 
 
 def _slice(reader: OperationReader, draft: OperationDraft) -> None:
@@ -454,18 +468,21 @@ def _initialized(reader: OperationReader) -> tuple[Name, Name]:
     return name, reader.operand()
 
 
-FORMS: Final[Mapping[str, AssemblyForm]] = {
+_OWN: Final[Mapping[str, AssemblyForm]] = {
     **{
         f"{dialect}.{name}": _plain(row.words)
         for name, row in ROWS.items()
         for dialect in row.dialects
     },
+    "arith.constant": _constant_of_arith,
     "builtin.module": _module,
     "module": _module,
     "func.func": _function,
     "sdy.manual_computation": _manual_computation,
+    "sdy.constant": _constant,
     "sdy.mesh": _mesh,
     "sdy.sharding_constraint": _sharding_constraint,
+    "sdy.sharding_group": _sharding_group,
     "func.call": _call("callee"),
     "func.return": _return,
     "chlo.top_k": _top_k,
@@ -485,5 +502,10 @@ FORMS: Final[Mapping[str, AssemblyForm]] = {
     "stablehlo.return": _return,
     "stablehlo.slice": _slice,
     "stablehlo.while": _while,
+}
+
+FORMS: Final[Mapping[str, AssemblyForm]] = {
+    **{name.replace("stablehlo.", "mhlo."): form for name, form in _OWN.items()},
+    **_OWN,
 }
 """The forms of operations by their names, with those of functions and modules."""

@@ -672,6 +672,7 @@ def _custom_call(writer: OperationWriter, op: SourceOperation) -> Sequence[Instr
 
 
 _API_VERSIONS: Final = {
+    0: "API_VERSION_UNSPECIFIED",
     2: "API_VERSION_STATUS_RETURNING",
     3: "API_VERSION_STATUS_RETURNING_UNIFIED",
     4: "API_VERSION_TYPED_FFI",
@@ -695,6 +696,12 @@ def _called(attribute: str) -> Conversion:
 def _barrier(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """Values that wait for each other, as one tuple."""
     return writer.results(op, "opt-barrier", {}, [writer.bundled(op, op.operands)])
+
+
+def _cross_replica_sum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """The sum over devices, as it was called before an ``all_reduce`` could do more."""
+    added = {"to_apply": writer.builder.fold("add", op.shape)}
+    return writer.results(op, "all-reduce", _collective(op) | added)
 
 
 def _nothing(_: OperationWriter, __: SourceOperation) -> Sequence[Instruction]:
@@ -747,6 +754,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "constant": _constant,
     "convolution": one_instruction("convolution", _convolution),
     "create_token": one_instruction("after-all", lambda _: {}),
+    "cross-replica-sum": _cross_replica_sum,
     "custom_call": _custom_call,
     "dot": one_instruction("dot", _dot),
     "dot_general": one_instruction("dot", _dot_general),
@@ -776,6 +784,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
         "select-and-scatter", _reduce_window, "select", "scatter"
     ),
     "send": _send,
+    "sharding_group": _nothing,
     "sharding_constraint": one_instruction("copy", lambda _: {}),
     "slice": one_instruction("slice", _slice),
     "sort": one_instruction("sort", _sort, "to_apply"),

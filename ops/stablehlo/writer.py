@@ -312,7 +312,9 @@ class OperationWriter:
     def _made(self, op: SourceOperation) -> Sequence[Instruction]:
         dialect, _, _ = op.operation.name.rpartition(".")
         known = self.module.conversions
-        construct = known.get(op.name) if dialect in _DIALECTS else None
+        if dialect not in _DIALECTS:
+            return self.results(op, "custom-call", {"custom_call_target": op.operation.name})
+        construct = known.get(op.name)
         if construct is None:
             op.fail("the operation has no counterpart in HLO")
         return construct(self, op)

@@ -21,9 +21,6 @@ class Lexer:
 
     __slots__ = ("file", "source", "text")
 
-    allows_last_comma: ClassVar[bool] = True
-    """Whether a comma may follow the last item of a list in marks."""
-
     source: str
     file: str
     text: str
@@ -71,7 +68,7 @@ class Lexer:
         while not self.accept(closing):
             if not self.accept(","):
                 raise self.expected(f"',' or {closing!r}{purpose and ' ' + purpose}")
-            if self.allows_last_comma and self.accept(closing):
+            if self.accept(closing):
                 break
             items.append(read())
         return tuple(items)

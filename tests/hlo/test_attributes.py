@@ -42,6 +42,8 @@ VALUES: list[tuple[str, str, Any]] = [
      Window((3, 2), (2, 1), ((0, 1), (-1, 2)), (1, 2), (2, 1), (0, 1))),
     ("window", "{}", Window()),
     ("dim_labels", "b0?f_0io->b0f", DimensionLabels("b0?f", "0io", "b0f")),
+    ("dim_labels", "012_012->012", DimensionLabels("012", "012", "012")),
+    ("api_version", "API_VERSION_UNSPECIFIED", "API_VERSION_UNSPECIFIED"),
     ("source_target_pairs", "{{0,1},{1,0}}", ((0, 1), (1, 0))),
     ("slice_sizes", "{1,4}", (1, 4)),
     ("slice_sizes", "{{1,4},{2,3}}", ((1, 4), (2, 3))),

@@ -164,7 +164,7 @@ b = f32[2,3] compare(a, a), direction=LESS
                                       ^^^^ %b: expected one of EQ, NE, GE, GT, LE, LT, but found 'LESS'
 
 b = f32[2,3] convolution(a, a), dim_labels=00_01->10
-                                           ^^^^^^^^^ %b: 00 in the labels 00_01->10 has other dimensions; expected 0, 0, b, f once
+                                           ^^^^^^^^^ %b: 00 in the labels 00_01->10 has other dimensions; expected 0, 0 once
 
 b = f32[2,3] convolution(a, a), dim_labels=b0f_01io->b0f
                                            ^^^^^^^^^^^^^ %b: 01io in the labels b0f_01io->b0f has other dimensions; expected 0, i, o once
@@ -438,6 +438,7 @@ def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
 
 
 OTHER_FORMATS = {
+    "a jaxpr": ("{ lambda ; a:f32[4]. let b:f32[4] = neg a in (b,) }", "jaxpr; ops.from_jax"),
     "JSON": ('{"name": "m"}', "JSON"),
     "protobuf as text": ('hlo_module {\n  name: "jit_f"\n}', "protobuf as text"),
     "protobuf": ("\x0a\x0bjit__lambda\x12\x06main.4", "protobuf"),
@@ -450,6 +451,11 @@ def test_other_formats_are_recognised(name: str) -> None:
     text, called = OTHER_FORMATS[name]
     with pytest.raises(hlo.HloTextError, match=rf"hint: this looks like (a )?{called}"):
         hlo.parse(text)
+
+
+def test_a_path_is_for_load() -> None:
+    with pytest.raises(hlo.HloTextError, match=r"the path of a file; hlo\.load reads"):
+        hlo.parse("examples/softmax.hlo")
 
 
 def test_hints_about_formats_do_not_replace_others() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Final
 
 import pytest
 
@@ -128,3 +129,25 @@ def test_reads_needs_a_loop_for_each_dimension() -> None:
     twice = parse_map("(d0) -> (d0, d0), domain: d0 in [0, 3]")
     with pytest.raises(MapError, match="expected a loop for each dimension"):
         LinalgGeneric((4,), (twice,), ("parallel",)).reads()
+
+
+READS: Final[dict[str, tuple[str, list[str]]]] = {
+    "a dimension that is kept": (
+        """%0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+        affine_map<(i, j) -> (i, 0)>], iterator_types = ["parallel", "reduction"]}
+        ins(%a : tensor<4x8xf32>) outs(%b : tensor<4x1xf32>) {} -> tensor<4x1xf32>""",
+        ["(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 0], s0 in [0, 7]"],
+    ),
+    "a name of attributes": (
+        f"""#t = {{indexing_maps = [{ONE}, {ONE}], iterator_types = ["parallel"]}}
+        %0 = linalg.generic #t ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) {{}}""",
+        ["(d0) -> (d0), domain: d0 in [0, 3]"],
+    ),
+    "a string": ('%0 = transform.structured.match ops{["linalg.generic"]} in %r', []),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_an_output_reads(name: str) -> None:
+    text, expected = READS[name]
+    assert [str(each) for one in read_generics(text) for each in one.reads()] == expected

@@ -19,6 +19,44 @@ from tests.cases import for_all
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
 
 OPERATIONS = {
+    "another dialect": (
+        '%0 = "arith.addf"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>',
+        'custom-call(%a, %a), custom_call_target="arith.addf"',
+    ),
+    "a constant of arith": (
+        (
+            "%c = arith.constant dense<1.0> : tensor<f32> "
+            "%0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2x3xf32>"
+        ),
+        "broadcast(%c), dimensions={}",
+    ),
+    "MHLO's short form": (
+        "%0 = mhlo.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>",
+        "reshape(%a)",
+    ),
+    "a constant of Shardy, in a group": (
+        (
+            "%c = sdy.constant dense<1.0> : tensor<2x3xf32> "
+            "sdy.sharding_group %c group_id = 23 : tensor<2x3xf32> "
+            "%0 = mhlo.add %a, %a : tensor<2x3xf32>"
+        ),
+        "add(%a, %a)",
+    ),
+    "a comma at the end": (
+        (
+            '%0 = "stablehlo.dot_general"(%a, %a) {dot_dimension_numbers = #stablehlo.dot<'
+            "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],>} "
+            ": (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>"
+        ),
+        "dot(%a, %a), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+    ),
+    "a sum over replicas": (
+        (
+            '%0 = "stablehlo.cross-replica-sum"(%a) {replica_groups = dense<[[0, 1]]> '
+            ": tensor<1x2xi64>} : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        ),
+        "all-reduce(%a), replica_groups={{0,1}}, to_apply=%add_f32",
+    ),
     "add with types of both": (
         "%0 = stablehlo.add %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
         "add(%a, %a)",
@@ -345,11 +383,6 @@ WRONG = {
         1,
         "function @main calls itself",
     ),
-    "another dialect": (
-        '%0 = "arith.addf"(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>',
-        1,
-        "has no counterpart in HLO",
-    ),
     "parts of no size": (
         (
             '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : '
@@ -512,3 +545,18 @@ def test_files_of_stablehlo_are_read_as_modules(tmp_path: Path) -> None:
     path.write_text(stablehlo_text("softmax"), encoding="utf-8")
     assert hlo.files_in(tmp_path) == [str(path)]
     assert hlo.load(path).entry.root.opcode == "divide"
+
+
+BEGINNINGS: Final = {
+    "a mesh": 'sdy.mesh @mesh = <["a"=2]> ',
+    "a mesh as an attribute": 'sdy.mesh @mesh = #sdy.mesh<["a"=2]> ',
+    "an alias of a set": "#set = affine_set<(d0) : (d0 - 1 >= 0)>\n",
+    "a comment": "// a comment\n",
+}
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_a_module_is_recognised_wherever_it_begins(name: str) -> None:
+    function = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
+    for text in (function, f"module {{\n  // a comment\n  {function}\n}}"):
+        assert hlo.parse(BEGINNINGS[name] + text).entry.root.name == "x"
