@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
@@ -35,6 +35,7 @@ from ops.hlo.module import source_locations
 from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
+from ops.performance.kernels import likeness_of
 from ops.performance.summary import HEADING, KernelSummary
 from ops.performance.tally import Deadline, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
@@ -486,18 +487,45 @@ class FusionCoalescing(TableQuery):
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
-        kernels = _kernels(self.selection, module)
-        return by_weight(OF_ACCESSES, kernels, self._rows, self.selection)
+        rows_of = partial(self._rows, dict[object, list[_Counted]]())
+        return by_weight(OF_ACCESSES, self.selection.kernels(module), rows_of, self.selection)
 
-    def _rows(self, fusion: Instruction) -> Sequence[Cells]:
+    def _rows(self, known: dict[object, list[_Counted]], kernel: Fusion) -> Sequence[Cells]:
+        """The rows of a kernel; one that is like an earlier one has its accesses."""
+        (root,), likeness = kernel.roots, likeness_of(kernel)
+        emitted = tuple(each for each in root.attribute_texts() if each[0] in _OF_EMITTERS)
+        key = (likeness, emitted) if likeness else root
         try:
-            _check_has_sectors(fusion)
-            schedule = schedule_of(fusion, unroll=self.unroll)
-            reads_first = sorted(_accesses(self.selection, fusion, schedule), key=itemgetter(0))
-            device = DEVICES[self.device]
-            return [_access(fusion, *each, coalescing(each[-1], device)) for each in reads_first]
+            counted = known[key] = known.get(key) or [*self._counted(root)]
         except (FusionError, MapError, ShapeError, DeviceError) as error:
-            return [_unknown(OF_ACCESSES, "fusion", fusion, str(error), str(error))]
+            return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
+        return [_access(root, each) for each in counted if self._is_meant(root, each)]
+
+    def _counted(self, root: Instruction) -> Iterator[_Counted]:
+        """The accesses of a kernel, reads first."""
+        _check_has_sectors(root)
+        accesses = _accesses(Selection(), root, schedule_of(root, unroll=self.unroll))
+        for role, number, access in sorted(accesses, key=itemgetter(0)):
+            found = coalescing(access, DEVICES[self.device])
+            yield _Counted(role, number, access.shape, found)
+
+    def _is_meant(self, root: Instruction, counted: _Counted) -> bool:
+        if not self.selection.parameters:
+            return True
+        return counted.role == "operand" and self.selection.is_read(root.operands[counted.number])
+
+
+_OF_EMITTERS: Final = ("kind", "backend_config")
+"""The attributes by which XLA chooses what makes a kernel."""
+
+
+class _Counted(NamedTuple):
+    """An access of a kernel: to a result or an operand, an array of some shape."""
+
+    role: str
+    number: int
+    shape: Shape
+    found: Coalescing
 
 
 def _check_has_sectors(kernel: Instruction) -> None:
@@ -508,9 +536,8 @@ def _check_has_sectors(kernel: Instruction) -> None:
             raise FusionError(f"{message}; see utilization and tiles")
 
 
-def _access(
-    fusion: Instruction, role: str, number: int, access: Access, found: Coalescing
-) -> Cells:
+def _access(fusion: Instruction, counted: _Counted) -> Cells:
+    role, number, shape, found = counted
     sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
     condition = f"; fewest where {found.condition}" if found.condition else ""
     shown = sorted({"wasted_sectors", "sectors", "ideal_sectors"}.intersection(found.bounds))
@@ -520,9 +547,9 @@ def _access(
         *sectors,
         found.ratio,
         found.vector_width,
-        f"%{fusion.name}, {role} {number}, {access.shape}{condition}{bounds}{verdict}",
+        f"%{fusion.name}, {role} {number}, {shape}{condition}{bounds}{verdict}",
     )
-    fields: Fields = {"fusion": fusion.name, role: number, "shape": str(access.shape)}
+    fields: Fields = {"fusion": fusion.name, role: number, "shape": str(shape)}
     fields |= {name: getattr(found, name) for name in found.__slots__}
     fields |= {name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None}
     return Cells(cells, lambda: fields, greatest(found.wasted_sectors), (), bool(bounds))
