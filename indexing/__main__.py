@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
+from pathlib import Path
+
+if __name__ == "__main__" and Path(sys.path[0]) == Path.cwd() != Path(__file__).parents[1]:
+    del sys.path[0]  # where the user stands, modules of our names may lie
 
 try:
     from ops.cli import main

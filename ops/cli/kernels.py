@@ -39,6 +39,7 @@ from ops.performance.kernels import likeness_of
 from ops.performance.summary import HEADING, KernelSummary
 from ops.performance.tally import Deadline, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
+from ops.rules.elementwise import ELEMENTWISE
 from ops.tiling import ArrayTile, KernelTiler, TilingCandidate, Tilings
 from ops.xla_gpu import Access, FusionSchedule, schedule_of
 from simplifier.errors import ArgumentError, IndexingError, listed
@@ -133,9 +134,22 @@ def _lines_of_reason(reason: Reason) -> Iterator[str]:
     indexing, provenance = reason.indexing, reason.provenance
     yield f"  {_label(reason.instruction, reason.output, reason.target, indexing)}"
     yield from (f"    {path_text(path)}" for path in provenance.paths)
+    moving = (each for path in provenance.paths for each in path if _moves(each))
+    known = source_locations(reason.instruction)[:1]
+    for each in dict.fromkeys(moving):
+        lines = source_locations(each)[:1]
+        yield from (f"    %{each.name} {each.opcode}: {line}" for line in lines if lines != known)
     more = provenance.rest_text()
     if more:
         yield f"    {more}"
+
+
+def _moves(instruction: Instruction) -> bool:
+    """Whether what it reads lies elsewhere than what it writes: its source line is a reason."""
+    return instruction.opcode not in ELEMENTWISE and instruction.opcode not in _WRAPPERS
+
+
+_WRAPPERS: Final = ("bitcast", "call", "fusion", "get-tuple-element", "parameter", "tuple")
 
 
 def _label(

@@ -252,3 +252,32 @@ def test_one_name_for_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str
     file.write_text(SOFTMAX_SUM)
     call = ["reads", file, "--instruction", "wide"]
     assert text_of(capsys, *call, "--element", "1,2") == text_of(capsys, *call, "--at", "1,2")
+
+
+TURNED_INSIDE = """\
+HloModule small_transpose
+fused {
+  x = f32[65536,4] parameter(0)
+  y = f32[4,65536] parameter(1)
+  t = f32[4,65536] transpose(x), dimensions={1,0}, metadata={source_file="model.py" source_line=11}
+  n = f32[4,65536] tanh(t), metadata={source_file="model.py" source_line=12}
+  ROOT s = f32[4,65536] add(n, y), metadata={source_file="model.py" source_line=13}
+}
+ENTRY main {
+  x = f32[65536,4] parameter(0)
+  y = f32[4,65536] parameter(1)
+  ROOT f = f32[4,65536] fusion(x, y), kind=kLoop, calls=fused,
+    metadata={source_file="model.py" source_line=13}
+}
+"""
+
+
+def test_why_names_the_line_that_moves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not only that of the root."""
+    file = tmp_path / "module.hlo"
+    file.write_text(TURNED_INSIDE)
+    heading, _, path, moving, *others = text_of(capsys, "why", file)
+    assert heading.endswith("model.py:13")
+    assert "%t transpose" in path
+    assert moving == "    %t transpose: model.py:11"
+    assert "model.py" not in " ".join(others)

@@ -72,13 +72,21 @@ HIDING = {"a package": "ops/__init__.py", "a module": "ops.py"}
 
 @pytest.mark.parametrize("file", HIDING.values(), ids=HIDING)
 def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) -> None:
+    """Where Python finds it first; but not in the folder of the user."""
     other = tmp_path / file
     other.parent.mkdir(exist_ok=True)
     other.write_text("")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(
-        [*COMMAND, "schema"], cwd=tmp_path, env=environment, check=False, capture_output=True
+    ran, shown = (
+        subprocess.run(
+            [*COMMAND, "example"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+            check=False,
+            capture_output=True,
+        )
+        for paths in ([tmp_path, ROOT], [ROOT])
     )
+    assert (shown.returncode, shown.stderr) == (0, b"")
     expected = (
         f"error: the package ops of this library is hidden by another one: Python finds {other}"
     )
