@@ -26,6 +26,7 @@ from ops.advice.waste import (
     at_least,
     at_most,
     bytes_moved,
+    bytes_of_result,
     changed,
     in_words,
     times,
@@ -35,7 +36,7 @@ from ops.hlo import HloModule, Instruction, edit
 from ops.limits import Device
 from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
 from ops.performance.kernels import likeness_of, tile_of
-from ops.performance.tally import BITS_OF_BYTE, Count, sum_of_counts
+from ops.performance.tally import Count, sum_of_counts
 from ops.rules.control import only_caller
 from ops.rules.elementwise import ELEMENTWISE
 from ops.tiling import TilingSpace, tilings
@@ -171,7 +172,9 @@ def _wasteful(subject: Subject, kernel: Instruction) -> Iterator[tuple[Instructi
     """
     cache = subject.device.shared_memory_bytes or 0
     arrays = (each for each in kernel.operands if each.shape.is_array)
-    large = {each for each in arrays if not each.shape.is_unbounded and _plain_bytes(each) > cache}
+    large = {
+        each for each in arrays if not each.shape.is_unbounded and bytes_of_result(each) > cache
+    }
     found = sectors_by(subject, kernel) if large else None
     if found is None or found.emitter is Emitter.TRITON:
         return
@@ -545,7 +548,7 @@ def _bytes_in_memory(subject: Subject) -> int:
 def _is_padded(array: Instruction) -> bool:
     layout = array.shape.layout
     is_tiled = layout is not None and bool(layout.tiles) and array.shape.rank <= MAX_RANK
-    return is_tiled and array.shape.bytes > 2 * _plain_bytes(array)
+    return is_tiled and array.shape.bytes > 2 * bytes_of_result(array)
 
 
 MAX_RANK: Final = 6
@@ -555,14 +558,10 @@ Test: ``test_accesses.test_orders_of_many_dimensions_are_not_tried``.
 """
 
 
-def _plain_bytes(array: Instruction) -> int:
-    return -(-array.shape.element_count * array.shape.element_size_in_bits // BITS_OF_BYTE)
-
-
 def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Waste]:
     """The order of dimensions with the fewest bytes for arrays that lie alike."""
     shown = [each for each in alike if each.computation in subject.runs]
-    array = max(shown, key=_plain_bytes)
+    array = max(shown, key=bytes_of_result)
     now = array.shape.array_layout.minor_to_major
 
     def weight(order: Sequence[int]) -> tuple[int, int]:
@@ -577,7 +576,7 @@ def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Wa
             kind="padding",
             instruction=array,
             why=f"{array.shape} is padded: {in_words(array.shape.bytes)} bytes hold"
-            f" {in_words(_plain_bytes(array))}.",
+            f" {in_words(bytes_of_result(array))}.",
             mend=f"Layout {_text(order)} for {_names(shown)}.",
             unit=f"bytes of %{array.name} in memory",
             figure=lambda each: sum(
