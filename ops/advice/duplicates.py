@@ -209,7 +209,8 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
     if emitters:
         (emitter,) = emitters
         return KERNELS[emitter].fits(results, [*chain.from_iterable(each for _, each in found)])
-    sizes = {array.dimensions for each in results for array in each.shape.arrays}
+    arrays = (array for each in results for array in each.shape.arrays)
+    sizes = {(array.dimensions, array.layout) for array in arrays}
     maps = {frozenset(way.map for way in row.ways) for row in rows}
     return len(sizes) == len(maps) == 1 and not any(way.runtime for way in rows[0].ways)
 

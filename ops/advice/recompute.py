@@ -117,25 +117,23 @@ def _is_apart(each: Instruction) -> bool:
 
 
 def _places(kernel: Instruction) -> Mapping[Instruction, int]:
-    """The values that a kernel of their own would compute less often, with the work it saves.
+    """The values that a kernel of their own would compute less often, and about what it saves.
 
     An emitter computes its hero once for each element, however often it is read.
     """
     (body,) = kernel.computations
     pairs = [(user, each) for user in body.instructions for each in _read_again(user)]
-    if not pairs:
-        return {}
-    times = evaluations(kernel)
     heroes = {*emitter_and_heroes(body.root)[1]}
     saves: dict[Instruction, int] = {}
     for user, operand in pairs:
         place = narrowest(operand)
         chain = _chain(place)
-        work = sum(_weight(each) * times.get(each, 0) for each in chain)
+        work = sum(_weight(each) * each.shape.arrays[0].element_count for each in chain)
         if work and heroes.isdisjoint(chain):
             again = _reads(user, operand) - operand.shape.element_count
-            saves[place] = max(saves.get(place, 0), work * again // times[operand])
-    return {each: saves[each] for each in times if each in saves}
+            saved = work * again // operand.shape.element_count
+            saves[place] = max(saves.get(place, 0), saved)
+    return {each: saves[each] for each in body.instructions if each in saves}
 
 
 def _read_again(user: Instruction) -> Iterator[Instruction]:
