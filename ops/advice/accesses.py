@@ -376,8 +376,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
     if reason is None:
         return None
-    names = [each.name for each in ends]
-    edited = separated(subject.module, kernels=[kernel], places=[names])
+    edited = separated(subject.module, kernels=[kernel], places=[ends])
     written = sum(each.shape.bytes for each in ends)
     saved, measure = _sectors_saved(subject, edited, array), _of_device(subject.device)
     if saved * measure.bytes_each <= 2 * written:

@@ -74,7 +74,7 @@ def _waste(
         figure=operations,
         measure=OPERATIONS,
         expected=saved,
-        edit=partial(separated, kernels=kernels, places=[[place.name] for place in places]),
+        edit=partial(separated, kernels=kernels, places=[[place] for place in places]),
     )
 
 
@@ -82,16 +82,17 @@ def _waste(
 
 
 def separated(
-    module: HloModule, *, kernels: Sequence[Instruction], places: Iterable[Sequence[str]]
+    module: HloModule, *, kernels: Sequence[Instruction], places: Iterable[Sequence[Instruction]]
 ) -> HloModule:
-    """The module where fusions that are alike end at some of their values, by name.
+    """The module where fusions that are alike end at some of their values, those of the first one.
 
     Values that are listed together have one fusion.
     """
     editor = edit(module)
-    bodies = dict.fromkeys(body for kernel in kernels for body in kernel.computations)
-    for body, names in product(bodies, places):
-        _set_apart(editor, [body[name] for name in names])
+    bodies = [*dict.fromkeys(body for kernel in kernels for body in kernel.computations)]
+    number = {each: position for position, each in enumerate(bodies[0].instructions)}
+    for body, together in product(bodies, places):
+        _set_apart(editor, [body.instructions[number[each]] for each in together])
     for kernel in kernels:
         rest = [each for each in editor.inline(kernel) if not _is_apart(each)]
         editor.outline(rest, name=kernel.name, kind=kernel.attributes["kind"])

@@ -96,7 +96,7 @@ def test_evaluations_are_counted_by_the_maps() -> None:
 def two_layers() -> hlo.HloModule:
     """A module with a fusion twice."""
     body = under_broadcast(powers("2048", "w = f32[2048] tanh(u)")).split("ENTRY")[0]
-    other = body.replace("f {", "g {", 1)
+    other = body.replace("f {", "g {", 1).replace("w =", "last =").replace("(w)", "(last)")
     return hlo.parse(f"""{body}{other} ENTRY main {{
       v = f32[2048] parameter(0) x = f32[512,2048] parameter(1) y = f32[512,2048] parameter(2)
       one = f32[512,2048] fusion(v, x), kind=kLoop, calls=f
