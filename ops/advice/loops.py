@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ops.advice.waste import (
     MOVED,
@@ -185,55 +185,69 @@ def _is_worth_it(
 
 def needless_copies(subject: Subject) -> Iterator[Waste]:
     """Copies in the same layout, where the copy and what it is of could be one array."""
-    for copy in subject.summaries:
-        source = _copied(copy)
-        if source is None:
-            continue
-        found = _in_place(subject, copy, source) or _only_read(subject, copy, source)
-        if found is not None:
-            size, runs = bytes_of_arrays([copy]), subject.runs_of(copy)
-            times = f" in each of {in_words(runs)} iterations" if runs > 1 else ""
-            yield Waste(
-                kind="copy",
-                instruction=copy,
-                why=f"%{copy.name} copies the {in_words(size)} bytes of %{source.name}{times},"
-                f" {found.why}.",
-                mend=found.mend,
-                unit="bytes copied in the loop" if runs > 1 else "bytes copied",
-                figure=partial(_moved_by_itself, key=_key(copy)),
-                measure=MOVED,
-                expected=2 * size * runs,
-                edit=partial(
-                    shared, copy=copy, source=source, update=found.update, first=found.first
-                ),
-            )
+    copies: dict[Array, list[Instruction]] = {}
+    for kernel in subject.summaries:
+        if _copied(kernel) is not None:
+            copies.setdefault(_origin((kernel, 0), subject, _copied), []).append(kernel)
+    for origin, of_one in copies.items():
+        every = (
+            _in_place(subject, some, origin) for some in (of_one, *([each] for each in of_one))
+        )
+        in_place = next(filter(None, every), None)
+        found = [in_place] if in_place else [_only_read(subject, each) for each in of_one]
+        yield from (_copy(subject, each) for each in found if each)
 
 
-@dataclass(frozen=True)
-class _Needless:
-    """Why a copy is not needed; what reads the array ``first``, before the ``update``."""
+class _Needless(NamedTuple):
+    """Copies that are not needed, and why; who reads the array ``first``, before the ``update``."""
 
+    copies: Sequence[Instruction]
     why: str
     mend: str
     update: Instruction | None = None
-    first: tuple[Instruction, ...] = ()
+    first: Sequence[Instruction] = ()
 
 
-def shared(
-    module: HloModule,
-    *,
-    copy: Instruction,
-    source: Instruction,
-    update: Instruction | None,
-    first: Sequence[Instruction],
-) -> HloModule:
-    """The module without a copy; an update of what was copied waits for those who read it."""
+def _copy(subject: Subject, found: _Needless) -> Waste:
+    first, *others = found.copies
+    size, runs, source = bytes_of_arrays([first]), subject.runs_of(first), _source(first)
+    times = f" in each of {in_words(runs)} iterations" if runs > 1 else ""
+    copies = "copy" if others else "copies"
+    return Waste(
+        kind="copy",
+        instruction=first,
+        why=f"{_names(found.copies)} {copies} the {in_words(size)} bytes of %{source.name}{times},"
+        f" {found.why}.",
+        mend=found.mend,
+        unit="bytes copied in the loop" if runs > 1 else "bytes copied",
+        figure=partial(_moved_by_these, keys={*map(_key, found.copies)}),
+        measure=MOVED,
+        expected=2 * size * runs * len(found.copies),
+        edit=partial(shared, found=found),
+    )
+
+
+def shared(module: HloModule, *, found: _Needless) -> HloModule:
+    """The module without copies; an update of what was copied waits for those who read it."""
     editor = edit(module)
-    editor.replace(copy, source)
-    if update and first:
-        waits: dict[str, Any] = {CONTROL: (*update.attributes.get(CONTROL, ()), *first)}
-        editor.replace(update, editor.clone(update, **waits))
+    for copy in found.copies:
+        editor.replace(copy, _source(copy))
+    if found.update and found.first:
+        waits = (*found.update.attributes.get(CONTROL, ()), *found.first)
+        given: dict[str, Any] = {CONTROL: waits}
+        editor.replace(found.update, editor.clone(found.update, **given))
     return editor.finish()
+
+
+def _source(copy: Instruction) -> Instruction:
+    """What is copied, maybe several times."""
+    while (before := _copied(copy)) is not None:
+        copy = before
+    return copy
+
+
+def _names(instructions: Iterable[Instruction]) -> str:
+    return " and ".join(f"%{each.name}" for each in instructions)
 
 
 def _copied(kernel: Instruction) -> Instruction | None:
@@ -254,28 +268,26 @@ def _says_layout(instruction: Instruction) -> bool:
     return "]{" in span.source[span.start : span.stop]
 
 
-def _in_place(subject: Subject, copy: Instruction, source: Instruction) -> _Needless | None:
-    """A copy of an array of a loop's state, of which the update could change the array itself."""
-    origin, number = _origin((source, 0), subject)
-    after = _in_same_memory(subject, origin, number)
+def _in_place(subject: Subject, copies: Sequence[Instruction], origin: Array) -> _Needless | None:
+    """Copies of an array of a loop's state, of which the update could change the array itself."""
+    after = _in_same_memory(subject, *origin)
     if after is None:
         return None
-    uses = Uses.of(subject, [*_arrays_of(subject, origin, number), copy])
-    readers = [each for each in uses.readers if each is not copy]
+    uses = Uses.of(subject, [*_arrays_of(subject, *origin), *copies])
+    readers = [each for each in uses.readers if each not in copies]
     updates = _updates_leading_to(after, {*uses.aliases})
     if not updates or {*updates[-1:]} != {*uses.updates} or uses.escapes or uses.is_unsure:
         return None
-    update = updates[-1]
-    around = {*copy.computation.instructions}
+    update, around = updates[-1], {*copies[0].computation.instructions}
     if any(update in _leading_to(each, around) for each in readers):
         return None
     before = _leading_to(update, around)
-    first = tuple(each for each in readers if each not in before)
-    names = " and ".join(f"%{each.name}" for each in readers)
-    early = f" after {names} read it" if readers else ""
+    first = [each for each in readers if each not in before]
+    early = f" after {_names(readers)} read it" if readers else ""
     return _Needless(
+        copies,
         f"although %{update.name} could change it in place{early}",
-        f"Update %{source.name} itself{early}.",
+        f"Update %{_source(copies[0]).name} itself{early}.",
         update,
         first,
     )
@@ -288,7 +300,8 @@ def _in_same_memory(subject: Subject, origin: Instruction, number: int) -> Instr
     """
     body = origin.computation
     caller, numbers = only_caller(body), [number]
-    if origin.parameter_number is None or body.root.opcode != "tuple":
+    is_flat = all(each.is_array for each in origin.shape.elements)
+    if origin.parameter_number is None or body.root.opcode != "tuple" or not is_flat:
         return None
     if body is subject.module.entry:
         pairs = subject.module.attributes.get("input_output_alias", ())
@@ -299,12 +312,19 @@ def _in_same_memory(subject: Subject, origin: Instruction, number: int) -> Instr
     return body.root.operands[numbers[0]] if numbers else None
 
 
-def _origin(array: Array, subject: Subject) -> Array:
-    """Where an array comes from in its computation, through bitcasts, too."""
-    array = routed_from(array, subject.registry.routes)
-    while array[0].opcode == "bitcast":
-        array = routed_from((array[0].operands[0], 0), subject.registry.routes)
-    return array
+def _origin(
+    array: Array,
+    subject: Subject,
+    copied: Callable[[Instruction], Instruction | None] = lambda _: None,
+) -> Array:
+    """Where an array comes from in its computation, through bitcasts, and maybe copies, too."""
+    while True:
+        instruction, number = routed_from(array, subject.registry.routes)
+        is_bitcast = instruction.opcode == "bitcast"
+        before = instruction.operands[0] if is_bitcast else copied(instruction)
+        if before is None:
+            return instruction, number
+        array = before, 0
 
 
 def _arrays_of(subject: Subject, whole: Instruction, number: int) -> Sequence[Instruction]:
@@ -340,13 +360,19 @@ def _updated(kernel: Instruction) -> Instruction | None:
     root = kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
     if root.opcode not in UPDATES or root is kernel or not root.shape.is_array:
         return None
-    number = root.operands[0].parameter_number
-    is_read_else = len(root.operands[0].users) > 1
-    return None if number is None or is_read_else else kernel.operands[number]
+    whole, part, *starts = root.operands
+    is_read_elsewhere = any(
+        each.opcode != "dynamic-slice" or [*each.operands[1:]] != starts or each.shape != part.shape
+        for each in whole.users
+        if each is not root
+    )
+    number = whole.parameter_number
+    return None if number is None or is_read_elsewhere else kernel.operands[number]
 
 
-def _only_read(subject: Subject, copy: Instruction, source: Instruction) -> _Needless | None:
+def _only_read(subject: Subject, copy: Instruction) -> _Needless | None:
     """A copy that is only read, of what nobody changes; or of what nothing else reads."""
+    source = _copied(copy) or copy
     origin, number = _origin((source, 0), subject)
     caller = only_caller(copy.computation)
     loop = caller if caller is not None and caller.opcode == "while" else None
@@ -363,11 +389,11 @@ def _only_read(subject: Subject, copy: Instruction, source: Instruction) -> _Nee
         return None
     if not Uses.of(subject, [copy]).may_change:
         why = "which nobody changes while the copy is read"
-        return _Needless(why, f"Read %{source.name} itself.")
+        return _Needless([copy], why, f"Read %{source.name} itself.")
     is_moved = [*others.readers] == [copy] and not others.escapes
     is_computed = moves_something(origin) and origin.opcode not in _PASS_ON
     if is_moved and is_computed and loop is None and origin.shape.is_array:
-        return _Needless("which nothing else reads", f"Let %{source.name} take its place.")
+        return _Needless([copy], "which nothing else reads", f"Let %{source.name} take its place.")
     return None
 
 
@@ -424,10 +450,7 @@ class Uses:
             self.updates[user] = None
             self.is_unsure |= user.operands.count(array) > 1
         else:
-            root = user.attributes["calls"].root if user.opcode == "fusion" else user
-            self.is_unsure |= (
-                any(each.opcode in UPDATES for each in _parts(root)) and root is not user
-            )
+            self.is_unsure |= _may_overwrite(user, array)
             self.readers[user] = None
         return ()
 
@@ -454,7 +477,20 @@ class Uses:
         return found
 
 
-def _parts(root: Instruction) -> Sequence[Instruction]:
+def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
+    """Whether a fusion could have a result in the memory of an array that it reads."""
+    (body,) = kernel.computations if kernel.opcode == "fusion" else (None,)
+    for root in _elements(body.root) if body else ():
+        updated = root
+        while updated.opcode in {"bitcast", *UPDATES}:
+            updated = updated.operands[0]
+        number = updated.parameter_number
+        if root is not updated and number is not None and kernel.operands[number] is array:
+            return True
+    return False
+
+
+def _elements(root: Instruction) -> Sequence[Instruction]:
     return root.operands if root.opcode == "tuple" else (root,)
 
 
@@ -477,8 +513,8 @@ def _moved_by(subject: Subject, kernels: Iterable[Instruction]) -> Figure:
     return moved
 
 
-def _moved_by_itself(subject: Subject, key: tuple[str, str]) -> Count:
-    return bytes_moved(subject, [each for each in subject.summaries if _key(each) == key])
+def _moved_by_these(subject: Subject, keys: Collection[tuple[str, str]]) -> Count:
+    return bytes_moved(subject, [each for each in subject.summaries if _key(each) in keys])
 
 
 def _key(kernel: Instruction) -> tuple[str, str]:

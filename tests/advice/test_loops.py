@@ -108,7 +108,27 @@ GATHERED: Final = loop(
 )
 """What other devices send is the same in each iteration."""
 
+SNAPSHOT: Final = loop(
+    ROWS,
+    """k = f32[64]{0} copy(x0) k2 = f32[64]{0} copy(k)
+    u = f32[64]{0} fusion(k2, i), kind=kLoop, calls=negated
+    o = f32[64]{0} fusion(x1, k, i), kind=kLoop, calls=moved""",
+    "u, o",
+).replace(
+    "body {",
+    """negated { p = f32[64]{0} parameter(0) i = s32[] parameter(1)
+  v = f32[1]{0} dynamic-slice(p, i), dynamic_slice_sizes={1} w = f32[1]{0} negate(v)
+  ROOT u = f32[64]{0} dynamic-update-slice(p, w, i) }
+moved { p = f32[64]{0} parameter(0) k = f32[64]{0} parameter(1) i = s32[] parameter(2)
+  v = f32[1]{0} dynamic-slice(k, i), dynamic_slice_sizes={1}
+  ROOT u = f32[64]{0} dynamic-update-slice(p, v, i) }
+body {""",
+    1,
+)
+"""What XLA makes of a loop that takes numbers from one array to another, and changes the first."""
+
 WASTEFUL: Final = {
+    "snapshot": (SNAPSHOT, "copy", "k", 8192, 0),
     "gathered": (GATHERED, "loop invariant", "w", 512, 64),
     "read late": (loop(ROWS, LATE, "u, o"), "copy", "k", 4096, 0),
     "updated twice": (loop(ROWS, TWICE, "u, o"), "copy", "k", 4096, 0),
