@@ -190,20 +190,14 @@ class _Builder(JaxprBuilder):
         return inlined(self, arrays(root.operands if root.opcode == "tuple" else [root]), instead)
 
     def _operands(self, equation: JaxprEquation) -> list[Instruction]:
-        """The operands as HLO has them: some that are parameters in JAX are constants there."""
-        name, given, operands, _, avals = equation
+        """The operands as HLO has them: a fold begins with a constant there."""
+        name, _, operands, _, avals = equation
         if name in FOLDS:
             first = neutral_element(FOLDS[name], operands[0].shape.element_type)
             return [*operands, self.constant(scalar_of(avals[0]), first)]
-        match name:
-            case "select_n" if len(operands) == len(SELECTED):
-                return [operands[number] for number in SELECTED]
-            case "integer_pow":
-                return [*operands, self.constant(scalar_of(avals[0]), given["y"])]
-            case "square":
-                return operands * 2
-            case _:
-                return operands
+        if name == "select_n" and len(operands) == len(SELECTED):
+            return [operands[number] for number in SELECTED]
+        return operands * 2 if name == "square" else operands
 
     def _stretched(self, operand: Instruction, aval: OfJax) -> Instruction:
         """An operand of an elementwise operation, repeated where its size alone is 1."""

@@ -96,7 +96,7 @@ class LinalgGeneric:
         written = self.maps[inputs + output]
         loops = [_loop_of(written, place) for place in range(len(written.results))]
         named = [loop for loop in loops if loop is not None]
-        kept = sum(result == 0 for result in written.results)
+        kept = sum(str(result) == "0" for result in written.results)
         if len({*named}) + kept < len(loops):
             raise MapError(f"reads: the output is {written}; expected a loop for each dimension")
         rest = [loop for loop in range(len(self.sizes)) if loop not in named]
