@@ -181,7 +181,8 @@ def _wasteful(subject: Subject, kernel: Instruction) -> Iterator[tuple[Instructi
     for array, accesses, costs in zip(kernel.operands, found.accesses, found.reads, strict=True):
         wasted = [at_least(each.wasted_sectors) for each in costs]
         if array in large and _MIN_WASTED * sum(wasted) > at_most(_sectors(costs)):
-            yield array, accesses[wasted.index(max(wasted))]
+            access = accesses[wasted.index(max(wasted))]
+            yield from [] if access.map.parameters else [(array, access)]
 
 
 _MIN_WASTED: Final = 5
@@ -719,7 +720,7 @@ def _of_parameter(
 def _as_wanted(subject: Subject, array: Instruction, relayout: Instruction) -> Shape | None:
     """The array as a relayout would have nothing to do; ``None`` if there is no such order."""
     after, ways = relayout.shape, subject.summaries[relayout].operands[0].ways
-    if len(ways) != 1:
+    if len(ways) != 1 or ways[0].map.parameters:
         return None
     (way,) = ways
     layouts = after.array_layout, array.shape.array_layout

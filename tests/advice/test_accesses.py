@@ -176,6 +176,11 @@ CLEAN: Final = {
         "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n" + SHORT_ROWS,
         SMALL,
     ),
+    "sizes that vary": (
+        """ENTRY e { x = f32[<=65536,4]{1,0} parameter(0) y = f32[<=65536,4]{0,1} copy(x)
+          ROOT z = f32[<=65536,4]{0,1} negate(y) }""",
+        SMALL,
+    ),
     "bound by a dot": (
         """ENTRY e { x = f32[512,3]{1,0:T(8,128)} parameter(0)
           ROOT d = f32[512,512]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1},
