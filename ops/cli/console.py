@@ -89,9 +89,8 @@ def folded(line: str, width: int) -> list[str]:
     4096  64  %fusion = f32[64]
                 fusion(%x f32[64] identity)
     """
-    gaps = [match.end() for match in _GAP.finditer(line)]
-    first = gaps[0] if gaps and line.startswith(" ") else 0
-    indent = gaps[-1] if gaps and gaps[-1] <= width // 3 else min(first, width // 2)
+    last = max((match.end() for match in _GAP.finditer(line)), default=0)
+    indent = last if last <= width // 3 else min(_STEP, width // 2)
     parts: list[str] = []
     rest = line
     while len(rest) > width and (end := _end(rest, indent if not parts else indent + _STEP, width)):

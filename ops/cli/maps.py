@@ -605,9 +605,11 @@ def simplified(span: Span) -> Lines:
     """The smallest form of a map or an expression.
 
     Raises:
-        TextError: the text is neither.
+        TextError: the text is neither, or has no value.
     """
     text = span.source[span.start : span.stop]
+    for found in _BY_ZERO.finditer(text):
+        raise _moved(TextError("division by zero", Span(text, *found.span("zero"))), span, 0)
     if "->" in text:
         found = _read(text, span, 0, len(text)).simplify()
         return Lines([map_text(found)], partial(map_fields, found))
@@ -615,6 +617,7 @@ def simplified(span: Span) -> Lines:
     return Lines([expression], lambda: {"expression": expression})
 
 
+_BY_ZERO: Final = re.compile(r"(?:[/%]|\b(?:floordiv|ceildiv|mod))\s*(?P<zero>0)\b")
 _DOMAIN: Final = re.compile(r"\s*,?\s*domain\s*:\s*")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 

@@ -330,6 +330,8 @@ def test_expressions(name: str, saved: Path, capsys: pytest.CaptureFixture[str])
 
 
 BAD_EXPRESSIONS = {
+    "no value": ("d0 / 0", "1:6: division by zero"),
+    "no value of a map": ("(d0) ->\n(d0 mod 0), domain: d0 in [0, 3]", "2:9: division by zero"),
     "not closed": ("d0 mod ( 3", "1:11: expected ')' for the parenthesis opened at 1:8"),
     "not closed behind": ("d0, domain: d0 in [0, 7", "1:24: expected ']', but the text ends"),
     "another variable": ("d0, domain: x in [0, 4]", "1:13: 'x' is not a declared variable"),
