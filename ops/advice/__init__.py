@@ -257,9 +257,11 @@ def _price(subject: Subject, edited: HloModule) -> str:
 
 def _not_seen(subject: Subject) -> Iterator[str]:
     """What no rule can look into."""
+    if not subject.is_fused:
+        yield "what XLA would fuse: the module has no fusions yet"
     running = [each for each in subject.module.instructions if each.computation in subject.runs]
     if custom := [each for each in running if each.opcode == "custom-call"]:
-        yield f"{len(custom)} custom calls ({_some(custom)})"
+        yield f"{len(custom)} custom call{'s' * (len(custom) != 1)} ({_some(custom)})"
     unknown = [each for each in running if each.opcode == "while" and _is_unknown(subject, each)]
     if unknown:
         yield f"how often loops run ({_some(unknown)}): each counts once"

@@ -55,3 +55,14 @@ def test_one_kernel_alone_is_asked_about() -> None:
     (found,) = advise(module.entry["c"])
     assert found.instruction is module.entry["c"]
     assert not advise(module.entry["o"])
+
+
+def test_what_was_not_looked_at_is_said() -> None:
+    text = """ENTRY e { x = f32[8] parameter(0) n = f32[8] negate(x)
+      ROOT c = f32[8] custom-call(n), custom_call_target="f" }"""
+    found = advise(hlo.parse(text))
+    assert not found
+    assert found.not_seen == (
+        "what XLA would fuse: the module has no fusions yet",
+        "1 custom call (%c)",
+    )
