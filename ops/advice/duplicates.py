@@ -21,7 +21,9 @@ from ops.advice.waste import (
     bytes_received,
     in_words,
     is_loop,
+    opened,
     received_by_device,
+    root_of,
     so_others,
 )
 from ops.hlo import HloModule, Instruction, ModuleEditor, edit
@@ -40,10 +42,10 @@ def duplicates(subject: Subject) -> Iterator[Waste]:
     for same in alike(subject, again):
         yield _computed_twice(subject, same)
     later = {each for each, _ in again}
-    fusions = [each for each in subject.summaries if is_loop(each) and each not in later]
-    for same in alike(subject, ((each,) for each in fusions)):
+    kernels = [each for each in subject.summaries if is_loop(each) and each not in later]
+    for same in alike(subject, ((each,) for each in kernels if each.opcode == "fusion")):
         yield from _written_twice(subject, [each for (each,) in same], values)
-    for same in alike(subject, _read_together(subject, fusions)):
+    for same in alike(subject, _read_together(subject, kernels) if subject.is_fused else ()):
         yield _read_by_several(subject, same)
 
 
@@ -69,9 +71,8 @@ def _again(subject: Subject, values: ValueNumbers) -> Iterator[_Pair]:
 
 
 def _may_be_written_over(kernel: Instruction) -> bool:
-    root = kernel.computations[0].root if kernel.opcode == "fusion" else kernel
     arrays = (array for each in kernel.operands for array in each.shape.arrays)
-    return root.opcode == "copy" or all(array.element_count == 1 for array in arrays)
+    return root_of(kernel).opcode == "copy" or all(array.element_count == 1 for array in arrays)
 
 
 def _received(instruction: Instruction) -> Count:
@@ -171,11 +172,11 @@ def _read_by_several(subject: Subject, same: Sequence[Sequence[Instruction]]) ->
 
 
 def _read_together(
-    subject: Subject, fusions: Iterable[Instruction]
+    subject: Subject, kernels: Iterable[Instruction]
 ) -> Iterator[Sequence[Instruction]]:
-    """Fusions that could be one which reads an array once: each in one group at most."""
+    """Kernels that could be one which reads an array once: each in one group at most."""
     readers: dict[Instruction, list[OperandUtilization]] = {}
-    for kernel in fusions:
+    for kernel in kernels:
         for row in subject.summaries[kernel].operands:
             if not row.operand.shape.is_tuple and bytes_of_result(row.operand) > _CACHED:
                 readers.setdefault(row.operand, []).append(row)
@@ -190,16 +191,16 @@ def _read_together(
                 group.append(row)
         for group in groups:
             if len(group) > 1:
-                kernels = tuple(row.fusion.roots[0] for row in group)
-                taken.update(kernels)
-                yield kernels
+                together = tuple(row.fusion.roots[0] for row in group)
+                taken.update(together)
+                yield together
 
 
 def _fit(rows: Sequence[OperandUtilization]) -> bool:
     """Whether XLA could emit some kernels as one that reads their common operand once."""
     kernels = [row.fusion.roots[0] for row in rows]
-    roots = [kernel.computations[0].root for kernel in kernels]
-    found = [emitter_and_heroes(root) for root in roots]
+    roots = [*map(root_of, kernels)]
+    found = [*map(emitter_and_heroes, roots)]
     emitters = {emitter for emitter, _ in found if emitter is not Emitter.LOOP}
     results = [*chain.from_iterable(map(results_of, roots))]
     if len(emitters) > 1 or not emitters.issubset(_SHARING) or len(results) > _MOST:
@@ -226,13 +227,14 @@ def merged(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> Hlo
     """The module with each group of fusions as one, which computes and writes equal values once."""
     editor = edit(module)
     for kernels in groups:
-        kinds = {kernel.attributes["kind"] for kernel in kernels}
-        inside = [each for kernel in kernels for each in editor.inline(kernel)]
+        kinds = (kernel.attributes.get("kind", "") for kernel in kernels)
+        kind = "kInput" if "kInput" in kinds else "kLoop"
+        inside = [each for kernel in kernels for each in opened(editor, kernel)]
         one = _each_once(editor, inside)
         for each in reversed([*one]):
             if each.opcode == "bitcast" and one.keys().isdisjoint(editor.users(each)):
                 del one[each]
-        editor.outline(one, name=kernels[0].name, kind=min(kinds))
+        editor.outline(one, name=kernels[0].name, kind=kind)
     return editor.finish()
 
 

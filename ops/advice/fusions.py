@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from ops.advice.waste import (
+    LOOPS,
     MOVED,
     Rule,
     Subject,
@@ -19,13 +20,13 @@ from ops.advice.waste import (
     in_words,
     is_loop,
     kind_of,
-    lies_in_tiles,
     narrowest,
+    opened,
+    root_of,
     so_others,
 )
-from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
+from ops.hlo import EditError, HloModule, Instruction, edit
 from ops.performance.utilization import OperandUtilization
-from ops.rules.elementwise import ELEMENTWISE
 from ops.xla_gpu import Emitter, emitter_and_heroes
 from simplifier.errors import listed
 
@@ -43,13 +44,13 @@ def missing_fusions(subject: Subject) -> Iterator[Waste]:
         *producers, consumer = same[0]
         largest = max(producers, key=bytes_of_result)
         written = bytes_of_result(largest)
-        reader = subject.users(largest)[0]
+        readers = listed([f"%{each.name}" for each in subject.users(largest)])
         alike_to_it = [each[producers.index(largest)] for each in same]
         yield Waste(
             kind="missing fusion",
             instruction=largest,
             why=f"%{largest.name}, {in_words(written)} bytes, is written only to be read by"
-            f" %{reader.name}.{so_others(alike_to_it)}",
+            f" {readers}.{so_others(alike_to_it)}",
             mend=f"Fuse {' and '.join(f'%{each.name}' for each in producers)}"
             f" into %{consumer.name}.",
             unit="bytes moved",
@@ -68,22 +69,13 @@ def fused(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloM
     """
     editor = edit(module)
     for kernels in groups:
-        inside = [each for kernel in kernels for each in _opened(editor, kernel)]
+        inside = [each for kernel in kernels for each in opened(editor, kernel)]
         new = editor.outline(inside, name=kernels[-1].name, kind=kind_of(inside))
-        needed = _KEPT.intersection(emitter_and_heroes(_root(each))[0] for each in kernels)
-        lost = needed - {emitter_and_heroes(_root(new))[0]}
+        needed = _KEPT.intersection(emitter_and_heroes(root_of(each))[0] for each in kernels)
+        lost = needed - {emitter_and_heroes(root_of(new))[0]}
         if lost:
             raise EditError(f"fuse: %{new.name} would lose the emitter of %{kernels[0].name}")
     return editor.finish()
-
-
-def _root(kernel: Instruction) -> Instruction:
-    return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
-
-
-def _opened(editor: ModuleEditor, kernel: Instruction) -> Sequence[Instruction]:
-    """The instructions of a kernel, in the place of its fusion."""
-    return editor.inline(kernel) if kernel.opcode == "fusion" else (kernel,)
 
 
 # Results that are made of narrower ones by moves and conversions: each reader can do so itself.
@@ -94,8 +86,8 @@ def wide_results(subject: Subject) -> Iterator[Waste]:
     wide = [each for each in subject.summaries if subject.is_fused and _is_wide(subject, each)]
     for same in alike(subject, ((each,) for each in wide)):
         kernels = [each for (each,) in same]
-        kernel, narrow = kernels[0], narrowest(_root(kernels[0]))
-        bits = [each.shape.element_type.bits for each in (narrow, _root(kernel))]
+        kernel, narrow = kernels[0], narrowest(root_of(kernels[0]))
+        bits = [each.shape.element_type.bits for each in (narrow, root_of(kernel))]
         written = bytes_of_result(kernel)
         yield Waste(
             kind="dtype" if bits[0] < bits[1] else "missing fusion",
@@ -119,7 +111,7 @@ def _is_wide(subject: Subject, kernel: Instruction) -> bool:
         len(users) > 1
         and kernel is not kernel.computation.root
         and all(_is_loop(each) for each in (kernel, *users))
-        and bytes_of_result(narrowest(_root(kernel))) < bytes_of_result(kernel)
+        and bytes_of_result(narrowest(root_of(kernel))) < bytes_of_result(kernel)
     )
 
 
@@ -127,7 +119,7 @@ def spread(module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruct
     """The module where those that read a result make it themselves of what is narrower."""
     editor = edit(module)
     for kernel, users in kernels.items():
-        inside = _opened(editor, kernel)
+        inside = opened(editor, kernel)
         root = next(each for each in inside if editor.users(each) == editor.users(kernel))
         last, made = narrowest(root, editor.operands), [root]
         while (before := editor.operands(made[-1])[0]) is not last:
@@ -135,7 +127,7 @@ def spread(module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruct
         for user in users:
             copies = copied(editor, reversed(made))
             editor.replace_uses(root, copies[root], [user])
-            reader = [*copies.values(), *_opened(editor, user)]
+            reader = [*copies.values(), *opened(editor, user)]
             editor.outline(reader, name=user.name, kind=kind_of(reader))
         editor.remove(root)
         rest = [each for each in inside if each not in made]
@@ -145,16 +137,21 @@ def spread(module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruct
 
 
 def _groups(subject: Subject) -> Mapping[Instruction, Sequence[Instruction]]:
-    """Kernels that could be fused into the one that they lead to, by that one."""
+    """Kernels that could be fused into the one that all their readers lead to, by that one."""
+    read: dict[Instruction, dict[Instruction, OperandUtilization]] = {}
+    for consumer, found in subject.summaries.items():
+        for row in found.operands:
+            read.setdefault(row.operand, {})[consumer] = row
     last: dict[Instruction, Instruction] = {}
     reductions = Counter({each: sum(map(_reduces, _inside(each))) for each in subject.summaries})
-    for consumer in reversed(tuple(subject.summaries)):
-        end = last.get(consumer, consumer)
-        for row in subject.summaries[consumer].operands:
-            producer = row.operand
-            joined = reductions[end] + reductions[producer]
-            if producer not in last and joined <= 1 and _fits(subject, row, consumer):
-                last[producer], reductions[end] = end, joined
+    for producer in reversed(tuple(subject.summaries)):
+        users = subject.users(producer)
+        ends = {last.get(each, each) for each in users}
+        if len(ends) == 1 and _fits(producer, users, read.get(producer, {})):
+            (end,) = ends
+            if reductions[end] + reductions[producer] <= 1:
+                last[producer] = end
+                reductions[end] += reductions[producer]
     groups: dict[Instruction, list[Instruction]] = {}
     for producer in subject.summaries:
         if producer in last:
@@ -162,27 +159,24 @@ def _groups(subject: Subject) -> Mapping[Instruction, Sequence[Instruction]]:
     return groups
 
 
-def _fits(subject: Subject, row: OperandUtilization, consumer: Instruction) -> bool:
-    """Whether only this kernel reads an operand, and nothing is computed again in one with it."""
-    producer = row.operand
+def _fits(
+    producer: Instruction,
+    users: Iterable[Instruction],
+    read: Mapping[Instruction, OperandUtilization],
+) -> bool:
+    """Whether only kernels read a result, and nothing is computed again in one with them."""
     return (
-        producer in subject.summaries
-        and subject.users(producer) == (consumer,)
+        {*read} == {*users}
         and producer is not producer.computation.root
-        and _is_loop(producer)
-        and _is_loop(consumer)
-        and (row.reads == row.elements_read or _only_moves(producer))
+        and all(map(_is_loop, (producer, *users)))
+        and (_only_moves(producer) or all(row.reads == row.elements_read for row in read.values()))
     )
 
 
 def _is_loop(kernel: Instruction) -> bool:
-    """Whether XLA emits a kernel as loops over its result, and can emit more in them.
-
-    A copy stands alone where an array has to be in another place.
-    """
-    is_single = kernel.opcode in _LOOPS - {"copy"} and not lies_in_tiles(kernel)
+    """Whether XLA emits a kernel as loops over its result, and can emit more in them."""
     is_known = all(each.opcode in _IN_LOOPS for each in _inside(kernel))
-    return (is_single or is_loop(kernel)) and is_known and not kernel.shape.is_tuple
+    return is_known and is_loop(kernel) and not kernel.shape.is_tuple
 
 
 def _inside(kernel: Instruction) -> Sequence[Instruction]:
@@ -200,9 +194,8 @@ def _reduces(instruction: Instruction) -> bool:
 
 
 _MOVES: Final = frozenset(("bitcast", "broadcast", "concatenate", "pad", "reshape", "slice"))
-_LOOPS: Final = ELEMENTWISE | _MOVES | {"reduce"}
-_IN_LOOPS: Final = _LOOPS.union(
-    ("constant", "dynamic-slice", "gather", "iota", "parameter", "reverse", "transpose")
+_IN_LOOPS: Final = LOOPS.union(
+    ("constant", "copy", "dynamic-slice", "gather", "iota", "parameter", "reverse", "transpose")
 )
 """Opcodes that XLA fuses into loops; a dot, a window or an update in place is a kernel's own."""
 

@@ -15,6 +15,7 @@ from ops.advice.waste import (
     Waste,
     alike,
     at_most,
+    bytes_of_result,
     copied,
     in_words,
     is_loop,
@@ -39,11 +40,16 @@ def recompute(subject: Subject) -> Iterator[Waste]:
     Only what is much to do beside the bytes that a kernel moves: a few cheap operations cost less
     than to write their results and to read them.
     """
-    for same in alike(subject, ((each,) for each in subject.summaries if is_loop(each))):
+    fusions = (each for each in subject.summaries if each.opcode == "fusion" and is_loop(each))
+    for same in alike(subject, ((each,) for each in fusions)):
         kernels = [each for (each,) in same]
         moved = subject.summaries[kernels[0]].bytes
         least = _WORTH_A_BYTE * at_most(moved)
-        places = {each: saved for each, saved in _places(kernels[0]).items() if saved >= least}
+        places = {
+            each: saved
+            for each, saved in _places(kernels[0]).items()
+            if saved >= max(least, _WORTH_A_MOVE * 2 * bytes_of_result(each))
+        }
         if sum(places.values()) >= _WORTH_A_KERNEL:
             yield _waste(subject, kernels, [*places], sum(places.values()) * len(kernels))
 
@@ -255,8 +261,11 @@ _WORTH_A_BYTE: Final = 4
 _WORTH_A_KERNEL: Final = 1 << 20
 """A device does so many cheap operations while a kernel begins, at the least."""
 
-_TIMES: Final = 8
-"""To compute something again less often is the price of fusions."""
+_WORTH_A_MOVE: Final = 32
+"""So many are worth a byte that is moved in place of them."""
+
+_TIMES: Final = 2
+"""Values that are read less often are not looked at."""
 
 OPERATIONS: Final = Measure(_all_operations, 0)
 """Operations on single elements; an element of a reduction counts one for each that it folds."""

@@ -24,6 +24,7 @@ from ops.performance.kernels import kernels_of
 from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
+from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import Registry
 from simplifier.errors import listed
 from simplifier.forms import MAX_INT64, Interval
@@ -305,17 +306,30 @@ def alike(subject: Subject, groups: Iterable[Kernels]) -> list[list[Kernels]]:
 
 
 def is_loop(kernel: Instruction) -> bool:
-    """Whether it is a fusion that computes each element of its results on its own, or a hero's.
+    """Whether it computes each element of its results on its own, or on the way of a hero.
 
-    Where arrays lie in tiles, as on TPUs, whole tiles are computed.
+    A copy stands alone where an array has to be in another place. Where arrays lie in tiles, as on
+    TPUs, whole tiles are computed.
     """
-    is_emitted = kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
-    return is_emitted and not lies_in_tiles(kernel)
+    is_fusion = kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
+    lies_in_tiles = any(array.layout and array.layout.tiles for array in kernel.shape.arrays)
+    return (is_fusion or kernel.opcode in LOOPS) and not lies_in_tiles
 
 
-def lies_in_tiles(kernel: Instruction) -> bool:
-    """Whether a result lies in tiles in memory."""
-    return any(array.layout and array.layout.tiles for array in kernel.shape.arrays)
+LOOPS: Final = ELEMENTWISE.difference(("copy",)).union(
+    ("bitcast", "broadcast", "concatenate", "pad", "reduce", "reshape", "slice")
+)
+"""Opcodes of kernels that are loops, if they stand alone."""
+
+
+def root_of(kernel: Instruction) -> Instruction:
+    """The instruction that computes the result of a kernel."""
+    return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
+
+
+def opened(editor: ModuleEditor, kernel: Instruction) -> Sequence[Instruction]:
+    """The instructions of a kernel, in the place of its fusion."""
+    return editor.inline(kernel) if kernel.opcode == "fusion" else (kernel,)
 
 
 def operands_of(instruction: Instruction) -> Sequence[Instruction]:

@@ -83,3 +83,12 @@ def test_the_mended_module_gives_equal_results() -> None:
 )
 def test_what_cannot_be_fused_is_no_advice(entry: str, why: str) -> None:
     assert not [each for each in found(module(entry)) if each.instruction.name in "cetz"], why
+
+
+def test_what_comes_together_again_is_one_fusion() -> None:
+    (each,) = found(
+        module("""a = f32[256,512] fusion(x), kind=kLoop, calls=waves b = f32[256,512] abs(a)
+          c = f32[256,512] negate(a) ROOT d = f32[256,512] add(b, c)""")
+    )
+    assert each.mend == "Fuse %a and %b and %c into %d."
+    assert (each.before, each.after) == (9 * 2 * NARROW, 2 * 2 * NARROW)
