@@ -45,6 +45,7 @@ def used_in_part(subject: Subject) -> Iterator[Waste]:
 def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     if whole.opcode in _MENDED:
         yield from _of_own_part(subject, whole) or _of_something_smaller(subject, whole)
+        yield from _of_something_larger(subject, whole)
 
 
 # Behind fusions.
@@ -391,6 +392,45 @@ def _only_users(subject: Subject, whole: Instruction) -> Iterator[Instruction]:
             return
 
 
+# Something larger than what it is computed from.
+
+
+def _of_something_larger(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+    """A collective of what is wider than its source, and says no more."""
+    (wide,) = whole.operands
+    if wide.opcode in _WIDEN[whole.opcode]:
+        (source,) = wide.operands
+        size, least = bytes_of_arrays([wide]), bytes_of_arrays([source])
+        if least < size:
+            yield _waste(
+                subject,
+                whole,
+                why=f"%{whole.name} sends %{wide.name}, {in_words(size)} bytes of a device, which"
+                f" is computed of %{source.name}, {in_words(least)} bytes.",
+                mend=f"Let the {whole.opcode} take %{source.name}, and compute %{wide.name} of it.",
+                edit=partial(widened_later, whole=whole),
+            )
+
+
+def widened_later(module: HloModule, *, whole: Instruction) -> HloModule:
+    """The module that widens what devices get, not what they send; itself if this differs."""
+    editor, (wide,) = edit(module), whole.operands
+    (source,) = wide.operands
+    shape, changes = source.shape, dict[str, Any]()
+    if whole.opcode == "all-gather":
+        axes: tuple[int, ...] = wide.attributes.get("dimensions", tuple(range(shape.rank)))
+        axis = int(whole.attributes["dimensions"][0])
+        if axis not in axes:
+            return module
+        shape = _with_size(shape, axes.index(axis), whole.shape.dimensions[axis])
+        changes = {"dimensions": (axes.index(axis),)}
+    elif wide.opcode == "convert":
+        shape = whole.shape.with_element_type(shape.element_type)
+    narrow = editor.clone(whole, operands=[source], shape=shape, **changes)
+    editor.replace(whole, editor.clone(wide, operands=[narrow], shape=whole.shape))
+    return editor.finish()
+
+
 # Both.
 
 
@@ -439,5 +479,13 @@ _COMMUTE: Final = {
 
 Sums are rounded where they are added, and a device that nobody sends to has zeros.
 """
+
+_WIDEN: Final = {
+    "all-gather": ("broadcast", "convert"),
+    "all-reduce": ("broadcast",),
+    "all-to-all": ("convert",),
+    "collective-permute": ("broadcast", "convert"),
+}
+"""What may follow a collective as well as stand before it."""
 
 RULES: Final[tuple[Rule, ...]] = (used_in_part,)

@@ -176,7 +176,8 @@ def _is_worth_it(
     if uses.may_change or all(map(invariant.__contains__, uses.readers)) or _copied(kernel):
         return False
     read = [each for each in cone if each.opcode == "get-tuple-element"]
-    is_kept = subject.is_fused or any(map(received_by_device, cone))
+    is_written = any(each.opcode in _WRITE_OPERANDS for each in uses.readers)
+    is_kept = subject.is_fused or is_written or any(map(received_by_device, cone))
     return bool(read) and (is_kept or bytes_of_arrays([kernel]) <= bytes_of_arrays(read))
 
 
@@ -344,11 +345,13 @@ def _updates_leading_to(
     """The updates in place, last first, that lead from one of some arrays to a result."""
     found: list[Instruction] = []
     while result not in start:
-        updated = result.operands[0] if result.opcode == "bitcast" else _updated(result)
+        update = result.operands[0] if result.opcode == "get-tuple-element" else result
+        updated = result.operands[0] if result.opcode == "bitcast" else _updated(update)
+        if update.opcode == "while" and update.operands[0].opcode == "tuple":
+            updated = update.operands[0].operands[int(result.attributes["index"])]
         if updated is None:
             return ()
-        if result.opcode != "bitcast":
-            found.append(result)
+        found += [update] if result.opcode != "bitcast" else []
         result = updated
     return found
 
@@ -472,6 +475,8 @@ class Uses:
                     parts = (user.attributes[each].parameters[0] for each in ("body", "condition"))
                     for each in (user, *parts):
                         found += _elements_of(subject, each, number)
+                elif user.opcode == "while" and list(whole.operands).count(array) == 1:
+                    self.updates[user] = None
                 else:
                     self.is_unsure = True
         return found
@@ -493,6 +498,9 @@ def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
 def _elements(root: Instruction) -> Sequence[Instruction]:
     return root.operands if root.opcode == "tuple" else (root,)
 
+
+_WRITE_OPERANDS: Final = ("convolution", "custom-call", "dot", "sort")
+"""Opcodes whose operands are arrays in memory, also where XLA has not fused yet."""
 
 _PASS_ON: Final = frozenset(
     ("add-dependency", "async-start", "call", "conditional", "copy-start", "domain", "opt-barrier")
