@@ -132,3 +132,4 @@ else:
     __all__, __getattr__, __dir__ = exports(__name__)
 
 announce("ops.hlo.parser.OTHER_READERS", "ops.stablehlo")
+announce("ops.hlo.shape_inference.SHAPE_RULES", "ops.rules.registry")

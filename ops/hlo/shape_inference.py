@@ -24,6 +24,7 @@ from ops.hlo.module import Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.index_maps import Size
 from simplifier import forms
+from simplifier.tools.late import load_announced
 
 SizeT = TypeVar("SizeT", int, "Size")
 
@@ -156,7 +157,7 @@ def infer_shape(
     >>> print(infer_shape("transpose", [Shape.parse("f32[<=8,4]")], {"dimensions": (1, 0)}))
     f32[4,<=8]{0,1}
     """
-    rule = SHAPE_RULES.get(opcode)
+    rule = _rule_of(opcode)
     if rule is not None:
         found = rule(Application(opcode, [*map(Sized.of, operands)], attributes, given)).shape
         if given is not None or not any(each.dynamic_dimensions for each in operands):
@@ -188,7 +189,7 @@ def not_inferred(what: str) -> AttributeValueError:
 
 def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
     """The sizes of the arrays of a result, as far as they follow; none without a rule."""
-    rule, operands = SHAPE_RULES.get(instruction.opcode), instruction.operands
+    rule, operands = _rule_of(instruction.opcode), instruction.operands
     if rule is None:
         return ()
     sized = [
@@ -198,6 +199,11 @@ def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
     values = _values_of(operands, known)
     opcode, attributes = instruction.opcode, instruction.attributes
     return rule(Application(opcode, sized, attributes, instruction.shape, values)).sizes
+
+
+def _rule_of(opcode: str) -> ShapeRule | None:
+    load_announced("ops.hlo.shape_inference.SHAPE_RULES")
+    return SHAPE_RULES.get(opcode)
 
 
 def _values_of(operands: Sequence[Instruction], known: Known) -> Callable[[int], Size]:
