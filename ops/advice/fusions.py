@@ -16,11 +16,9 @@ from ops.advice.waste import (
     alike,
     bytes_moved,
     bytes_of_result,
-    copied,
     in_words,
     is_loop,
     kind_of,
-    narrowest,
     opened,
     root_of,
     so_others,
@@ -78,64 +76,6 @@ def fused(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloM
     return editor.finish()
 
 
-# Results that are made of narrower ones by moves and conversions: each reader can do so itself.
-
-
-def wide_results(subject: Subject) -> Iterator[Waste]:
-    """Results that several kernels read, which would read less if they made them themselves."""
-    wide = [each for each in subject.summaries if subject.is_fused and _is_wide(subject, each)]
-    for same in alike(subject, ((each,) for each in wide)):
-        kernels = [each for (each,) in same]
-        kernel, narrow = kernels[0], narrowest(root_of(kernels[0]))
-        bits = [each.shape.element_type.bits for each in (narrow, root_of(kernel))]
-        written = bytes_of_result(kernel)
-        yield Waste(
-            kind="dtype" if bits[0] < bits[1] else "missing fusion",
-            instruction=kernel,
-            why=f"%{kernel.name} writes {in_words(written)} bytes for the"
-            f" {in_words(bytes_of_result(narrow))} of {narrow.shape.short_text}."
-            f"{so_others(kernels)}",
-            mend=f"Let {listed([f'%{each.name}' for each in subject.users(kernel)])}"
-            f" {'convert' if bits[0] < bits[1] else 'make'} what they read.",
-            unit="bytes moved",
-            figure=bytes_moved,
-            measure=MOVED,
-            expected=written * sum(map(subject.runs_of, kernels)),
-            edit=partial(spread, kernels={each: subject.users(each) for each in kernels}),
-        )
-
-
-def _is_wide(subject: Subject, kernel: Instruction) -> bool:
-    users = subject.users(kernel)
-    return (
-        len(users) > 1
-        and kernel is not kernel.computation.root
-        and all(_is_loop(each) for each in (kernel, *users))
-        and bytes_of_result(narrowest(root_of(kernel))) < bytes_of_result(kernel)
-    )
-
-
-def spread(module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruction]]) -> HloModule:
-    """The module where those that read a result make it themselves of what is narrower."""
-    editor = edit(module)
-    for kernel, users in kernels.items():
-        inside = opened(editor, kernel)
-        root = next(each for each in inside if editor.users(each) == editor.users(kernel))
-        last, made = narrowest(root, editor.operands), [root]
-        while (before := editor.operands(made[-1])[0]) is not last:
-            made.append(before)
-        for user in users:
-            copies = copied(editor, reversed(made))
-            editor.replace_uses(root, copies[root], [user])
-            reader = [*copies.values(), *opened(editor, user)]
-            editor.outline(reader, name=user.name, kind=kind_of(reader))
-        editor.remove(root)
-        rest = [each for each in inside if each not in made]
-        if rest:
-            editor.outline(rest, name=kernel.name, kind=kind_of(rest))
-    return editor.finish()
-
-
 def _groups(subject: Subject) -> Mapping[Instruction, Sequence[Instruction]]:
     """Kernels that could be fused into the one that all their readers lead to, by that one."""
     read: dict[Instruction, dict[Instruction, OperandUtilization]] = {}
@@ -143,7 +83,7 @@ def _groups(subject: Subject) -> Mapping[Instruction, Sequence[Instruction]]:
         for row in found.operands:
             read.setdefault(row.operand, {})[consumer] = row
     last: dict[Instruction, Instruction] = {}
-    reductions = Counter({each: sum(map(_reduces, _inside(each))) for each in subject.summaries})
+    reductions = Counter({each: sum(map(_reduces, inside_of(each))) for each in subject.summaries})
     for producer in reversed(tuple(subject.summaries)):
         users = subject.users(producer)
         ends = {last.get(each, each) for each in users}
@@ -168,25 +108,26 @@ def _fits(
     return (
         {*read} == {*users}
         and producer is not producer.computation.root
-        and all(map(_is_loop, (producer, *users)))
+        and all(map(is_fusible, (producer, *users)))
         and (_only_moves(producer) or all(row.reads == row.elements_read for row in read.values()))
     )
 
 
-def _is_loop(kernel: Instruction) -> bool:
+def is_fusible(kernel: Instruction) -> bool:
     """Whether XLA emits a kernel as loops over its result, and can emit more in them."""
-    is_known = all(each.opcode in _IN_LOOPS for each in _inside(kernel))
+    is_known = all(each.opcode in _IN_LOOPS for each in inside_of(kernel))
     return is_known and is_loop(kernel) and not kernel.shape.is_tuple
 
 
-def _inside(kernel: Instruction) -> Sequence[Instruction]:
+def inside_of(kernel: Instruction) -> Sequence[Instruction]:
+    """The instructions that a kernel runs."""
     bodies = kernel.computations if kernel.opcode == "fusion" else ()
     return tuple(each for body in bodies for each in body.instructions) or (kernel,)
 
 
 def _only_moves(kernel: Instruction) -> bool:
     """Whether a kernel computes nothing: to move elements again costs no operation."""
-    return all(each.opcode in _MOVES or each.opcode == "parameter" for each in _inside(kernel))
+    return all(each.opcode in _MOVES or each.opcode == "parameter" for each in inside_of(kernel))
 
 
 def _reduces(instruction: Instruction) -> bool:
@@ -203,4 +144,4 @@ _IN_LOOPS: Final = LOOPS.union(
 _KEPT: Final = frozenset((Emitter.REDUCTION, Emitter.TRANSPOSE))
 """Emitters that a fusion must not lose: threads of a loop would read far apart."""
 
-RULES: Final[tuple[Rule, ...]] = (missing_fusions, wide_results)
+RULES: Final[tuple[Rule, ...]] = (missing_fusions,)

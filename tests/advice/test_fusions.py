@@ -13,6 +13,8 @@ from tests.advice.mended import check_equal_results
 HEAD: Final = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 up { p = bf16[256,512] parameter(0) s = bf16[256,512] sine(p)
   ROOT c = f32[256,512] convert(s) }
+down { p = f32[256,512] parameter(0) c = bf16[256,512] convert(p)
+  ROOT n = bf16[256,512] negate(c) }
 waves { p = f32[256,512] parameter(0) ROOT s = f32[256,512] cosine(p) }
 sums { p = f32[256,512] parameter(0) z = f32[] constant(0)
   ROOT r = f32[256] reduce(p, z), dimensions={1}, to_apply=add }
@@ -53,9 +55,21 @@ def test_each_reader_converts_what_is_kept_narrow() -> None:
     assert each.after == NARROW + NARROW + 2 * NARROW + written
 
 
+CONVERTED: Final = module("""s = f32[256,512] fusion(x), kind=kLoop, calls=waves
+  a = bf16[256,512] fusion(s), kind=kLoop, calls=down b = bf16[256,512] convert(s)
+  ROOT r = (bf16[256,512], bf16[256,512]) tuple(a, b)""")
+
+
+def test_what_all_readers_narrow_is_written_narrow() -> None:
+    (each,) = found(CONVERTED)
+    assert each.mend == "Let %s convert what it writes."
+    assert (each.before, each.after) == ((2 + 2 + 3 + 3) * NARROW, (2 + 1 + 2) * NARROW)
+
+
 @pytest.mark.needs("jax")
-def test_the_mended_module_gives_equal_results() -> None:
-    check_equal_results(*found(WIDE))
+@pytest.mark.parametrize("wasteful", [WIDE, CONVERTED], ids=str)
+def test_the_mended_module_gives_equal_results(wasteful: hlo.HloModule) -> None:
+    check_equal_results(*found(wasteful))
 
 
 @pytest.mark.parametrize(
