@@ -416,7 +416,8 @@ def widened_later(module: HloModule, *, whole: Instruction) -> HloModule:
     """The module that widens what devices get, not what they send; itself if this differs."""
     editor, (wide,) = edit(module), whole.operands
     (source,) = wide.operands
-    shape, changes = source.shape, dict[str, Any]()
+    shape = source.shape
+    changes: dict[str, Any] = {}
     if whole.opcode == "all-gather":
         axes: tuple[int, ...] = wide.attributes.get("dimensions", tuple(range(shape.rank)))
         axis = int(whole.attributes["dimensions"][0])

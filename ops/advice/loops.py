@@ -39,7 +39,10 @@ def loop_invariants(subject: Subject) -> Iterator[Waste]:
     What would be larger than all that it is computed from is no waste where XLA has not fused yet:
     it will be computed where it is read.
     """
-    invariant = {loop: _invariants(subject, loop) for loop in _counted_loops(subject)}
+    effects = SideEffects()
+    for each in subject.module.computations:
+        effects.note(each, each.instructions)
+    invariant = {loop: _invariants(subject, loop, effects) for loop in _counted_loops(subject)}
     for loop, among in invariant.items():
         for kernel in filter(moves_something, among):
             cone = _leading_to(kernel, among)
@@ -134,12 +137,14 @@ def _counted_loops(subject: Subject) -> Iterator[Instruction]:
                     yield each
 
 
-def _invariants(subject: Subject, loop: Instruction) -> dict[Instruction, None]:
+def _invariants(
+    subject: Subject, loop: Instruction, effects: SideEffects
+) -> dict[Instruction, None]:
     """The instructions of a body that give the same in each iteration, in order."""
     body = loop.attributes["body"]
     (state,) = body.parameters
     kept = _kept_elements(subject, loop)
-    effects, found = SideEffects(), dict[Instruction, None]()
+    found: dict[Instruction, None] = {}
     for each in body.instructions:
         if each.operands == (state,):
             is_same = each.opcode == "get-tuple-element" and each.attributes["index"] in kept
