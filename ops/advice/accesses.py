@@ -6,7 +6,7 @@ A layout is edited where all that read the array can read it in another order of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations, permutations
@@ -277,16 +277,8 @@ def _order_of_walk(
 
 def _turning(kernel: Instruction, array: Instruction) -> Instruction:
     """The instruction in a fusion that leads from order in memory to another one."""
-    found = (each for each in _behind(kernel, array) if each.opcode in _TURNS)
-    return next((each for each in found if not _is_bitcast(each)), kernel)
-
-
-_TURNS: Final = frozenset(
-    (
-        *("concatenate", "copy", "dot", "dynamic-slice", "gather", "pad", "reduce"),
-        *("reduce-window", "reshape", "reverse", "slice", "transpose"),
-    )
-)
+    moves = (e for e in _behind(kernel, array) if e.opcode not in ELEMENTWISE | {"bitcast"})
+    return next((each for each in moves if not _is_bitcast(each)), kernel)
 
 
 def _behind(kernel: Instruction, array: Instruction) -> list[Instruction]:
@@ -641,8 +633,8 @@ _KEEP_ORDER: Final = ELEMENTWISE | frozenset(
 
 
 def relayouts(subject: Subject) -> Iterator[Waste]:
-    """Copies around an operation that could do without, and copies of parameters in each call."""
-    around = [*_around_operations(subject)]
+    """Copies around a gather that could do with one, and copies of parameters in each call."""
+    around = [*_around_gathers(subject)]
     yield from around
     known = {operand for each in around for operand in each.instruction.operands}
     for array in subject.module.entry.parameters:
@@ -746,41 +738,31 @@ def _passed_as(
     return editor.finish()
 
 
-def _around_operations(subject: Subject) -> Iterator[Waste]:
-    """Operations on copies in another order, of which the result is copied back."""
-    for kernel in subject.summaries:
-        copies, (back, *others) = kernel.operands, subject.users(kernel) or (kernel,)
-        around = [*copies, back]
+def _around_gathers(subject: Subject) -> Iterator[Waste]:
+    """Gathers of copies in another order, whose result is copied back."""
+    for kernel in (each for each in subject.summaries if each.opcode == "all-gather"):
+        around = (*kernel.operands, *subject.users(kernel))
         is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in around)
-        if others or kernel.opcode not in _MENDS or not copies or not is_copied:
+        if len(around) != _BEFORE_AND_AFTER or not is_copied:
             continue
-        shapes = [each.shape for each in (*(each.operands[0] for each in copies), back)]
-        layouts = {(each.array_layout.minor_to_major, each.array_layout.tiles) for each in shapes}
-        if len(layouts) > 1 or (kernel.opcode == "all-gather" and back.shape.array_layout.tiles):
-            continue
-        how, mended = _MENDS[kernel.opcode]
-        yield Waste(
-            kind="layout",
-            instruction=kernel,
-            why=f"{_names(around)} bring what %{kernel.name} reads into another order, and its"
-            " result back.",
-            mend=f"Run %{kernel.name} {how}.",
-            unit="bytes moved by relayouts",
-            figure=_bytes_of_all,
-            measure=Measure(_bytes, 1),
-            expected=sum(map(_bytes_of, copies)) * subject.runs_of(kernel),
-            edit=partial(mended, kernel=kernel, back=back),
-        )
+        before, after = around
+        layouts = {before.operands[0].shape.array_layout, after.shape.array_layout}
+        if len(layouts) == 1 and not after.shape.array_layout.tiles:
+            yield Waste(
+                kind="layout",
+                instruction=kernel,
+                why=f"%{before.name} brings what %{kernel.name} reads into another order, and"
+                f" %{after.name} its result back.",
+                mend=f"Run %{kernel.name} along a new major dimension, and turn the result once.",
+                unit="bytes moved by relayouts",
+                figure=_bytes_of_all,
+                measure=Measure(_bytes, 1),
+                expected=_bytes_of(before) * subject.runs_of(kernel),
+                edit=partial(_gathered, kernel=kernel, back=after),
+            )
 
 
-def _as_it_comes(module: HloModule, *, kernel: Instruction, back: Instruction) -> HloModule:
-    """The module where an operation reads what copies read, and gives what a copy of it gave."""
-    editor = edit(module)
-    operands = [each.operands[0] for each in kernel.operands]
-    editor.replace(back, editor.clone(kernel, operands=operands, shape=back.shape))
-    if kernel in editor.instructions(kernel.computation):
-        editor.remove(kernel)  # one with a channel stays if nobody takes it out
-    return editor.finish()
+_BEFORE_AND_AFTER: Final = 2
 
 
 def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> HloModule:
@@ -810,11 +792,5 @@ def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> H
 def _chosen(sizes: Sequence[int], axes: Iterable[int]) -> tuple[int, ...]:
     return tuple(sizes[axis] for axis in axes)
 
-
-_MENDS: Final[dict[str, tuple[str, Callable[..., HloModule]]]] = {
-    **dict.fromkeys((*_KEEP_ORDER, "all-reduce"), ("on its operands as they come", _as_it_comes)),
-    "all-gather": ("along a new major dimension, and turn the result once", _gathered),
-}
-"""What an operation may do in place of copies around it, by its opcode."""
 
 RULES: Final[tuple[Rule, ...]] = (uncoalesced, tails, padding, relayouts)

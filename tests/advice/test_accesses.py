@@ -64,11 +64,6 @@ f1 { p = f32[256,128] parameter(0) q = f32[128,256] parameter(1)
 ENTRY e { p = f32[256,128] parameter(0) q = f32[128,256] parameter(1)
   ROOT f = f32[256,256] fusion(p, q), kind=kLoop, calls=f1 }"""
 
-AROUND: Final = """
-ENTRY e { x = f32[32,16]{1,0} parameter(0) y = f32[32,16]{1,0} parameter(1)
-  a = f32[32,16]{0,1} copy(x) b = f32[32,16]{0,1} copy(y) s = f32[32,16]{0,1} add(a, b)
-  r = f32[32,16]{1,0} copy(s) ROOT n = f32[32,16]{1,0} negate(r) }"""
-
 TURNED_FIRST: Final = """
 f1 { p = f32[16,8,4] parameter(0) ROOT t = f32[4,16,8] transpose(p), dimensions={2,0,1} }
 ENTRY e { p = f32[16,8,4] parameter(0) x = f32[4,16,8] fusion(p), kind=kInput, calls=f1
@@ -112,7 +107,6 @@ CASES: Final = {
     "columns": (COLUMNS, "uncoalesced: %g", 16384, 2048),
     "two sums": (TWO_SUMS, "emitter lost: %c", 8448, 4352),
     "transpose": (TRANSPOSE, "emitter lost: %c", 32768, 4096),
-    "copies around": (AROUND, "layout: %s", 12288, 0),
     "turned first": (LESS + LESS_ROOT + TURNED_FIRST, "layout: %x", 4096, 0),
     "padded": (PADDED, "padding: %e", 8388608, 196608),
     "padded in a fusion": (PADDED_FUSION, "padding: %f", 8388608, 196608),
