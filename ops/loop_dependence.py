@@ -300,14 +300,24 @@ class Accesses:
 
     def __init__(self, loop: Instruction, counters: Collection[int], registry: Registry) -> None:
         self.writes: list[Write] = []
-        self.reads: list[Read] = []
-        body = loop.attributes["body"]
+        self._wanted: list[_WantedRead] = []
+        self._body = body = loop.attributes["body"]
         self._tracer = _Tracer(body, registry)
-        doubts = [forgotten(inner, registry) for inner in _loops_in(body)]
-        self.doubt = next((each for each in doubts if each), "")
+        self._registry = registry
         for number in range(len(loop.shape.arrays)):
             if number not in counters and number not in kept_by(body, registry.routes):
                 self._add(number, (body.root, number))
+
+    @cached_property
+    def reads(self) -> list[Read]:
+        """The reads; all that the iteration runs is followed for them, and not for the writes."""
+        return [Read(self._tracer.read_for(array), written) for array, written in self._wanted]
+
+    @cached_property
+    def doubt(self) -> str:
+        """The values that the maps of loops in the iteration do not determine, if there are any."""
+        doubts = (forgotten(inner, self._registry) for inner in _loops_in(self._body))
+        return next(filter(None, doubts), "")
 
     @property
     def dependences(self) -> Iterator[AnyDependence]:
@@ -319,16 +329,23 @@ class Accesses:
         made = self._tracer.update(array, number)
         if made is None:
             write = Write(number, array[0], identity_of(*array), is_in_place=False)
-            made = _Update((write,), (Read(self._tracer.read_for(array)),))
+            made = _Update((write,), (_WantedRead(array),))
         self.writes += made.writes
-        self.reads += made.reads
+        self._wanted += made.reads
+
+
+class _WantedRead(NamedTuple):
+    """An array that is computed from the state; of it only what is ``written`` counts."""
+
+    array: Array
+    written: tuple[Write, ...] | None = None
 
 
 class _Update(NamedTuple):
     """An update in place: of some instructions, or all in a loop that is one instruction."""
 
     writes: tuple[Write, ...]
-    reads: tuple[Read, ...]
+    reads: tuple[_WantedRead, ...]
 
     def then(self, other: _Update) -> _Update:
         """Both updates."""
@@ -378,13 +395,12 @@ class _Tracer:
         place = UPDATES[update.opcode]
         elements = self._forward(update, place).compose(there)
         write = Write(number, update, elements, is_in_place=True)
-        reads = [Read(self.read_for((update.operands[place], 0)))]
+        reads = [_WantedRead((update.operands[place], 0))]
         if any(each.runtime for each in elements.indexings):
             others = (each for each in update.operands[1:] if each is not update.operands[place])
-            reads += [Read(self.read_for((each, 0))) for each in others]
+            reads += [_WantedRead((each, 0)) for each in others]
         if combines(update):
-            itself = of_element(identity_of(self._state, number), number)
-            reads.append(Read(itself, (write,)))
+            reads.append(_WantedRead((self._state, number), (write,)))
         return _Update((write,), tuple(reads))
 
     def _by_loop(self, array: Array, number: int, there: AnyDependence) -> _Update | None:
@@ -401,7 +417,7 @@ class _Tracer:
             )
             for each in inside.writes
         )
-        return _Update(writes, (Read(self.read_for(array), inside.writes),))
+        return _Update(writes, (_WantedRead(array, inside.writes),))
 
     def _forward(self, instruction: Instruction, operand: int) -> AnyDependence:
         return input_to_output(instruction, operand, registry=self._registry).indexing[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Final, NamedTuple
 
 from indexing import IndexingMap, Variable
@@ -538,8 +538,15 @@ def _existing(dependence: AnyDependence) -> AnyDependence:
 def _without_determined_ranges(indexing: OperandIndexing) -> OperandIndexing:
     if indexing.runtime or indexing.replica_id is not None:
         return indexing
-    fewer = from_zero(without_determined_ranges(indexing.map))
-    return indexing if fewer is indexing.map else replace(indexing, map=fewer.simplify())
+    fewer = _with_fewer_ranges(indexing.map)
+    return indexing if fewer is indexing.map else replace(indexing, map=fewer)
+
+
+@lru_cache(maxsize=limits.MAX_REMEMBERED_COMPOSITIONS)
+def _with_fewer_ranges(index: IndexingMap) -> IndexingMap:
+    """The map without determined ranges; the layers in a loop lead along few different ones."""
+    fewer = from_zero(without_determined_ranges(index))
+    return index if fewer is index else fewer.simplify()
 
 
 def _shift(step: AnyDependence) -> tuple[int, ...] | None:

@@ -229,7 +229,14 @@ class _Element(NamedTuple):
 
     def through(self, to_operand: IndexingMap) -> _Element:
         """The element of an operand from which this one is computed."""
-        return self._replace(element_map=self.element_map.compose(to_operand), depth=self.depth - 1)
+        there = _composed(self.element_map, to_operand)
+        return self._replace(element_map=there, depth=self.depth - 1)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _composed(element_map: IndexingMap, to_operand: IndexingMap) -> IndexingMap:
+    """The element of an operand; values are followed through many instructions of one map."""
+    return element_map.compose(to_operand)
 
 
 def clamped(value: Form, bounds: Interval | Ends, element_map: IndexingMap) -> Form:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from indexing import parse_map
+from indexing import IndexingMap, parse_map
+from indexing.passes import without_determined_ranges
 from indexing.relation import longest_formula
 from ops import (
     OperandIndexing,
@@ -17,6 +18,7 @@ from ops import (
     limits,
     output_to_input,
 )
+from ops.analysis import loops
 from ops.dependence import operand_indexing
 from ops.dependence.dependence import NOTHING, Dependence, Indexings
 from simplifier.bounds import ranges
@@ -277,6 +279,23 @@ def test_wide_states_cost_no_more_than_their_pairs(composed: list[OperandIndexin
 
 
 # Marks.
+
+
+def test_ranges_of_equal_maps_in_a_loop_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walks through the arrays of a wide state meet the same maps again and again."""
+    asked: list[IndexingMap] = []
+
+    def counted(index: IndexingMap) -> IndexingMap:
+        asked.append(index)
+        return without_determined_ranges(index)
+
+    loops._with_fewer_ranges.cache_clear()
+    monkeypatch.setattr(loops, "without_determined_ranges", counted)
+    module = hlo.load("examples/running_sum.hlo")
+    loop = next(each for each in module.entry.instructions if each.opcode == "while")
+    for number in loop.shape.array_indices:
+        output_to_input(loop, number)
+    assert len(asked) == len({*asked}) > 0
 
 
 def exact(text: str) -> OperandIndexing:
