@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 from ops.analysis.queries import ModuleAnalysis
 from ops.fusion import Fusion
@@ -420,7 +420,7 @@ def by_weight(
     if selection.sort != AS_MODULE:
         column = heading.index(selection.sort) if selection.sort in heading else None
         rows.sort(key=lambda row: -row.weight_by(column))
-    return [*table(heading, selection.kept(rows)), *errors]
+    return [*table(heading, rows), *errors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,18 +497,6 @@ def write_svg(file: str, svg: str) -> None:
 
 
 # Selection of a command: instructions by name, computation and opcode, and answers.
-
-
-class MaybeUnknown(Protocol):
-    """An answer, or a row of a table."""
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether something is unknown in it."""
-        ...
-
-
-_Answer = TypeVar("_Answer", bound=MaybeUnknown | IndexingError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -622,7 +610,7 @@ class Selection:
         """Whether one of some operands is meant."""
         return any(map(self.is_read, operands))
 
-    def kept(self, answers: Iterable[_Answer]) -> Iterator[_Answer]:
+    def kept(self, answers: Iterable[Item | IndexingError]) -> Iterator[Item | IndexingError]:
         """The answers that are asked for; errors are among them."""
         return (
             each

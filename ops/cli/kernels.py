@@ -513,7 +513,13 @@ class FusionCoalescing(TableQuery):
             counted = known[key] = known.get(key) or [*self._counted(root)]
         except (FusionError, MapError, ShapeError, DeviceError) as error:
             return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
-        return [_access(root, each) for each in counted if self._is_meant(root, each)]
+        shown = self.selection.parameters
+        return [
+            _access(root, each)
+            for each in counted
+            if not shown
+            or (each.role == "operand" and self.selection.is_read(root.operands[each.number]))
+        ]
 
     def _counted(self, root: Instruction) -> Iterator[_Counted]:
         """The accesses of a kernel, reads first."""
@@ -522,11 +528,6 @@ class FusionCoalescing(TableQuery):
         for role, number, access in sorted(accesses, key=itemgetter(0)):
             found = coalescing(access, DEVICES[self.device])
             yield _Counted(role, number, access.shape, found)
-
-    def _is_meant(self, root: Instruction, counted: _Counted) -> bool:
-        if not self.selection.parameters:
-            return True
-        return counted.role == "operand" and self.selection.is_read(root.operands[counted.number])
 
 
 _OF_EMITTERS: Final = ("kind", "backend_config")
