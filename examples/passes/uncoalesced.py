@@ -19,6 +19,9 @@ from ops.performance import A100
 from ops.xla_gpu import Access
 from simplifier import Interval
 
+TURNING = ("transpose", "copy", "reverse", "gather", "slice", "dynamic-slice")
+"""Opcodes that read elsewhere than they write."""
+
 
 @dataclass(frozen=True)
 class Waste:
@@ -35,8 +38,18 @@ class Waste:
         wasted = self.loaded.wasted_sectors
         return wasted.upper or 0 if isinstance(wasted, Interval) else int(wasted)
 
+    @property
+    def origin(self) -> Instruction:
+        """The instruction of the kernel that turns the access: the root may come from elsewhere."""
+        body = self.kernel.attributes.get("calls")
+        inside = body.instructions if body else ()
+        turning = (
+            each for each in inside if each.opcode in TURNING and "metadata" in each.attributes
+        )
+        return next(turning, self.kernel)
+
     def __str__(self) -> str:
-        place = self.kernel.attributes.get("metadata", {}).get("op_name", "somewhere")
+        place = self.origin.attributes.get("metadata", {}).get("op_name", "somewhere")
         ratio = self.loaded.ratio
         times = "" if ratio is None else f"{ratio:.3g} times the sectors that it needs, "
         wasted = f"{'up to ' * (ratio is None)}{self.sectors} wasted"

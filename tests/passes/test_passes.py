@@ -164,6 +164,25 @@ def test_what_is_wasted_is_what_warps_load(name: str) -> None:
     assert uncoalesced(hlo.parse(module_text("gpu/softmax"))) == []
 
 
+def test_waste_comes_from_what_turns_not_from_the_root() -> None:
+    (waste,) = uncoalesced(
+        hlo.parse("""HloModule small_transpose
+fused {
+  x = f32[65536,4] parameter(0)
+  y = f32[4,65536] parameter(1)
+  t = f32[4,65536] transpose(x), dimensions={1,0}, metadata={op_name="jit(step)/transpose"}
+  n = f32[4,65536] tanh(t), metadata={op_name="jit(step)/tanh"}
+  ROOT s = f32[4,65536] add(n, y), metadata={op_name="jit(step)/add"}
+}
+ENTRY main {
+  x = f32[65536,4] parameter(0)
+  y = f32[4,65536] parameter(1)
+  ROOT f = f32[4,65536] fusion(x, y), kind=kLoop, calls=fused, metadata={op_name="jit(step)/add"}
+}""")
+    )
+    assert str(waste).endswith("98304 wasted; from jit(step)/transpose")
+
+
 FOLDER = Path(__file__).parents[2] / "examples" / "passes"
 
 
