@@ -22,7 +22,6 @@ from ops.jax.primitives import (
     FOLDS,
     INDEXED,
     RULES,
-    SELECTED,
     JaxprBuilder,
     JaxprEquation,
     OfJax,
@@ -123,6 +122,7 @@ class _Builder(JaxprBuilder):
         super().__init__()
         self._facts = dict.fromkeys(facts)
         self._size_forms: dict[Instruction, Form] = {}
+        self._programs: dict[tuple[Any, ...], Computation | None] = {}
 
     def module(self, name: str, closed: OfJax) -> HloModule:
         """The module of a closed jaxpr."""
@@ -135,8 +135,9 @@ class _Builder(JaxprBuilder):
         return HloModule(name, (*self.computations, entry), entry, {}, "", size_facts=facts)
 
     def run(self, closed: OfJax, arguments: Sequence[Instruction]) -> list[Instruction]:
-        """The results of a jaxpr for some arguments."""
-        return evaluated(closed.jaxpr, closed.consts, arguments, self.constant, self._apply)
+        """The results of a jaxpr for some arguments; one that is not closed has no constants."""
+        jaxpr, constants = getattr(closed, "jaxpr", closed), getattr(closed, "consts", ())
+        return evaluated(jaxpr, constants, arguments, self.constant, self._apply)
 
     def _apply(self, of_jax: OfJax, operands: list[Instruction]) -> list[Instruction]:
         """The results of an equation."""
@@ -145,8 +146,7 @@ class _Builder(JaxprBuilder):
         if not avals:
             return []
         if name in CALLS:
-            called = given[CALLS[name]]
-            return self.run(called if hasattr(called, "jaxpr") else _closed(called), operands)
+            return self.run(given.get("jaxpr") or given["call_jaxpr"], operands)
         if name == "dim_as_value":
             return [self._value(size_of(given["dim"]), avals[0])]
         if name in INDEXED:
@@ -170,7 +170,7 @@ class _Builder(JaxprBuilder):
         """The results of an equation as JAX lowers it; without that, of a custom call."""
         name, _, operands, before, after = equation
         symbols = symbols_of((*before, *after))
-        program = lowered(of_jax, symbols)
+        program = self._program(of_jax, symbols)
         if program is None:
             return self.elements(
                 self.add("custom-call", after, operands, {"custom_call_target": name})
@@ -189,15 +189,27 @@ class _Builder(JaxprBuilder):
         root = program.root
         return inlined(self, arrays(root.operands if root.opcode == "tuple" else [root]), instead)
 
+    def _program(self, of_jax: OfJax, symbols: Sequence[OfJax]) -> Computation | None:
+        """What JAX lowers an equation to; equal ones are lowered once."""
+        avals = [each.aval for each in (*of_jax.invars, *of_jax.outvars)]
+        key = of_jax.primitive, *of_jax.params.items(), *avals
+        try:
+            if key not in self._programs:
+                self._programs[key] = lowered(of_jax, symbols)
+        except TypeError:  # a parameter cannot be hashed
+            return lowered(of_jax, symbols)
+        return self._programs[key]
+
     def _operands(self, equation: JaxprEquation) -> list[Instruction]:
         """The operands as HLO has them: a fold begins with a constant there."""
         name, _, operands, _, avals = equation
         if name in FOLDS:
             first = neutral_element(FOLDS[name], operands[0].shape.element_type)
             return [*operands, self.constant(scalar_of(avals[0]), first)]
-        if name == "select_n" and len(operands) == len(SELECTED):
-            return [operands[number] for number in SELECTED]
-        return operands * 2 if name == "square" else operands
+        if name == "select_n":  # what is taken for false comes first in JAX
+            which, *cases = operands
+            return [which, *reversed(cases)]
+        return operands
 
     def _stretched(self, operand: Instruction, aval: OfJax) -> Instruction:
         """An operand of an elementwise operation, repeated where its size alone is 1."""
@@ -266,10 +278,6 @@ _CONSTRAINTS: Final = "_explicit_constraints"
 """JAX tells them nowhere else."""
 
 _COMPARED: Final = {"EQ": Interval(0, 0), "GEQ": Interval(0, None)}
-
-
-def _closed(jaxpr: OfJax) -> OfJax:
-    return SimpleNamespace(jaxpr=jaxpr, consts=())
 
 
 def _names_of_arguments(jaxpr: OfJax) -> list[str]:

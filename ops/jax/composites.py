@@ -3,8 +3,8 @@
 Loops are ``while`` and ``scan``, and so ``map`` and most of ``fori_loop``. Branches are ``cond``,
 and so ``switch``.
 
-A scan of a known length is a ``while`` that counts, with slices and updates in its body. One of
-symbolic length or sizes is the operation ``scan``, whose rule looks at what one step uses.
+A scan of known sizes is JAX's own ``while`` that counts. One of symbolic length or sizes is the
+operation ``scan``, whose rule looks at what one step uses.
 """
 
 from __future__ import annotations
@@ -74,9 +74,6 @@ def _cumulative(opcode: str) -> Composite:
         return [add.add("get-tuple-element", [aval], [both], {"index": 0})]
 
     return composite
-
-
-_TRUTH: Final = SimpleNamespace(shape=(), dtype="bool")
 
 
 def _by_element(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:

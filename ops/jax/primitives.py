@@ -94,14 +94,10 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 
 # Primitives.
 
-CALLS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("jit", "remat2", "checkpoint"), "jaxpr"),
-    **dict.fromkeys(("closed_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"),
-}
-"""The primitives that run a jaxpr once, and the parameter that it is."""
-
-SELECTED: Final = (0, 2, 1)
-"""The operands of a select by a truth value: JAX has what is taken for false first."""
+CALLS: Final = frozenset(
+    ("jit", "remat2", "checkpoint", "closed_call", "custom_jvp_call", "custom_vjp_call")
+)
+"""The primitives that run a jaxpr once."""
 
 _OF_WINDOWS: Final = {"sum": "add", "max": "maximum", "min": "minimum"}
 
@@ -136,7 +132,6 @@ ELEMENTWISE: Final[Mapping[str, str]] = {
     "rem": "remainder",
     "select_n": "select",
     "sin": "sine",
-    "square": "multiply",
     "sub": "subtract",
 }
 """The opcodes of primitives that work element by element."""
@@ -160,16 +155,6 @@ def _plain(opcode: str, **attributes: object) -> Rule:
 def _renamed(opcode: str, **names: str) -> Rule:
     """The parameters of a primitive under the names of attributes."""
     return lambda given: (opcode, {name: given[theirs] for name, theirs in names.items()})
-
-
-def _dot(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    (lhs, rhs), (lhs_batch, rhs_batch) = given["dimension_numbers"]
-    return "dot", {
-        "lhs_batch_dims": tuple(lhs_batch),
-        "lhs_contracting_dims": tuple(lhs),
-        "rhs_batch_dims": tuple(rhs_batch),
-        "rhs_contracting_dims": tuple(rhs),
-    }
 
 
 def _slice(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -223,7 +208,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "bitcast_convert_type": _plain("bitcast-convert"),
     "broadcast_in_dim": _renamed("broadcast", dimensions="broadcast_dimensions"),
     "concatenate": lambda given: ("concatenate", {"dimensions": (int(given["dimension"]),)}),
-    "dot_general": _dot,
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _plain("dynamic-update-slice"),
     "expand_dims": _plain("reshape"),
