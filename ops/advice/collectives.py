@@ -24,6 +24,7 @@ from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import AnyDependence
 from ops.devices import groups_of
 from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
+from ops.hlo.opcodes import PASS_ELEMENTS
 from ops.index_maps import index_map
 from ops.performance.kernels import moves_something
 from ops.rules.constant_folding import value_of
@@ -99,8 +100,7 @@ def _of_own_part(subject: Subject, whole: Instruction) -> Sequence[Waste]:
     """A gathered array or a sum over devices, where each device goes on with its own part."""
     if whole.opcode not in _IN_PARTS:
         return ()
-    behind = _leading_from(subject, whole)
-    slices = [each for each in behind if _own_dimension(whole, each) is not None]
+    slices = [each for each in _leading_from(whole) if _own_dimension(whole, each) is not None]
     if not slices:
         return ()
     names = " and ".join(f"%{each.name}" for each in slices)
@@ -181,6 +181,7 @@ class _Parts:
         self._whole = whole
         self._registry = registry
         self._own = own
+        self._behind = {whole, *_leading_from(whole)}
         self._size = len(groups_of(whole)[0])
         self._known: dict[tuple[Instruction, int], Instruction | None] = {}
 
@@ -198,14 +199,26 @@ class _Parts:
         if axes is None:
             return self._cut(each, axis)
         pairs = zip(each.operands, axes, strict=True)
-        parts = [operand if at is None else self.of(operand, at) for operand, at in pairs]
+        parts = [self._whole_or_part(operand, at) for operand, at in pairs]
+        operands = [part for part in parts if part is not None]
+        if len(operands) < len(parts):
+            return self._cut(each, axis)
         shape = _with_size(each.shape, axis, each.shape.dimensions[axis] // self._size)
         try:
-            operands = [part for part in parts if part is not None]
             changes = _part_of_sizes(each, axis, shape.dimensions[axis])
             return self._editor.clone(each, operands=operands, shape=shape, **changes)
-        except EditError:  # it takes no such part, or an operand has none
+        except EditError:  # an operation that takes no such part
             return self._cut(each, axis)
+
+    def _whole_or_part(self, operand: Instruction, axis: int | None) -> Instruction | None:
+        """The part of an operand; all of it where it is needed, if this device has it alone.
+
+        What is computed for another device has to be the same there.
+        """
+        if axis is not None:
+            return self.of(operand, axis)
+        is_known = operand not in self._behind and (self._own or _is_same_everywhere(operand))
+        return operand if is_known else None
 
     def _of_collective(self, axis: int) -> Instruction | None:
         whole = self._whole
@@ -234,11 +247,21 @@ def _operand_axes(each: Instruction, axis: int, registry: Registry) -> Sequence[
     """
     if not each.operands or not each.shape.is_array or each.opcode in _MENDED:
         return None
-    found = [
-        _axis_in(dependence, axis)
-        for dependence in output_to_input(each, registry=registry).indexing
-    ]
-    return None if _SEVERAL in found else found
+    found: list[int | None] = []
+    for number, dependence in enumerate(output_to_input(each, registry=registry).indexing):
+        at, sizes = _axis_in(dependence, axis), each.operands[number].shape.dimensions
+        if at is not None and (at == _SEVERAL or sizes[at] != each.shape.dimensions[axis]):
+            return None
+        found.append(at)
+    return found
+
+
+def _is_same_everywhere(instruction: Instruction) -> bool:
+    """Whether all devices compute the same, as it comes from constants alone."""
+    if not instruction.operands:
+        return instruction.opcode in {"constant", "iota"}
+    is_plain = instruction.opcode in ELEMENTWISE | PASS_ELEMENTS
+    return is_plain and all(map(_is_same_everywhere, instruction.operands))
 
 
 def _axis_in(dependence: AnyDependence, axis: int) -> int | None:
@@ -457,11 +480,11 @@ def _waste(
     )
 
 
-def _leading_from(subject: Subject, whole: Instruction) -> Collection[Instruction]:
+def _leading_from(whole: Instruction) -> Collection[Instruction]:
     """All that is computed of an array in its computation."""
     found, waiting = dict[Instruction, None](), [whole]
     while waiting:
-        for user in subject.users(waiting.pop()):
+        for user in waiting.pop().users:
             if user not in found:
                 found[user] = None
                 waiting.append(user)

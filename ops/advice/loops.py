@@ -279,7 +279,7 @@ def _in_place(subject: Subject, copies: Sequence[Instruction], origin: Array) ->
     after = _in_same_memory(subject, *origin)
     if after is None:
         return None
-    uses = Uses.of(subject, [*_arrays_of(subject, *origin), *copies])
+    uses = _uses_of(subject, origin, copies)
     readers = [each for each in uses.readers if each not in copies]
     updates = _updates_leading_to(after, {*uses.aliases})
     if not updates or {*updates[-1:]} != {*uses.updates} or uses.escapes or uses.is_unsure:
@@ -333,9 +333,14 @@ def _origin(
         array = before, 0
 
 
-def _arrays_of(subject: Subject, whole: Instruction, number: int) -> Sequence[Instruction]:
-    """An array, or the instructions that take it out of a tuple of arrays."""
-    return [*_elements_of(subject, whole, number)] if whole.shape.is_tuple else [whole]
+def _uses_of(subject: Subject, array: Array, copies: Sequence[Instruction] = ()) -> Uses:
+    """Uses of an array, maybe of a tuple, and of copies of it."""
+    whole, number = array
+    if not whole.shape.is_tuple:
+        return Uses.of(subject, [whole, *copies])
+    uses = Uses.of(subject, [*_elements_of(subject, whole, number), *copies])
+    uses.is_unsure |= any(each.opcode != "get-tuple-element" for each in subject.users(whole))
+    return uses
 
 
 def _elements_of(subject: Subject, whole: Instruction, number: int) -> Iterator[Instruction]:
@@ -392,7 +397,7 @@ def _only_read(subject: Subject, copy: Instruction) -> _Needless | None:
         return None
     if loop is None and _in_same_memory(subject, origin, number) is not None:
         return None
-    others = Uses.of(subject, _arrays_of(subject, origin, number))
+    others = _uses_of(subject, (origin, number))
     if others.updates or others.is_unsure:
         return None
     if not Uses.of(subject, [copy]).may_change:

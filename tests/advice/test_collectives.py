@@ -137,6 +137,13 @@ CLEAN: Final = {
     "part of the next device": f"""{GATHER} {OWN} {Z} one = u32[] constant(4)
       next = u32[] add(at, one)
       ROOT part = f32[4,8] dynamic-slice(g, next, z), dynamic_slice_sizes={{4,8}}""",
+    "first rows of all, then the own ones of them": f"""{GATHER} {OWN} {Z}
+      two = u32[] constant(2) half = u32[] multiply(id, two)
+      s = f32[8,8] slice(g), slice={{[0:8],[0:8]}}
+      ROOT own = f32[2,8] dynamic-slice(s, half, z), dynamic_slice_sizes={{2,8}}""",
+    "numbers of each device": f"""{GATHER} r = f32[1,8] slice(x), slice={{[0:1],[0:8]}}
+      v = f32[8] reshape(r) b = f32[16,8] broadcast(v), dimensions={{1}}
+      m = f32[16,8] multiply(g, b) ROOT c = bf16[16,8] convert(m)""",
     "rows that need each other": f"""{GATHER} {OWN} {Z} r = f32[16,8] reverse(g), dimensions={{0}}
       ROOT own = f32[4,8] dynamic-slice(r, at, z), dynamic_slice_sizes={{4,8}}""",
     "both factors": f"""{GATHER} {OWN} {Z} d = f32[16,16] dot(g, g), lhs_contracting_dims={{1}},

@@ -164,6 +164,9 @@ WASTEFUL: Final = {
 """A module, the kind of waste and its instruction, and its figures."""
 
 CLEAN: Final = {
+    "read with the whole state": loop(ROWS, LATE, "u, o").replace(
+        "ROOT t =", "h = (s32[], f32[64]{0}, f32[64]{0}) copy(s) ROOT t ="
+    ),
     "read behind the update": loop(
         ROWS,
         f"k = f32[64]{{0}} copy(x0) {SEVEN} u = f32[64]{{0}} dynamic-update-slice(x0, w, i)"
