@@ -116,6 +116,7 @@ def analyze_files(
     >>> for found in analyze_files(hlo.files_in("examples"), count_fusions):
     ...     print(found.path, found.result())
     examples/layernorm.hlo 5
+    examples/mean_square.hlo 2
     examples/mha_causal.hlo 14
     examples/running_sum.hlo 0
     examples/softmax.hlo 4
