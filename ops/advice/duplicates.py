@@ -30,7 +30,7 @@ from ops.hlo import HloModule, Instruction, ModuleEditor, edit
 from ops.performance import tally
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandUtilization
-from ops.xla_gpu import KERNELS, Emitter, emitter_and_heroes, results_of
+from ops.xla_gpu import KERNELS, Emitter, Heroes, emitter_and_heroes, results_of
 from simplifier.errors import listed
 from simplifier.tools.graphs import postorder
 
@@ -200,7 +200,7 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
     """Whether XLA could emit some kernels as one that reads their common operand once."""
     kernels = [row.fusion.roots[0] for row in rows]
     roots = [*map(root_of, kernels)]
-    found = [*map(emitter_and_heroes, roots)]
+    found = [_emitted(kernel) for kernel in kernels]
     emitters = {emitter for emitter, _ in found if emitter is not Emitter.LOOP}
     results = [*chain.from_iterable(map(results_of, roots))]
     if len(emitters) > 1 or not emitters.issubset(_SHARING) or len(results) > _MOST:
@@ -214,6 +214,14 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
     sizes = {(array.dimensions, array.layout) for array in arrays}
     maps = {frozenset(way.map for way in row.ways) for row in rows}
     return len(sizes) == len(maps) == 1 and not any(way.runtime for way in rows[0].ways)
+
+
+def _emitted(kernel: Instruction) -> tuple[Emitter, Heroes]:
+    """The emitter of a kernel, and its heroes; processors have loops only."""
+    emitter, heroes = emitter_and_heroes(root_of(kernel))
+    if kernel.attributes.get("kind") == "kLoop" and emitter in _SHARING:
+        return Emitter.LOOP, (None,) * len(heroes)
+    return emitter, heroes
 
 
 def _leading_to(kernel: Instruction) -> Sequence[Instruction]:
