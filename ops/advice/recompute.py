@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Final
@@ -59,11 +60,12 @@ def _waste(
 ) -> Waste:
     kernel, place = kernels[0], places[-1]
     chain = {each for last in places for each in _chain(last)}
-    unit, is_counted = _what_is_counted(chain)
+    found = evaluations(kernel)
+    unit, is_counted = _what_is_counted(chain, found)
     others = {each.name for each in subject.summaries} - {each.name for each in kernels}
     outside = _operations(subject, kernels, lambda each: is_counted(each) and each not in chain)
     named = " and ".join(f"%{each.name}" for each in places)
-    times = evaluations(kernel)[place] // place.shape.element_count
+    times = found[place] // place.shape.element_count
 
     def operations(subject: Subject) -> Count:
         roots = (each.roots[0] for each in subject.kernels)
@@ -221,15 +223,20 @@ def _all_operations(subject: Subject) -> Count:
     return _operations(subject, (each.roots[0] for each in subject.kernels), lambda _: True)
 
 
-def _what_is_counted(chain: Collection[Instruction]) -> tuple[str, Callable[[Instruction], bool]]:
-    """A word for the operations of a chain that matter, and which these are."""
-    opcodes = {each.opcode for each in chain}
-    costly = _COSTLY & opcodes
-    if len(costly) == 1:
+def _what_is_counted(
+    chain: Iterable[Instruction], times: Mapping[Instruction, int]
+) -> tuple[str, Callable[[Instruction], bool]]:
+    """A word for the operations of a chain that are most of its work, and which these are."""
+    work = Counter[str]()
+    for each in chain:
+        work[each.opcode] += _weight(each) * times.get(each, 0)
+    costly = _COSTLY & work.keys()
+    elementwise, folded = (sum(work[each] for each in kind) for kind in (_COMPUTE, _FOLD))
+    if folded > 2 * elementwise:
+        return "steps of reductions", lambda each: each.opcode in _FOLD
+    if len(costly) == 1 and 2 * work[min(costly)] >= elementwise:
         return f"{min(costly)}s", lambda each: each.opcode in costly
-    if opcodes & _COMPUTE:
-        return "elementwise operations of the chain", lambda each: each.opcode in _COMPUTE
-    return "steps of reductions", lambda each: each.opcode in _FOLD
+    return "elementwise operations of the chain", lambda each: each.opcode in _COMPUTE
 
 
 _GIVEN: Final = frozenset(("parameter", "fusion"))

@@ -111,3 +111,26 @@ def two_layers() -> hlo.HloModule:
 def test_mended_modules_give_equal_results(module: hlo.HloModule) -> None:
     for each in advise(module):
         check_equal_results(each)
+
+
+MEAN: Final = """r = f32[1024] reduce(p, z), dimensions={1}, to_apply=add"""
+WHERE_MOST_IS: Final = {
+    f"{MEAN} w = f32[1024] negate(r)": ("steps of reductions", 1024 * 512 * 512, 1024 * 512),
+    f"{MEAN} w = f32[1024] rsqrt(r)": ("steps of reductions", 1024 * 512 * 512, 1024 * 512),
+    """e = f32[1024,512] exponential(p) n = f32[1024,512] negate(e)
+    w = f32[1024] reduce(n, z), dimensions={1}, to_apply=add""": (
+        "exponentials",
+        1024 * 512 * 512,
+        1024 * 512,
+    ),
+}
+
+
+@pytest.mark.parametrize("chain", WHERE_MOST_IS)
+def test_those_operations_are_counted_that_are_most(chain: str) -> None:
+    module = hlo.parse(f"""{ADD} f {{ p = f32[1024,512] parameter(0) z = f32[] constant(0) {chain}
+      b = f32[1024,512] broadcast(w), dimensions={{0}} ROOT d = f32[1024,512] subtract(p, b) }}
+    ENTRY e {{ p = f32[1024,512] parameter(0)
+      ROOT f = f32[1024,512] fusion(p), kind=kLoop, calls=f }}""")
+    (found,) = advise(module)
+    assert (found.unit, found.before, found.after) == WHERE_MOST_IS[chain]
