@@ -245,7 +245,8 @@ def _operand_axes(each: Instruction, axis: int, registry: Registry) -> Sequence[
 
     ``None`` if places along the dimension need others, or if it is not known.
     """
-    if not each.operands or not each.shape.is_array or each.opcode in _MENDED:
+    are_arrays = all(one.shape.is_array for one in (each, *each.operands))
+    if not each.operands or not are_arrays or each.opcode in _MENDED:
         return None
     found: list[int | None] = []
     for number, dependence in enumerate(output_to_input(each, registry=registry).indexing):
