@@ -349,7 +349,8 @@ def test_sizes_that_are_equal_are_one_condition() -> None:
 
 def test_every_builder_is_asked() -> None:
     """Those that :mod:`ops` makes public, by the first word of a row."""
-    functions = {name for name in ops.__all__ if isfunction(getattr(ops, name))}
+    names: list[str] = vars(ops)["__all__"]
+    functions = {name for name in names if isfunction(getattr(ops, name))}
     builders = {name for name in functions if getattr(ops, name).__module__[:9] == "ops.rules"}
     assert {row.split()[0] for row in BUILDERS} == builders - OF_SHAPES
 
