@@ -212,11 +212,11 @@ class _Builder(JaxprBuilder):
         return operands
 
     def _stretched(self, operand: Instruction, aval: OfJax) -> Instruction:
-        """An operand of an elementwise operation, repeated where its size alone is 1."""
+        """An operand of an elementwise operation, repeated where it is a scalar or of size 1."""
         result, own = sizes_of(aval), operand.sizes or ()
-        if not operand.shape.rank or own == (result,):
+        if own == (result,):
             return operand
-        dimensions = {"dimensions": tuple(range(len(result)))}
+        dimensions = {"dimensions": tuple(range(operand.shape.rank))}
         shape = Shape(operand.shape.element_type, shape_of(aval).dimensions)
         return self.made("broadcast", shape, (result,), [operand], dimensions)
 

@@ -94,9 +94,14 @@ def _by_element(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruct
 # Loops and branches.
 
 
-def _while(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
-    """A loop that runs while a jaxpr gives true; its state begins with the reads of both jaxprs."""
+def _while(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction] | None:
+    """A loop that runs while a jaxpr gives true; its state begins with the reads of both jaxprs.
+
+    JAX itself joins the truth values of a batch.
+    """
     given = equation.given
+    if given["cond_jaxpr"].out_avals[0].shape:
+        return None
     condition, body = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
 
     def next_state(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
@@ -211,10 +216,7 @@ COMPOSITES: Final[Mapping[str, Composite]] = {
     "cummin": _cumulative("minimum"),
     "cumprod": _cumulative("multiply"),
     "cumsum": _cumulative("add"),
-    **dict.fromkeys(
-        ("igamma", "igamma_grad_a", "igammac", "random_gamma_grad", "regularized_incomplete_beta"),
-        _by_element,
-    ),
+    **dict.fromkeys(("igamma", "igamma_grad_a", "igammac", "random_gamma_grad"), _by_element),
     "scan": _scan,
     "while": _while,
 }

@@ -114,6 +114,13 @@ CONTAINED: dict[str, Function] = {
     "the least, and its place": (place_of_least, ("3, 4",)),
     "a place in order": (lambda x, y: numpy().searchsorted(x, y), ("6", "4")),
     "ragged": (lambda x, w: lax().ragged_dot(x, w, numpy().array([3, 1])), ("4, 2", "2, 2, 3")),
+    "a loop of a batch": (
+        lambda x: jax().vmap(lambda v: lax().while_loop(lambda s: s < 9, lambda s: s * 2 + 1, v))(
+            x * x
+        ),
+        ("3",),
+    ),
+    "incomplete beta": (lambda x: jax().scipy.special.betainc(x * x, x * x, 0.5), ("3",)),
     "triangular": (lambda x, y: lax().linalg.triangular_solve(x, y), ("3, 3", "2, 3")),
 }
 """Functions whose maps say all that is read, and more: the values decide."""
@@ -146,6 +153,13 @@ def test_a_size_that_the_lowered_program_computes_with_is_asked_of_an_argument()
     assert not module.find(opcode="custom-call")
     names = {each.operands[0].name for each in module.find(opcode="get-dimension-size")}
     assert names <= {each.name for each in module.entry.parameters}
+
+
+def test_a_scalar_beside_an_array_is_repeated() -> None:
+    """As XLA demands."""
+    module = ops.from_jax(lambda x: x * 2, *arguments(("3, 4",)))
+    (product,) = module.find(opcode="multiply")
+    assert [each.shape.rank for each in product.operands] == [2, 2]
 
 
 def test_keys_of_random_numbers_are_words() -> None:
