@@ -32,10 +32,14 @@ def pooled(x: OfJax) -> OfJax:
 
 def over_a_mesh(function: Callable[[OfJax], OfJax]) -> Callable[[OfJax], OfJax]:
     """The function on each device of a mesh, which has one."""
-    sharding = jax().sharding
-    spec = sharding.PartitionSpec("x")
-    mesh = sharding.Mesh(np.array(jax().devices()[:1]), ("x",))
-    return lambda x: jax().shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+    def run(x: OfJax) -> OfJax:
+        sharding = jax().sharding
+        spec = sharding.PartitionSpec("x")
+        mesh = sharding.Mesh(np.array(jax().devices()[:1]), ("x",))
+        return jax().shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+
+    return run
 
 
 def constrained(x: OfJax) -> OfJax:
