@@ -219,7 +219,7 @@ SLIPS = {
     "an option": (["maps", "x.hlo", "--instructon", "a"], "did you mean --instruction"),
     "another option": (["maps", "x.hlo", "--zzz"], "unrecognized arguments: --zzz; see --help"),
     "a device": (["tiles", "x.hlo", "--device", "h10"], "there is no 'h10'; did you mean H100?"),
-    "an order": (["tiles", "x.hlo", "--sort", "writte"], "did you mean written?"),
+    "an order": (["tiles", "x.hlo", "--sort", "wrritten"], "did you mean written?"),
 }
 
 

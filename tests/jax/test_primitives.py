@@ -191,8 +191,9 @@ eq_to from_edtype inspect_sharding iota_2x32_shape layout_constraint pin platfor
 reshard run_state select_and_scatter shape_assertion stage tie to_edtype unpin unreachable
 with_memory_space_constraint
 
-broadcast_to call closed_call core_map custom_partitioning geqrf ormqr philox2x32 philox4x32
-scaled_dot scaled_matmul_wrapper threefry2x32 threefry4x32
+broadcast_to call closed_call core_map custom_partitioning geqrf global_array_to_host_local_array
+host_local_array_to_global_array ormqr philox2x32 philox4x32 scaled_dot scaled_matmul_wrapper
+threefry2x32 threefry4x32
 dot_product_attention_bwd_wrapper dot_product_attention_fp8_bwd_wrapper
 dot_product_attention_fp8_fwd_wrapper dot_product_attention_fwd_wrapper"""
 """Collectives inside a program for each device, what JAX makes as it lowers, and what no function
