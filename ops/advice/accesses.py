@@ -29,7 +29,7 @@ from ops.advice.waste import (
     bytes_of_result,
     changed,
     in_words,
-    times,
+    names_of,
 )
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction, edit
@@ -115,7 +115,7 @@ def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) 
     def of_one(kernel: Instruction) -> Count:
         known = sectors_by(subject, kernel)
         if known:
-            return times(known.sectors, subject.runs_of(kernel))
+            return known.sectors * subject.runs_of(kernel)
         moved = at_most(bytes_moved(subject, [kernel]))
         return -(-moved // (subject.device.sector_bytes or 1))
 
@@ -128,8 +128,8 @@ def sectors_read(array: Instruction) -> Figure:
     def figure(subject: Subject) -> Count:
         found = again(subject.module, array)
         counts = (
-            times(_sectors(costs), subject.runs_of(user))
-            for user in (subject.users(found) if found else ())
+            _sectors(costs) * subject.runs_of(user)
+            for user in (found.users if found else ())
             if (known := sectors_by(subject, user))
             for operand, costs in zip(user.operands, known.reads, strict=True)
             if operand is found
@@ -200,7 +200,7 @@ def _turned(
     All that touches it is counted again: fusions that read it, and one that writes it.
     """
     now, order = array.shape.array_layout.minor_to_major, _order_of_threads(access)
-    users = subject.users(array)
+    users = array.users
     kernels = [*users, *_writer(array)]
     is_free = array.opcode == "fusion" or _is_passed(array)
     is_bound = array.is_root or _is_turned_first(array)
@@ -212,7 +212,7 @@ def _turned(
     if at_most(_sectors_of(subject.edited(edited), after)) >= before:
         return None
     turning = _turning(kernel, array)
-    readers = _names(each for each in users if each is not kernel)
+    readers = names_of(each for each in users if each is not kernel)
     return Waste(
         kind="uncoalesced",
         instruction=turning,
@@ -351,10 +351,6 @@ def _text(order: Iterable[int]) -> str:
     return f"{{{','.join(map(str, order))}}}"
 
 
-def _names(instructions: Iterable[Instruction]) -> str:
-    return " and ".join(f"%{each.name}" for each in instructions)
-
-
 # Fusions that keep an emitter away.
 
 
@@ -380,7 +376,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
         why=f"The {reason.opcode} %{reason.name} behind %{hero.name} keeps XLA from its"
         f" {heroes[hero].value} emitter: each thread of a loop walks through %{array.name}, and"
         " the lanes of a warp are far apart.",
-        mend=f"End the fusion at {_names(ends)}; the rest is a second kernel.",
+        mend=f"End the fusion at {names_of(ends)}; the rest is a second kernel.",
         unit=f"sectors read of %{array.name}",
         figure=sectors_read(array),
         measure=measure,
@@ -562,14 +558,14 @@ def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Wa
         return total, sum(one > other for one, other in pairs)
 
     order = min(permutations(now), key=weight)
-    passed = _names(each for each in shown if each.opcode == "parameter")
+    passed = names_of(each for each in shown if each.opcode == "parameter")
     if order != now:
         yield Waste(
             kind="padding",
             instruction=array,
             why=f"{array.shape} is padded: {in_words(array.shape.bytes)} bytes hold"
             f" {in_words(bytes_of_result(array))}.",
-            mend=f"Layout {_text(order)} for {_names(shown)}.",
+            mend=f"Layout {_text(order)} for {names_of(shown)}.",
             unit=f"bytes of %{array.name} in memory",
             figure=lambda each: sum(
                 found.shape.bytes for found in [again(each.module, array)] if found
@@ -638,7 +634,7 @@ def relayouts(subject: Subject) -> Iterator[Waste]:
     yield from around
     known = {operand for each in around for operand in each.instruction.operands}
     for array in subject.module.entry.parameters:
-        users = subject.users(array)
+        users = array.users
         if _is_turned_first(array) and known.isdisjoint(users):
             yield from _of_parameter(subject, array, users)
 
@@ -690,7 +686,7 @@ def _of_parameter(
 ) -> Iterator[Waste]:
     """The parameter in the order in which all that read it want to have it."""
     shapes = {_as_wanted(subject, array, each) for each in users}
-    shape, names = shapes.pop(), _names(users)
+    shape, names = shapes.pop(), names_of(users)
     if shapes or shape is None or copy_is_bitcast(array.shape, shape):
         return
     sizes = f"{in_words(shape.bytes)} bytes of memory instead of {in_words(array.shape.bytes)}"
@@ -741,7 +737,7 @@ def _passed_as(
 def _around_gathers(subject: Subject) -> Iterator[Waste]:
     """Gathers of copies in another order, whose result is copied back."""
     for kernel in (each for each in subject.summaries if each.opcode == "all-gather"):
-        around = (*kernel.operands, *subject.users(kernel))
+        around = (*kernel.operands, *kernel.users)
         is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in around)
         if len(around) != _BEFORE_AND_AFTER or not is_copied:
             continue

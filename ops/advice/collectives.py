@@ -17,6 +17,7 @@ from ops.advice.waste import (
     bytes_of_arrays,
     bytes_received,
     in_words,
+    names_of,
     received_by_device,
     remove_unread,
 )
@@ -54,9 +55,9 @@ def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
 
 def _found_within(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     """What is found where the fusions that read a collective are gone, and so is its delay."""
-    done = subject.users(whole) if whole.opcode.endswith("-start") else ()
-    readers = [user for each in done or (whole,) for user in subject.users(each)]
-    behind = dict.fromkeys([*readers, *(user for each in readers for user in subject.users(each))])
+    done = whole.users if whole.opcode.endswith("-start") else ()
+    readers = [user for each in done or (whole,) for user in each.users]
+    behind = dict.fromkeys([*readers, *(user for each in readers for user in each.users)])
     fusions = [each for each in behind if each.opcode == "fusion" and each.shape.is_array]
     if not (fusions or done) or len(done) > 1:
         return
@@ -103,7 +104,7 @@ def _of_own_part(subject: Subject, whole: Instruction) -> Sequence[Waste]:
     slices = [each for each in _leading_from(whole) if _own_dimension(whole, each) is not None]
     if not slices:
         return ()
-    names = " and ".join(f"%{each.name}" for each in slices)
+    names = names_of(slices)
     of_sum = whole.opcode == "all-reduce"
     mend = "Scatter the sum" if of_sum else f"Compute it of %{whole.operands[0].name}"
     return (
@@ -306,7 +307,7 @@ def _with_size(shape: Shape, axis: int, size: int) -> Shape:
 
 def _of_something_smaller(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     """A collective of which only something smaller is used, that each device can compute alone."""
-    chain, size = [*_only_users(subject, whole)], bytes_of_arrays([whole])
+    chain, size = [*_only_users(whole)], bytes_of_arrays([whole])
     smaller = [each for each in chain if bytes_of_arrays([each]) < size]
     for last in sorted(smaller, key=lambda each: bytes_of_arrays([each])):
         steps = chain[: chain.index(last) + 1]
@@ -399,10 +400,10 @@ def _computed_before(
     return part
 
 
-def _only_users(subject: Subject, whole: Instruction) -> Iterator[Instruction]:
+def _only_users(whole: Instruction) -> Iterator[Instruction]:
     """What is computed of an array one after the other, as long as nothing else reads it."""
     while not whole.is_root:
-        users = subject.users(whole)
+        users = whole.users
         is_narrowed = all(
             each.opcode == "convert" and each.shape == users[0].shape for each in users
         )

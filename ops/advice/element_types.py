@@ -32,8 +32,8 @@ def wide_results(subject: Subject) -> Iterator[Waste]:
     """Results of which several kernels could read something narrower."""
     if not subject.is_fused:
         return
-    read = [each for each in subject.summaries if _are_fusible(subject, each)]
-    for same in alike(subject, ((each, *subject.users(each)) for each in read)):
+    read = [each for each in subject.summaries if _are_fusible(each)]
+    for same in alike(subject, ((each, *each.users) for each in read)):
         kernel, *users = same[0]
         narrow, narrower = narrowest(root_of(kernel)), _read_as(kernel, users)
         readers = listed([f"%{each.name}" for each in users])
@@ -73,9 +73,9 @@ def _waste(
     )
 
 
-def _are_fusible(subject: Subject, kernel: Instruction) -> bool:
+def _are_fusible(kernel: Instruction) -> bool:
     """Whether several kernels read a result, all of which could do more, and nobody else does."""
-    users = subject.users(kernel)
+    users = kernel.users
     is_inside = len(users) > 1 and kernel is not kernel.computation.root
     return is_inside and all(map(is_fusible, (kernel, *users)))
 

@@ -19,6 +19,7 @@ from ops.advice.waste import (
     in_words,
     is_loop,
     kind_of,
+    names_of,
     opened,
     root_of,
     so_others,
@@ -42,15 +43,14 @@ def missing_fusions(subject: Subject) -> Iterator[Waste]:
         *producers, consumer = same[0]
         largest = max(producers, key=bytes_of_result)
         written = bytes_of_result(largest)
-        readers = listed([f"%{each.name}" for each in subject.users(largest)])
+        readers = listed([f"%{each.name}" for each in largest.users])
         alike_to_it = [each[producers.index(largest)] for each in same]
         yield Waste(
             kind="missing fusion",
             instruction=largest,
             why=f"%{largest.name}, {in_words(written)} bytes, is written only to be read by"
             f" {readers}.{so_others(alike_to_it)}",
-            mend=f"Fuse {' and '.join(f'%{each.name}' for each in producers)}"
-            f" into %{consumer.name}.",
+            mend=f"Fuse {names_of(producers)} into %{consumer.name}.",
             unit="bytes moved",
             figure=bytes_moved,
             measure=MOVED,
@@ -85,7 +85,7 @@ def _groups(subject: Subject) -> Mapping[Instruction, Sequence[Instruction]]:
     last: dict[Instruction, Instruction] = {}
     reductions = Counter({each: sum(map(_reduces, inside_of(each))) for each in subject.summaries})
     for producer in reversed(tuple(subject.summaries)):
-        users = subject.users(producer)
+        users = producer.users
         ends = {last.get(each, each) for each in users}
         if len(ends) == 1 and _fits(producer, users, read.get(producer, {})):
             (end,) = ends

@@ -18,8 +18,10 @@ from ops.advice.waste import (
     bytes_of_arrays,
     bytes_received,
     in_words,
+    names_of,
     received_by_device,
     remove_unread,
+    root_of,
 )
 from ops.hlo import HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.builder import CONTROL
@@ -222,8 +224,8 @@ def _copy(subject: Subject, found: _Needless) -> Waste:
     return Waste(
         kind="copy",
         instruction=first,
-        why=f"{_names(found.copies)} {copies} the {in_words(size)} bytes of %{source.name}{times},"
-        f" {found.why}.",
+        why=f"{names_of(found.copies)} {copies} the {in_words(size)} bytes of %{source.name}"
+        f"{times}, {found.why}.",
         mend=found.mend,
         unit="bytes copied in the loop" if runs > 1 else "bytes copied",
         figure=partial(_moved_by_these, keys={*map(_key, found.copies)}),
@@ -252,13 +254,9 @@ def _source(copy: Instruction) -> Instruction:
     return copy
 
 
-def _names(instructions: Iterable[Instruction]) -> str:
-    return " and ".join(f"%{each.name}" for each in instructions)
-
-
 def _copied(kernel: Instruction) -> Instruction | None:
     """What an instruction copies in the same layout; ``None`` if it does something else."""
-    root = kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
+    root = root_of(kernel)
     is_copy = root.opcode == "copy" and root.operands[0].shape == root.shape
     if not is_copy or not root.shape.is_array or (root.shape.rank > 1 and not _says_layout(root)):
         return None
@@ -289,7 +287,7 @@ def _in_place(subject: Subject, copies: Sequence[Instruction], origin: Array) ->
         return None
     before = _leading_to(update, around)
     first = [each for each in readers if each not in before]
-    early = f" after {_names(readers)} read it" if readers else ""
+    early = f" after {names_of(readers)} read it" if readers else ""
     return _Needless(
         copies,
         f"although %{update.name} could change it in place{early}",
@@ -338,13 +336,13 @@ def _uses_of(subject: Subject, array: Array, copies: Sequence[Instruction] = ())
     whole, number = array
     if not whole.shape.is_tuple:
         return Uses.of(subject, [whole, *copies])
-    uses = Uses.of(subject, [*_elements_of(subject, whole, number), *copies])
-    uses.is_unsure |= any(each.opcode != "get-tuple-element" for each in subject.users(whole))
+    uses = Uses.of(subject, [*_elements_of(whole, number), *copies])
+    uses.is_unsure |= any(each.opcode != "get-tuple-element" for each in whole.users)
     return uses
 
 
-def _elements_of(subject: Subject, whole: Instruction, number: int) -> Iterator[Instruction]:
-    for user in subject.users(whole):
+def _elements_of(whole: Instruction, number: int) -> Iterator[Instruction]:
+    for user in whole.users:
         if user.opcode == "get-tuple-element" and user.attributes["index"] == number:
             yield user
 
@@ -370,7 +368,7 @@ def _updated(kernel: Instruction) -> Instruction | None:
     """The operand that a kernel writes over a part of; ``None`` if it does something else."""
     if kernel.opcode in UPDATES:
         return kernel.operands[0]
-    root = kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
+    root = root_of(kernel)
     if root.opcode not in UPDATES or root is kernel or not root.shape.is_array:
         return None
     whole, part, *starts = root.operands
@@ -445,7 +443,7 @@ class Uses:
             if array not in found.aliases:
                 found.aliases[array] = None
                 found.escapes |= array.is_root
-                for user in subject.users(array):
+                for user in array.users:
                     waiting += found._taken_in(subject, user, array)
         return found
 
@@ -477,14 +475,14 @@ class Uses:
         kept = _kept_elements(subject, caller) if is_loop and caller else ()
         for number, element in enumerate(whole.operands):
             self.escapes |= whole.is_root and element is array and number not in kept
-            for user in subject.users(whole) if element is array else ():
+            for user in whole.users if element is array else ():
                 if user.opcode == "get-tuple-element":
                     found += [user] if user.attributes["index"] == number else []
                 elif user.opcode == "while" and number in _kept_elements(subject, user):
                     self.escapes |= user.is_root
                     parts = (user.attributes[each].parameters[0] for each in ("body", "condition"))
                     for each in (user, *parts):
-                        found += _elements_of(subject, each, number)
+                        found += _elements_of(each, number)
                 elif user.opcode == "while" and list(whole.operands).count(array) == 1:
                     self.updates[user] = None
                 else:

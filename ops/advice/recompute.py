@@ -21,6 +21,7 @@ from ops.advice.waste import (
     in_words,
     is_loop,
     kind_of,
+    names_of,
     narrowest,
     operands_of,
     so_others,
@@ -64,7 +65,7 @@ def _waste(
     unit, is_counted = _what_is_counted(chain, found)
     others = {each.name for each in subject.summaries} - {each.name for each in kernels}
     outside = _operations(subject, kernels, lambda each: is_counted(each) and each not in chain)
-    named = " and ".join(f"%{each.name}" for each in places)
+    named = names_of(places)
     times = found[place] // place.shape.element_count
 
     def operations(subject: Subject) -> Count:

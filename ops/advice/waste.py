@@ -1,7 +1,7 @@
 """What rules of advice look at, and what they find.
 
 A rule is a function from a :class:`Subject`, a module with what is known of it, to its wastes. A
-waste names the waste, and the edit that mends it; it counts nothing that the edit could prove.
+waste names what is lost, and the edit that mends it; what the mend saves is counted by the engine.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from indexing.layout import ArrayShape
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
 from ops.fusion import Fusion
@@ -95,19 +96,6 @@ class Subject:
     def runs_of(self, instruction: Instruction) -> int:
         """How often an instruction runs, at the least: a loop of unknown length counts once."""
         return self.runs.get(instruction.computation) or 1
-
-    def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
-        """The instructions that read one."""
-        return self._users.get(instruction, ())
-
-    @cached_property
-    def _users(self) -> Mapping[Instruction, tuple[Instruction, ...]]:
-        users: dict[Instruction, dict[Instruction, None]] = {}
-        for computation in self.module.computations:
-            for each in computation.instructions:
-                for operand in each.operands:
-                    users.setdefault(operand, {})[each] = None
-        return {each: tuple(found) for each, found in users.items()}
 
 
 Figure: TypeAlias = "Callable[[Subject], Count]"
@@ -208,7 +196,7 @@ def bytes_moved(subject: Subject, kernels: Iterable[Instruction] | None = None) 
 def _bytes_of(subject: Subject, kernel: Instruction) -> Count:
     found = subject.summaries[kernel]
     read = (row.bytes for row in found.operands if not _is_constant(row))
-    return times(tally.sum_of_counts([*read, found.bytes_written]), subject.runs_of(kernel))
+    return tally.sum_of_counts([*read, found.bytes_written]) * subject.runs_of(kernel)
 
 
 def _is_constant(row: OperandUtilization) -> bool:
@@ -218,7 +206,7 @@ def _is_constant(row: OperandUtilization) -> bool:
 def bytes_received(subject: Subject) -> Count:
     """Bytes that a device receives from others, all runs of collectives together."""
     return tally.sum_of_counts(
-        times(received_by_device(each), subject.runs_of(each))
+        received_by_device(each) * subject.runs_of(each)
         for computation in subject.runs
         for each in computation.instructions
     )
@@ -260,10 +248,16 @@ _TIMES_WHOLE: Final = {
 def bytes_of_arrays(instructions: Iterable[Instruction]) -> int:
     """Bytes of results as they are declared, without padding; none of what has no size."""
     arrays = (array for each in instructions for array in each.shape.arrays if array.is_array)
-    return sum(max(0, each.element_count) * each.element_size_in_bits // _BITS for each in arrays)
+    return sum(map(_bytes_of_array, arrays))
 
 
-_BITS: Final = 8
+def bytes_of_result(kernel: Instruction) -> int:
+    """Bytes of the first array of a result."""
+    return _bytes_of_array(kernel.shape.arrays[0])
+
+
+def _bytes_of_array(array: ArrayShape) -> int:
+    return max(0, array.element_count) * array.element_size_in_bits // tally.BITS_OF_BYTE
 
 
 def at_least(count: Count) -> int:
@@ -286,11 +280,6 @@ def remove_unread(
         is_there = each in editor.instructions(computation)
         if is_there and each is not editor.root(computation) and not editor.users(each):
             editor.remove(each)
-
-
-def times(count: Count, factor: int) -> Count:
-    """A count so many times."""
-    return count * factor
 
 
 Kernels = TypeVar("Kernels", bound="Sequence[Instruction]")
@@ -375,10 +364,9 @@ def so_others(kernels: Sequence[Instruction]) -> str:
     return f" So {'does' if len(others) == 1 else 'do'} {listed(others)}." if others else ""
 
 
-def bytes_of_result(kernel: Instruction) -> int:
-    """Bytes of the first array of a result."""
-    array = kernel.shape.arrays[0]
-    return array.element_count * array.element_size_in_bits // tally.BITS_OF_BYTE
+def names_of(instructions: Iterable[Instruction]) -> str:
+    """The names, for a sentence."""
+    return " and ".join(f"%{each.name}" for each in instructions)
 
 
 def in_words(count: int) -> str:
