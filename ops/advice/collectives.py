@@ -72,9 +72,8 @@ def _found_within(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     plainer = editor.finish()
     computation = plainer.computation(whole.computation.name)
     for waste in _found(subject.edited(plainer), computation[name]):
-        if waste.edit:
-            mended = partial(_fused_again, waste.edit, plainer, inside)
-            yield replace(waste, instruction=whole, edit=mended)
+        mended = partial(_fused_again, waste.edit, plainer, inside)
+        yield replace(waste, instruction=whole, edit=mended)
 
 
 def _fused_again(

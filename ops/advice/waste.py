@@ -127,7 +127,7 @@ class Waste:
         figure: the count, the same before and after.
         measure: what the count is a share of.
         expected: about what is saved, in units of the figure: wastes are tried in this order.
-        edit: the mended module; ``None`` where no edit can be made.
+        edit: the mended module.
         price: what the mend costs elsewhere, in a sentence; empty if nothing.
     """
 
@@ -139,7 +139,7 @@ class Waste:
     figure: Figure
     measure: Measure
     expected: int
-    edit: Callable[[HloModule], HloModule] | None
+    edit: Callable[[HloModule], HloModule]
     price: str = ""
 
 

@@ -72,7 +72,7 @@ def _fields(each: Advice) -> Fields:
         "mend": each.mend,
         "unit": each.unit,
         "before": ends_of_count(each.before),
-        "after": None if each.after is None else ends_of_count(each.after),
+        "after": ends_of_count(each.after),
         "share": each.share,
         "bytes_saved": each.bytes_saved,
         "price": each.price,

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
+import pytest
+
 from ops import hlo
-from ops.advice import Advice, advise
+from ops.advice import MAX_TRIED, Advice, advise
+from ops.advice.waste import Measure, Subject, Waste
+from ops.hlo import HloModule
 from ops.limits import DEVICES, H100
 from tests.conformance import Row, for_each, rows
 
@@ -45,9 +52,8 @@ def test_nothing_is_advised_where_nothing_is_wasted(row: Row) -> None:
 @for_each(WASTEFUL)
 def test_the_mended_module_is_read_back(row: Row) -> None:
     for each in advice_for(row):
-        if each.after is not None:
-            mended = each.apply()
-            assert str(hlo.parse(str(mended))) == str(mended)
+        mended = each.apply()
+        assert str(hlo.parse(str(mended))) == str(mended)
 
 
 def test_one_kernel_alone_is_asked_about() -> None:
@@ -66,3 +72,37 @@ def test_what_was_not_looked_at_is_said() -> None:
         "what XLA would fuse: the module has no fusions yet",
         "1 custom call (%c)",
     )
+
+
+def test_of_many_wastes_few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what the module takes is counted once for all of them."""
+    module = hlo.parse("ENTRY e { x = f32[8] parameter(0) ROOT n = f32[8] negate(x) }")
+    counted, tried = Counter[HloModule](), list[HloModule]()
+
+    def figure(subject: Subject) -> int:
+        counted[subject.module] += 1
+        return 100 if subject.module is module else 50
+
+    def edit(before: HloModule) -> HloModule:
+        tried.append(before)
+        return replace(before, name="mended")
+
+    def rule(subject: Subject) -> Iterator[Waste]:
+        for expected in range(3 * MAX_TRIED):
+            yield Waste(
+                kind="test",
+                instruction=subject.module["n"],
+                why="why",
+                mend="mend",
+                unit="units",
+                figure=figure,
+                measure=Measure(figure, 1),
+                expected=expected,
+                edit=edit,
+            )
+
+    monkeypatch.setattr("ops.advice.RULES", (rule,))
+    found = advise(module)
+    assert len(found) == len(tried) == MAX_TRIED
+    assert found.left_out == 2 * MAX_TRIED
+    assert counted[module] == 1
