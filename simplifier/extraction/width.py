@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 
 from simplifier.bounds.context import term_by_term
+from simplifier.bounds.digits import factors
 from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import ranges_as_written, sum_at_a_glance
 from simplifier.canonical.scope import Scope
@@ -48,16 +49,19 @@ class Width:
         return True
 
     def is_exceeded(self, form: Form) -> bool:
-        """Whether a term of a form, or a number that it divides or compares, is too wide."""
-        if self.is_infinite:
-            return False
-        return not all(
-            self._fits(Form(0, {atom: factor}))
-            and all(
-                map(self._fits, atom.arguments[:1] if atom.kind in DIVISIONS else atom.arguments)
-            )
+        """Whether a term of a form, or a number that it divides, divides by or compares, is wide.
+
+        What a factor of a product is computed from is looked into, too.
+        """
+        return not self.is_infinite and not all(
+            self._fits(Form(0, {atom: factor})) and all(map(self._admits_operands, factors(atom)))
             for atom, factor in form.terms.items()
         )
+
+    def _admits_operands(self, atom: Atom) -> bool:
+        """Whether no operand is too wide; a number that it divides by is not computed."""
+        is_computed = atom.kind not in DIVISIONS or bool(atom.arguments[1].terms)
+        return all(map(self._fits, atom.arguments if is_computed else atom.arguments[:1]))
 
     def _fits(self, form: Form) -> bool:
         """Whether no value is too wide, at a glance or by all that is known."""

@@ -383,12 +383,14 @@ def test_no_result_divides_by_a_new_negative_number(problem: Problem) -> None:
     assert not divides_by_negative(result), result
 
 
-WITHIN_32_BITS = {"x": (0, 1_800_000_000), "y": (0, 100_000), "s": (1, 9)}
+WITHIN_32_BITS = {"x": (0, 1_800_000_000), "y": (0, 100_000), "s": (1, 9), "n": (1, 1_800_000_000)}
 SUMS_WITHIN_32_BITS = {
     "wide-with-a-factor": "x + x floordiv 7 + (x mod 5) * s",
     "wide-with-a-factor-b": "x + (x mod 4) * s + ((x floordiv 4) mod 4) * 4 + (y floordiv 4) mod 3",
     "two-strides": "x + (x mod 4) * s + (y mod 8) * s",
     "terms-of-both-signs": "(x mod 8) + (x mod 3) * 5 + x",
+    "a-divisor-in-a-quotient": "(x floordiv 4) floordiv n",
+    "a-divisor-in-a-factor": "((x floordiv 8) floordiv n) * s",
     "terms-of-both-signs-with-a-factor": "(x mod 4) * 3 + x + (x mod 7) * 5 + (x mod 16) * s",
 }
 
