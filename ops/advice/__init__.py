@@ -23,7 +23,7 @@ from ops.advice.waste import Figure, Rule, Subject, Waste, at_least, at_most, by
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import SourceLocation, source_locations
-from ops.limits import H100, Device
+from ops.limits import A100, Device
 from ops.performance.tally import Count, Deadline, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry, check_registry
@@ -139,7 +139,7 @@ class AdviceList(Displayed):
 
 def advise(
     of: HloModule | Fusion | Instruction,
-    device: Device = H100,
+    device: Device = A100,
     *,
     most: int | None = None,
     seconds: float | None = SECONDS,
@@ -163,7 +163,7 @@ def advise(
       %e, 4,096 bytes, is written only to be read by %n.
       Mend: Fuse %e into %n.
     """
-    check_type(device, Device, "advise: the device", "a Device such as H100")
+    check_type(device, Device, "advise: the device", "a Device such as A100")
     check_registry("advise", registry)
     module, wanted = _module_of(of)
     subject = Subject(module, device, OperandCounter(Deadline.of("advise", seconds)), registry)
