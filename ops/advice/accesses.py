@@ -35,7 +35,7 @@ from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction, edit
 from ops.limits import Device
 from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
-from ops.performance.kernels import likeness_of, tile_of
+from ops.performance.kernels import emission_of, tile_of
 from ops.performance.tally import Count, sum_of_counts
 from ops.rules.control import only_caller
 from ops.rules.elementwise import ELEMENTWISE
@@ -87,8 +87,8 @@ def sectors_by(subject: Subject, kernel: Instruction) -> KernelSectors | None:
     """
     if kernel.opcode != "fusion" or subject.device.sector_bytes is None:
         return None
-    likeness = likeness_of(Fusion.of_instruction(kernel, registry=subject.registry))
-    key = KernelSectors, likeness or kernel
+    fusion = Fusion.of_instruction(kernel, registry=subject.registry)
+    key = KernelSectors, emission_of(fusion)
     if key not in subject.remembered:
         subject.remembered[key] = _counted(subject, kernel)
     return subject.remembered[key]
@@ -413,7 +413,7 @@ def tails(subject: Subject) -> Iterator[Waste]:
         root, tile = kernel.roots[0], tile_of(kernel)
         if not tile or not _masked(root, tile):
             continue
-        key = tails, likeness_of(kernel) or root
+        key = tails, emission_of(kernel)
         if key not in subject.remembered:
             subject.remembered[key] = _better_tile(subject, kernel, tile)
         if better := subject.remembered[key]:

@@ -35,7 +35,7 @@ from ops.hlo.module import source_locations
 from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
-from ops.performance.kernels import likeness_of
+from ops.performance.kernels import emission_of
 from ops.performance.summary import HEADING, KernelSummary
 from ops.performance.tally import Deadline, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
@@ -506,9 +506,7 @@ class FusionCoalescing(TableQuery):
 
     def _rows(self, known: dict[object, list[_Counted]], kernel: Fusion) -> Sequence[Cells]:
         """The rows of a kernel; one that is like an earlier one has its accesses."""
-        (root,), likeness = kernel.roots, likeness_of(kernel)
-        emitted = tuple(each for each in root.attribute_texts() if each[0] in _OF_EMITTERS)
-        key = (likeness, emitted) if likeness else root
+        root, key = kernel.roots[0], emission_of(kernel)
         try:
             counted = known[key] = known.get(key) or [*self._counted(root)]
         except (FusionError, MapError, ShapeError, DeviceError) as error:
@@ -528,10 +526,6 @@ class FusionCoalescing(TableQuery):
         for role, number, access in sorted(accesses, key=itemgetter(0)):
             found = coalescing(access, DEVICES[self.device])
             yield _Counted(role, number, access.shape, found)
-
-
-_OF_EMITTERS: Final = ("kind", "backend_config")
-"""The attributes by which XLA chooses what makes a kernel."""
 
 
 class _Counted(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto
 from functools import lru_cache
@@ -155,6 +155,26 @@ def likeness_of(kernel: Fusion) -> Likeness | None:
     alike = tuple(map(root.operands.index, root.operands))
     return number, kernel.registry, alike, tile_of(kernel)
 
+
+def emission_of(kernel: Fusion) -> Hashable:
+    """Common key of the kernels of a module that are alike and that XLA emits alike.
+
+    >>> from ops import hlo
+    >>> module = hlo.parse('''f { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }
+    ... ENTRY e { x = f32[8] parameter(0) a = f32[8] fusion(x), kind=kLoop, calls=f
+    ...   b = f32[8] fusion(a), kind=kLoop, calls=f ROOT c = f32[8] fusion(b), kind=kInput, calls=f
+    ... }''')
+    >>> a, b, c = map(emission_of, kernels_of(module))
+    >>> a == b, a == c
+    (True, False)
+    """
+    root, likeness = kernel.roots[0], likeness_of(kernel)
+    chosen_by = tuple(str(root.attributes.get(name)) for name in _OF_EMITTERS)
+    return (likeness, *chosen_by) if likeness else root
+
+
+_OF_EMITTERS: Final = ("kind", "backend_config")
+"""The attributes by which XLA chooses what makes a kernel."""
 
 _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)
 _EXPECTED: Final = "a Fusion, or an instruction, computation or module of HLO"
