@@ -15,7 +15,6 @@ from typing import Final
 from ops.advice.accesses import RULES as OF_ACCESSES
 from ops.advice.collectives import RULES as OF_COLLECTIVES
 from ops.advice.duplicates import RULES as OF_DUPLICATES
-from ops.advice.element_types import RULES as OF_TYPES
 from ops.advice.fusions import RULES as OF_FUSIONS
 from ops.advice.loops import RULES as OF_LOOPS
 from ops.advice.recompute import RULES as OF_RECOMPUTE
@@ -33,7 +32,7 @@ from simplifier.tools.display import Displayed, html_of_table
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
 RULES: Final[tuple[Rule, ...]] = (
-    *(*OF_FUSIONS, *OF_TYPES, *OF_RECOMPUTE, *OF_DUPLICATES),
+    *(*OF_FUSIONS, *OF_RECOMPUTE, *OF_DUPLICATES),
     *(*OF_ACCESSES, *OF_LOOPS, *OF_COLLECTIVES),
 )
 """The kinds of waste that are looked for."""

@@ -1,12 +1,13 @@
-"""Fusions that are missing: results that are written to memory only to be read by what follows."""
+"""Results that are written to memory and need not be: fusions that are missing, types too wide."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from indexing.layout import ElementType
 from ops.advice.waste import (
     LOOPS,
     MOVED,
@@ -16,15 +17,17 @@ from ops.advice.waste import (
     alike,
     bytes_moved,
     bytes_of_result,
+    copied,
     in_words,
     is_loop,
     kind_of,
     names_of,
+    narrowest,
     opened,
     root_of,
     so_others,
 )
-from ops.hlo import EditError, HloModule, Instruction, edit
+from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.performance.utilization import OperandUtilization
 from ops.xla_gpu import Emitter, emitter_and_heroes
 from simplifier.errors import listed
@@ -144,4 +147,135 @@ _IN_LOOPS: Final = LOOPS.union(
 _KEPT: Final = frozenset((Emitter.REDUCTION, Emitter.TRANSPOSE))
 """Emitters that a fusion must not lose: threads of a loop would read far apart."""
 
-RULES: Final[tuple[Rule, ...]] = (missing_fusions,)
+# Results that are wider than what they are made of, or than what their readers make of them.
+
+
+def wide_results(subject: Subject) -> Iterator[Waste]:
+    """Results of which several kernels could read something narrower."""
+    if not subject.is_fused:
+        return
+    read = [each for each in subject.summaries if _are_fusible(each)]
+    for same in alike(subject, ((each, *each.users) for each in read)):
+        kernel, *users = same[0]
+        narrow, narrower = narrowest(root_of(kernel)), _read_as(kernel, users)
+        readers = listed([f"%{each.name}" for each in users])
+        if narrower:
+            why = f" as {kernel.shape.element_type}, which {readers} read as {narrower}"
+            mend = f"Let %{kernel.name} convert what it writes."
+            yield _waste(subject, same, "dtype", why, mend, narrowed)
+        elif bytes_of_result(narrow) < bytes_of_result(kernel) and not _turns(kernel):
+            is_converted = narrow.shape.element_type.bits < kernel.shape.element_type.bits
+            kind, verb = ("dtype", "convert") if is_converted else ("missing fusion", "make")
+            why = f" for the {in_words(bytes_of_result(narrow))} of {narrow.shape.short_text}"
+            mend = f"Let {readers} {verb} what they read."
+            yield _waste(subject, same, kind, why, mend, spread)
+
+
+def _waste(
+    subject: Subject,
+    same: Sequence[Sequence[Instruction]],
+    kind: str,
+    why: str,
+    mend: str,
+    changed: Callable[..., HloModule],
+) -> Waste:
+    """The waste of kernels that are alike, each listed with its readers."""
+    kernels = [each for each, *_ in same]
+    written = bytes_of_result(kernels[0])
+    return Waste(
+        kind=kind,
+        instruction=kernels[0],
+        why=f"%{kernels[0].name} writes {in_words(written)} bytes{why}.{so_others(kernels)}",
+        mend=mend,
+        unit="bytes moved",
+        figure=bytes_moved,
+        measure=MOVED,
+        expected=written * sum(map(subject.runs_of, kernels)),
+        edit=partial(changed, kernels={each: users for each, *users in same}),
+    )
+
+
+def _are_fusible(kernel: Instruction) -> bool:
+    """Whether several kernels read a result, all of which could do more, and nobody else does."""
+    users = kernel.users
+    is_inside = len(users) > 1 and kernel is not kernel.computation.root
+    return is_inside and all(map(is_fusible, (kernel, *users)))
+
+
+def _turns(kernel: Instruction) -> bool:
+    return any(each.opcode in {"copy", "transpose"} for each in inside_of(kernel))
+
+
+def _read_as(kernel: Instruction, users: Sequence[Instruction]) -> ElementType | None:
+    """The narrower type to which all readers convert a result before they do anything else."""
+    reads = [each for user in users for each in _reads_inside(kernel, user)]
+    types = {each.shape.element_type for each in reads}
+    if any(each.opcode != "convert" for each in reads) or len(types) != 1:
+        return None
+    (narrow,) = types
+    return narrow if narrow.bits < kernel.shape.element_type.bits else None
+
+
+def _reads_inside(kernel: Instruction, user: Instruction) -> Iterator[Instruction]:
+    """The instructions of a user that read the result of a kernel."""
+    if user.opcode != "fusion":
+        yield user
+        return
+    (body,) = user.computations
+    for place, operand in enumerate(user.operands):
+        if operand is kernel:
+            yield from body.parameters[place].users
+
+
+# The mends.
+
+
+def narrowed(
+    module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruction]]
+) -> HloModule:
+    """The module where kernels convert their results, and not those that read them."""
+    editor = edit(module)
+    for kernel, users in kernels.items():
+        inside, root = _opened(editor, kernel)
+        (convert, *_) = _reads_inside(kernel, users[0])
+        shape = kernel.shape.with_element_type(convert.shape.element_type)
+        new = editor.insert("convert", [root], shape, like=convert)
+        for user in users:
+            reader = opened(editor, user)
+            converts = [each for each in reader if root in editor.operands(each)]
+            for each in converts:
+                editor.replace(each, new)
+            rest = [each for each in reader if each not in converts]
+            if rest:
+                editor.outline(rest, name=user.name, kind=kind_of(rest))
+        editor.outline([*inside, new], name=kernel.name, kind=kind_of(inside))
+    return editor.finish()
+
+
+def spread(module: HloModule, *, kernels: Mapping[Instruction, Sequence[Instruction]]) -> HloModule:
+    """The module where those that read a result make it themselves of what is narrower."""
+    editor = edit(module)
+    for kernel, users in kernels.items():
+        inside, root = _opened(editor, kernel)
+        last, made = narrowest(root, editor.operands), [root]
+        while (before := editor.operands(made[-1])[0]) is not last:
+            made.append(before)
+        for user in users:
+            copies = copied(editor, reversed(made))
+            editor.replace_uses(root, copies[root], [user])
+            reader = [*copies.values(), *opened(editor, user)]
+            editor.outline(reader, name=user.name, kind=kind_of(reader))
+        editor.remove(root)
+        rest = [each for each in inside if each not in made]
+        if rest:
+            editor.outline(rest, name=kernel.name, kind=kind_of(rest))
+    return editor.finish()
+
+
+def _opened(editor: ModuleEditor, kernel: Instruction) -> tuple[Sequence[Instruction], Instruction]:
+    """The instructions of a kernel in the place of its fusion, and the one with the result."""
+    inside, users = opened(editor, kernel), editor.users(kernel)
+    return inside, next(each for each in inside if editor.users(each) == users)
+
+
+RULES: Final[tuple[Rule, ...]] = (missing_fusions, wide_results)

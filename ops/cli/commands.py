@@ -19,11 +19,10 @@ from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED
 from ops.cli import documents, kernels, maps
-from ops.cli.advice import advice
 from ops.cli.console import COLORS, PLAIN, Console, look_of, report
 from ops.cli.documents import Document, Extent, Lines, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
-from ops.cli.others import OF_PASSES, diff, example, explore, layout_lines
+from ops.cli.others import OF_PASSES, advice, diff, example, explore, layout_lines
 from ops.cli.usage import parsers
 from ops.fusion.reasons import FEW_PATHS
 from ops.hlo.opcodes import near_names, nearby

@@ -1,9 +1,10 @@
-"""Commands that are about no maps: layouts, differences, the explorer file, examples."""
+"""Commands that are about no maps: layouts, differences, advice, the explorer file, examples."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
@@ -26,7 +27,7 @@ from indexing.layout import (
     tiling_steps,
 )
 from indexing.passes import text_of_layout
-from ops.advice import advise, notes_of
+from ops.advice import Advice, AdviceList, advise, notes_of, worse
 from ops.cli import documents
 from ops.cli.console import Console
 from ops.cli.documents import Bytes, Cells, Document, Fields, Item, Lines, Selection, by_weight
@@ -35,9 +36,11 @@ from ops.cli.maps import indented, map_fields, map_text
 from ops.explorer import explore as page_about
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.files import files_in, write_text
+from ops.hlo.module import source_locations
 from ops.hlo.opcodes import nearby
 from ops.modules.difference import Change, ChangeKind, ModuleDifference, Traffic, successive
 from ops.modules.difference import diff as difference_between
+from ops.performance import DEVICES
 from ops.performance.tally import ends_of_count, sum_of_counts
 from simplifier.errors import ArgumentError, IndexingError, listed
 from simplifier.forms import Interval
@@ -243,6 +246,71 @@ def _pass(selection: Selection, found: ModuleDifference) -> Iterator[Cells]:
     fields = {"pass": name, "before": before, "after": after, "kernels": kernels, "maps": maps}
     counts = (kinds["added"], kinds["removed"], kinds["changed"], maps)
     yield Cells((kernels[1], Bytes(moved), change, *counts, name), lambda: fields | kinds)
+
+
+# Advice about a module, as a document.
+
+
+def advice(
+    *,
+    before: str,
+    after: str | None,
+    device: str,
+    selection: Selection,
+    seconds: float,
+    console: Console,
+) -> Document:
+    """The advice for a module; beside an earlier one, only what it wastes more."""
+    files = [before] if after is None else [before, after]
+    find = partial(_advised, device=device, seconds=seconds, selection=selection)
+    found = documents.attempt(find, console.track(files, "modules"))
+    fields: Fields = {"files": files, "device": device, "seconds": seconds}
+    if isinstance(found, IndexingError):
+        items: Iterable[Item | IndexingError] = [found]
+    else:
+        items = [
+            *(Lines([str(each)], partial(_advice_fields, each)) for each in found),
+            _Closing(found.closing(), dict),
+        ]
+        fields |= {"left_out": found.left_out, "not_seen": list(found.not_seen)}
+    return Document("advice", items, documents.fields_of_command("advise") | fields)
+
+
+def _advised(files: Iterable[str], device: str, seconds: float, selection: Selection) -> AdviceList:
+    lists: list[AdviceList] = []
+    for file in files:
+        module = load_module(file)
+        selection.check(module)
+        lists.append(advise(module, DEVICES[device], seconds=seconds))
+    found = worse(*lists) if len(lists) > 1 else lists[0]
+    chosen = [each for each in found if selection.has(each.instruction)]
+    return replace(found, advice=tuple(chosen[: selection.limit]))
+
+
+class _Closing(Lines):
+    """The last lines for people; programs have them as fields of the document."""
+
+    __slots__ = ()
+
+    def json_pieces(self) -> Iterator[str]:
+        """Nothing."""
+        return iter(())
+
+
+def _advice_fields(each: Advice) -> Fields:
+    return {
+        "kind": each.kind,
+        "instruction": each.instruction.name,
+        "source": [*map(str, source_locations(each.instruction))],
+        "why": each.why,
+        "mend": each.mend,
+        "unit": each.unit,
+        "before": ends_of_count(each.before),
+        "after": ends_of_count(each.after),
+        "share": each.share,
+        "bytes_saved": each.bytes_saved,
+        "price": each.price,
+    }
 
 
 # The explorer page of a module, in a file.
