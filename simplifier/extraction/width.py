@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 
 from simplifier.bounds.context import term_by_term
-from simplifier.bounds.digits import factors
+from simplifier.bounds.digits import as_quotient, factors
 from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import ranges_as_written, sum_at_a_glance
 from simplifier.canonical.scope import Scope
@@ -145,6 +145,8 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
             yield from _widths_of_digit(scope, unit.source, unit.radix)
             rest = rest.plus(unit.value, -weight)
     for atom in form.terms:
+        if divided := as_quotient(scope, atom):  # nested quotients divide by a product at once
+            yield magnitude(_range_of(scope, divided[1]))
         if atom.kind is FLOORDIV:
             yield from _widths_of_quotient(scope, form, rest, atom)
         elif atom.kind is MAX:
