@@ -26,18 +26,27 @@ from simplifier.expr.text import parse_form
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An expression that a law rewrites, under a statement about its variables."""
+    """An expression that a law rewrites, and its result where a statement about variables holds."""
 
     expression: str
-    where: str
     result: str
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class NearMiss(Example):
+class NearMiss:
     """A similar expression to which the law does not apply, and why not."""
 
+    expression: str
     why: str
+    where: str = ""
+    becomes: str = ""
+    """What other laws make of it; without it, nothing."""
+
+    @property
+    def result(self) -> str:
+        """The simplified expression: the expression itself, if no other law applies."""
+        return self.becomes or self.expression
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

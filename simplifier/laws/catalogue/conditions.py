@@ -9,13 +9,8 @@ UNDER_OTHERS = Law(
     identity="(A >= 0 and B >= 0) == (A >= 0 and D >= 0)",
     condition="select(A >= 0, (B >= 0) - (D >= 0), 0) == 0",
     why="Where one condition does not hold, the other one does not matter.",
-    example=Example("select(x >= 5 and x >= y, 1, z)", "y <= 5", "select(x >= 5, 1, z)"),
-    near_miss=NearMiss(
-        "select(x >= 5 and x >= y, 1, z)",
-        "y <= 6",
-        "select(x >= 5 and x >= y, 1, z)",
-        "x may be 5 and y 6",
-    ),
+    example=Example("select(x >= 5 and x >= y, 1, z)", "select(x >= 5, 1, z)", "y <= 5"),
+    near_miss=NearMiss("select(x >= 5 and x >= y, 1, z)", "x may be 5 and y 6", "y <= 6"),
 )
 
 CHOSEN = Law(
@@ -24,10 +19,8 @@ CHOSEN = Law(
     condition="select(A >= 0, B - D, 0) == 0",
     why="Where the condition does not hold, the branch does not matter. So the condition is a fact"
     " about the first branch, and its negation one about the second.",
-    example=Example("select(x >= 5, max(x, 3), y)", "", "select(x >= 5, x, y)"),
-    near_miss=NearMiss(
-        "select(x >= 5, max(x, 6), y)", "", "select(x >= 5, max(x, 6), y)", "x may be 5"
-    ),
+    example=Example("select(x >= 5, max(x, 3), y)", "select(x >= 5, x, y)"),
+    near_miss=NearMiss("select(x >= 5, max(x, 6), y)", "x may be 5"),
 )
 
 CHOSEN_GREATEST = Law(
@@ -35,8 +28,8 @@ CHOSEN_GREATEST = Law(
     identity="select(A >= 0, B, C) == max(B, C)",
     condition="select(A >= 0, B - C, C - B) >= 0",
     why="Each branch is the greater one where it is chosen. So it is with the lesser.",
-    example=Example("select(x >= 5, x, 5) + z", "", "max(x, 5) + z"),
-    near_miss=NearMiss("select(x >= 5, x, 7)", "", "select(x >= 5, x, 7)", "x may be 6"),
+    example=Example("select(x >= 5, x, 5) + z", "max(x, 5) + z"),
+    near_miss=NearMiss("select(x >= 5, x, 7)", "x may be 6"),
 )
 
 CHOSEN_RESIDUE = Law(
@@ -44,9 +37,12 @@ CHOSEN_RESIDUE = Law(
     identity="select(A >= 0, B + k * c, B) == B mod c",
     condition="0 <= select(A >= 0, B + k * c, B) <= c - 1",
     why="Both branches are congruent, and the chosen one is a remainder.",
-    example=Example("select(x >= 8, x - 8, x)", "0 <= x <= 15", "x mod 8"),
+    example=Example("select(x >= 8, x - 8, x)", "x mod 8", "0 <= x <= 15"),
     near_miss=NearMiss(
-        "select(x >= 8, x - 8, x)", "0 <= x <= 16", "x + select(x >= 8, -8, 0)", "x may be 16"
+        "select(x >= 8, x - 8, x)",
+        "x may be 16",
+        "0 <= x <= 16",
+        becomes="x + select(x >= 8, -8, 0)",
     ),
 )
 
@@ -54,30 +50,16 @@ CHOSEN_TWICE = Law(
     name="choice within a choice",
     identity="select(A >= 0, B, select(D >= 0, B, C)) == select(A >= 0 or D >= 0, B, C)",
     why="Equal branches are one, with either condition.",
-    example=Example(
-        "select(x >= 5, y, select(z >= 3, y, 0))", "", "select(x >= 5 or z >= 3, y, 0)"
-    ),
-    near_miss=NearMiss(
-        "select(x >= 5, y, select(z >= 3, y + 1, 0))",
-        "",
-        "select(x >= 5, y, select(z >= 3, y + 1, 0))",
-        "the branches differ by 1",
-    ),
+    example=Example("select(x >= 5, y, select(z >= 3, y, 0))", "select(x >= 5 or z >= 3, y, 0)"),
+    near_miss=NearMiss("select(x >= 5, y, select(z >= 3, y + 1, 0))", "the branches differ by 1"),
 )
 
 NARROWER = Law(
     name="choice within a branch",
     identity="select(A >= 0, select(D >= 0, B, C), C) == select(A >= 0 and D >= 0, B, C)",
     why="Equal branches are one, where not both conditions hold.",
-    example=Example(
-        "select(x >= 5, select(z >= 3, y, 0), 0)", "", "select(x >= 5 and z >= 3, y, 0)"
-    ),
-    near_miss=NearMiss(
-        "select(x >= 5, select(z >= 3, y, 0), 1)",
-        "",
-        "select(x >= 5, select(z >= 3, y, 0), 1)",
-        "the branches differ by 1",
-    ),
+    example=Example("select(x >= 5, select(z >= 3, y, 0), 0)", "select(x >= 5 and z >= 3, y, 0)"),
+    near_miss=NearMiss("select(x >= 5, select(z >= 3, y, 0), 1)", "the branches differ by 1"),
 )
 
 JOINED = Law(
@@ -85,13 +67,8 @@ JOINED = Law(
     identity="select(A >= 0, B, C) + k * select(A >= 0, D, E)"
     " == select(A >= 0, B + k * D, C + k * E)",
     why="Both choose the first branch, or both the second.",
-    example=Example("select(x >= 5, y, 0) + select(x >= 5, 0, z)", "", "select(x >= 5, y, z)"),
-    near_miss=NearMiss(
-        "select(x >= 5, y, 0) + select(x >= 6, 0, z)",
-        "",
-        "select(x >= 5, y, 0) + select(x >= 6, 0, z)",
-        "x may be 5",
-    ),
+    example=Example("select(x >= 5, y, 0) + select(x >= 5, 0, z)", "select(x >= 5, y, z)"),
+    near_miss=NearMiss("select(x >= 5, y, 0) + select(x >= 6, 0, z)", "x may be 5"),
 )
 
 DIVIDED = Law(
@@ -99,8 +76,6 @@ DIVIDED = Law(
     identity="select(A >= 0, B, C) floordiv c == select(A >= 0, B floordiv c, C floordiv c)"
     " and select(A >= 0, B, C) mod c == select(A >= 0, B mod c, C mod c)",
     why="What is divided is one of the branches.",
-    example=Example("select(x >= 5, y * 4, z * 8 + 1) mod 4", "", "(x < 5)"),
-    near_miss=NearMiss(
-        "select(x >= 5, y, z) mod 4", "", "select(x >= 5, y, z) mod 4", "it gets no shorter"
-    ),
+    example=Example("select(x >= 5, y * 4, z * 8 + 1) mod 4", "(x < 5)"),
+    near_miss=NearMiss("select(x >= 5, y, z) mod 4", "it gets no shorter"),
 )

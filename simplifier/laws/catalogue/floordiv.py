@@ -9,32 +9,32 @@ REMAINDER = Law(
     identity="A mod B == A - B * (A floordiv B)",
     why="This is the definition of a remainder. Without remainders, everything that is"
     " linear in quotients cancels.",
-    example=Example("(x floordiv 8) * 8 + x mod 8", "", "x"),
-    near_miss=NearMiss("x mod 0", "", "x mod 0", "nothing is said of a division by zero"),
+    example=Example("(x floordiv 8) * 8 + x mod 8", "x"),
+    near_miss=NearMiss("x mod 0", "nothing is said of a division by zero"),
 )
 
 NEGATIVE_DIVISOR = Law(
     name="negative divisor",
     identity="A floordiv (-B) == (-A) floordiv B",
     why="Both sides round the same fraction down.",
-    example=Example("x floordiv (-8) + (x + 7) floordiv 8", "", "0"),
-    near_miss=NearMiss("x floordiv y", "", "x floordiv y", "the sign of y is not known"),
+    example=Example("x floordiv (-8) + (x + 7) floordiv 8", "0"),
+    near_miss=NearMiss("x floordiv y", "the sign of y is not known"),
 )
 
 UNIT_DIVISOR = Law(
     name="unit divisor",
     identity="A floordiv 1 == A",
     why="An integer divided by one is itself.",
-    example=Example("x floordiv 1", "", "x"),
-    near_miss=NearMiss("x floordiv 2", "", "x floordiv 2", "the divisor is not one"),
+    example=Example("x floordiv 1", "x"),
+    near_miss=NearMiss("x floordiv 2", "the divisor is not one"),
 )
 
 CEILING = Law(
     name="ceiling",
     identity="A ceildiv B == -((-A) floordiv B)",
     why="Rounding up is rounding the negated fraction down, negated again.",
-    example=Example("x ceildiv 4", "", "(x + 3) floordiv 4"),
-    near_miss=NearMiss("x floordiv 4", "", "x floordiv 4", "this is rounded down already"),
+    example=Example("x ceildiv 4", "(x + 3) floordiv 4"),
+    near_miss=NearMiss("x floordiv 4", "this is rounded down already"),
 )
 
 ONLY_VALUE = Law(
@@ -42,8 +42,8 @@ ONLY_VALUE = Law(
     identity="A == k",
     condition="k <= A <= k",
     why="An interval of one integer leaves one value.",
-    example=Example("x + y", "5 <= x <= 5", "y + 5"),
-    near_miss=NearMiss("x + y", "5 <= x <= 6", "x + y", "x has two values"),
+    example=Example("x + y", "y + 5", "5 <= x <= 5"),
+    near_miss=NearMiss("x + y", "x has two values", "5 <= x <= 6"),
 )
 
 EXTRACTION = Law(
@@ -52,12 +52,12 @@ EXTRACTION = Law(
     why="floor(n + t) = n + floor(t) for an integer n. The multiple m brings the weight"
     " that stays inside as near to zero as possible. Extraction takes whole digits and"
     " never splits one.",
-    example=Example("(x * 13) floordiv 6 - x * 2", "", "x floordiv 6"),
+    example=Example("(x * 13) floordiv 6 - x * 2", "x floordiv 6"),
     near_miss=NearMiss(
         "((x mod 8) * 128 + y) floordiv 1024",
-        "0 <= x <= 63 and 0 <= y <= 127",
-        "0",
         "1024 * (x floordiv 8) is inside the digit x mod 8, which would lose its bound",
+        "0 <= x <= 63 and 0 <= y <= 127",
+        becomes="0",
     ),
 )
 
@@ -67,12 +67,11 @@ SPLIT = Law(
     condition="c > 0",
     why="floor(floor(t)/c) = floor(t/c) for c > 0. Applied where S floordiv g needs no"
     " quotient: then S has no effect, and the divisor becomes smaller.",
-    example=Example("(x * 8 + y) floordiv 64", "0 <= y <= 7", "x floordiv 8"),
+    example=Example("(x * 8 + y) floordiv 64", "x floordiv 8", "0 <= y <= 7"),
     near_miss=NearMiss(
         "(x * 8 + y) floordiv 64",
-        "0 <= y <= 8",
-        "(x * 8 + y) floordiv 64",
         "y floordiv 8 is 0 or 1, and y has more than two values",
+        "0 <= y <= 8",
     ),
 )
 
@@ -81,10 +80,8 @@ COMMON_FACTOR = Law(
     identity="(g * A + k) floordiv (g * c) == (A + k floordiv g) floordiv c",
     condition="c > 0",
     why="This is the split in which the small part is a constant.",
-    example=Example("(x * 2 + 5) floordiv 8", "", "(x + 2) floordiv 4"),
+    example=Example("(x * 2 + 5) floordiv 8", "(x + 2) floordiv 4"),
     near_miss=NearMiss(
-        "(x * 6 + y * 3) floordiv 8",
-        "",
         "(x * 6 + y * 3) floordiv 8",
         "2 divides one coefficient only, 3 does not divide the divisor",
     ),
@@ -95,8 +92,8 @@ ONE_VALUE = Law(
     identity="A floordiv B == j",
     condition="B * j <= A and A < B * j + B",
     why="The numerator lies between two neighbouring multiples of the divisor.",
-    example=Example("x floordiv 64", "64 <= x <= 127", "1"),
-    near_miss=NearMiss("x floordiv 64", "64 <= x <= 128", "x floordiv 64", "128 gives 2"),
+    example=Example("x floordiv 64", "1", "64 <= x <= 127"),
+    near_miss=NearMiss("x floordiv 64", "128 gives 2", "64 <= x <= 128"),
 )
 
 TWO_VALUES = Law(
@@ -106,8 +103,8 @@ TWO_VALUES = Law(
     condition="l <= A and A <= l + 1",
     why="A line goes through two points: any function of an expression with two values is"
     " affine in it.",
-    example=Example("(a + 3) mod 4 + a * 3", "0 <= a <= 1", "3"),
-    near_miss=NearMiss("(a + 3) mod 4", "0 <= a <= 2", "(a + 3) mod 4", "a has three values"),
+    example=Example("(a + 3) mod 4 + a * 3", "3", "0 <= a <= 1"),
+    near_miss=NearMiss("(a + 3) mod 4", "a has three values", "0 <= a <= 2"),
 )
 
 OPEN_DIGIT = Law(
@@ -121,11 +118,9 @@ OPEN_DIGIT = Law(
         "w * (A mod n) == w * A - c * m * (A floordiv n)",
     ),
     example=Example(
-        "((x mod 4) * 2 + y) floordiv 4 - (x * 2 + y) floordiv 4", "", "(x floordiv 4) * -2"
+        "((x mod 4) * 2 + y) floordiv 4 - (x * 2 + y) floordiv 4", "(x floordiv 4) * -2"
     ),
     near_miss=NearMiss(
-        "(x mod 8 + y) floordiv 3",
-        "",
         "(x mod 8 + y) floordiv 3",
         "3 does not divide 8: the quotient would stay inside, and the bound of the digit be lost",
     ),
@@ -136,10 +131,8 @@ FLATTEN = Law(
     identity="(A floordiv C + B) floordiv D == (A + C * B) floordiv (C * D)",
     condition="D > 0",
     why="floor(floor(t)/D) = floor(t/D) for D > 0. One quotient less.",
-    example=Example("(x floordiv 3 + y) floordiv 5", "", "(y * 3 + x) floordiv 15"),
-    near_miss=NearMiss(
-        "(x floordiv y) floordiv z", "y >= 1", "(x floordiv y) floordiv z", "z may be negative"
-    ),
+    example=Example("(x floordiv 3 + y) floordiv 5", "(y * 3 + x) floordiv 15"),
+    near_miss=NearMiss("(x floordiv y) floordiv z", "z may be negative", "y >= 1"),
 )
 
 FLATTEN_TURNED = Law(
@@ -147,13 +140,8 @@ FLATTEN_TURNED = Law(
     identity="(B - A floordiv a) floordiv c == (a * B + a - 1 - A) floordiv (a * c)",
     condition="a > 0 and c > 0",
     why="-floor(A/a) = floor((a - 1 - A)/a) changes the sign of the inner quotient first.",
-    example=Example("(y - x floordiv 3) floordiv 5", "", "(y * 3 - x + 2) floordiv 15"),
-    near_miss=NearMiss(
-        "(y - (x floordiv 3) * 2) floordiv 5",
-        "",
-        "(y - (x floordiv 3) * 2) floordiv 5",
-        "twice a quotient is no quotient",
-    ),
+    example=Example("(y - x floordiv 3) floordiv 5", "(y * 3 - x + 2) floordiv 15"),
+    near_miss=NearMiss("(y - (x floordiv 3) * 2) floordiv 5", "twice a quotient is no quotient"),
 )
 
 REFLECT = Law(
@@ -162,8 +150,6 @@ REFLECT = Law(
     condition="c > 0",
     why="Rounding down, counted from the other end, is rounding up. The side with fewer"
     " negative coefficients is kept, so that a form has one shape.",
-    example=Example("(x + 1) floordiv 2 + (-x) floordiv 2", "", "0"),
-    near_miss=NearMiss(
-        "(x * 3 - y) floordiv 8 ", "", "(x * 3 - y) floordiv 8", "both sides have one negative term"
-    ),
+    example=Example("(x + 1) floordiv 2 + (-x) floordiv 2", "0"),
+    near_miss=NearMiss("(x * 3 - y) floordiv 8", "both sides have one negative term"),
 )

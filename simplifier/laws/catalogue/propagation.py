@@ -10,8 +10,8 @@ CONGRUENCE = Law(
     condition="A mod c == r",
     why="The new problem is equivalent. It has the quotient in place of the dividend, and"
     " one constraint less.",
-    example=Example("(x + 1) floordiv 2", "x mod 2 == 0", "x floordiv 2"),
-    near_miss=NearMiss("(x + 1) floordiv 2", "x mod 3 == 0", "(x + 1) floordiv 2", "x may be 3"),
+    example=Example("(x + 1) floordiv 2", "x floordiv 2", "x mod 2 == 0"),
+    near_miss=NearMiss("(x + 1) floordiv 2", "x may be 3", "x mod 3 == 0"),
 )
 
 EQUATION = Law(
@@ -19,8 +19,8 @@ EQUATION = Law(
     identity="A == v - B",
     condition="A + B == v",
     why="The new problem is equivalent and has one variable less.",
-    example=Example("(x + y * 7) mod 8", "x - y == 5", "5"),
-    near_miss=NearMiss("(x + y * 7) mod 8", "5 <= x - y <= 6", "x - y", "no equation"),
+    example=Example("(x + y * 7) mod 8", "5", "x - y == 5"),
+    near_miss=NearMiss("(x + y * 7) mod 8", "no equation", "5 <= x - y <= 6", becomes="x - y"),
 )
 
 RESIDUE = Law(
@@ -29,8 +29,8 @@ RESIDUE = Law(
     condition="A + c * B == v",
     why="Multiples of the divisor do not change a remainder, so an equation with such a"
     " term is a congruence.",
-    example=Example("x mod 3", "x * 2 + y * 3 == 4", "2"),
-    near_miss=NearMiss("x mod 3", "x * 2 + y * 5 == 4", "x mod 3", "5 is no multiple of 3"),
+    example=Example("x mod 3", "2", "x * 2 + y * 3 == 4"),
+    near_miss=NearMiss("x mod 3", "5 is no multiple of 3", "x * 2 + y * 5 == 4"),
 )
 
 INVERSE = Law(
@@ -45,8 +45,8 @@ INVERSE = Law(
         "A == c * (j * ((b * A) floordiv c) - A * k)",
         "A floordiv c == j * ((b * A) floordiv c) - A * k",
     ),
-    example=Example("x mod 5", "(x * 3) mod 5 == 1", "2"),
-    near_miss=NearMiss("x mod 6", "(x * 3) mod 6 == 3", "x mod 6", "3 divides 6: x may be 1 or 3"),
+    example=Example("x mod 5", "2", "(x * 3) mod 5 == 1"),
+    near_miss=NearMiss("x mod 6", "3 divides 6: x may be 1 or 3", "(x * 3) mod 6 == 3"),
 )
 
 RESTORED = Law(
@@ -56,10 +56,8 @@ RESTORED = Law(
     why="A solved congruence brings in a quotient. Its multiples are quotients of the"
     " original numerator by smaller divisors.",
     proof=("A == d * (k * (A floordiv (k * d))) + r",),
-    example=Example("(x floordiv 8) * 2 + 1", "x mod 8 == 5", "x floordiv 4"),
-    near_miss=NearMiss(
-        "(x floordiv 8) * 2 + 1", "x mod 9 == 5", "(x floordiv 8) * 2 + 1", "9 is not 8"
-    ),
+    example=Example("(x floordiv 8) * 2 + 1", "x floordiv 4", "x mod 8 == 5"),
+    near_miss=NearMiss("(x floordiv 8) * 2 + 1", "9 is not 8", "x mod 9 == 5"),
 )
 
 QUOTIENT_FACT = Law(
@@ -67,8 +65,8 @@ QUOTIENT_FACT = Law(
     identity="l * c <= A <= u * c + c - 1",
     condition="l <= A floordiv c <= u and c > 0",
     why="Bounds of a quotient bound its numerator.",
-    example=Example("x floordiv 32", "0 <= x floordiv 8 <= 3", "0"),
-    near_miss=NearMiss("x floordiv 32", "0 <= x floordiv 8 <= 4", "x floordiv 32", "x may be 32"),
+    example=Example("x floordiv 32", "0", "0 <= x floordiv 8 <= 3"),
+    near_miss=NearMiss("x floordiv 32", "x may be 32", "0 <= x floordiv 8 <= 4"),
 )
 
 PRODUCT_FACT = Law(
@@ -76,10 +74,8 @@ PRODUCT_FACT = Law(
     identity="l <= u * B",
     condition="l <= A * B and 0 <= A <= u and l >= 1",
     why="Where a product is positive, neither factor is zero, and both have the same sign.",
-    example=Example("max(n, 1)", "m >= 1 and x >= 0 and m * n - x >= 1", "n"),
-    near_miss=NearMiss(
-        "max(n, 1)", "m >= -1 and m * n >= 1", "max(n, 1)", "both factors may be negative"
-    ),
+    example=Example("max(n, 1)", "n", "m >= 1 and x >= 0 and m * n - x >= 1"),
+    near_miss=NearMiss("max(n, 1)", "both factors may be negative", "m >= -1 and m * n >= 1"),
 )
 
 UPPER_FACT = Law(
@@ -87,8 +83,8 @@ UPPER_FACT = Law(
     identity="A <= u",
     condition="max(A, B) <= u",
     why="No operand is greater than the maximum.",
-    example=Example("min(x + y, 9)", "max(x + y, 1) <= 9", "x + y"),
-    near_miss=NearMiss("min(x + y, 9)", "max(x + y, 1) <= 10", "min(x + y, 9)", "x + y may be 10"),
+    example=Example("min(x + y, 9)", "x + y", "max(x + y, 1) <= 9"),
+    near_miss=NearMiss("min(x + y, 9)", "x + y may be 10", "max(x + y, 1) <= 10"),
 )
 
 LOWER_FACT = Law(
@@ -96,8 +92,8 @@ LOWER_FACT = Law(
     identity="B >= l",
     condition="max(A, B) >= l and A < l",
     why="Some operand equals the maximum. If the others are less, it is this one.",
-    example=Example("max(y, 2)", "max(y, 1) >= 2", "y"),
-    near_miss=NearMiss("max(y, 2)", "max(y, 1) >= 1", "max(y, 2)", "y may be 1"),
+    example=Example("max(y, 2)", "y", "max(y, 1) >= 2"),
+    near_miss=NearMiss("max(y, 2)", "y may be 1", "max(y, 1) >= 1"),
 )
 
 NOT_ZERO = Law(
@@ -105,11 +101,8 @@ NOT_ZERO = Law(
     identity="A >= 1",
     condition="A >= 0 and (A == 0) == 0",
     why="Of the values that A has, zero is the least one.",
-    example=Example("max(x floordiv 8, 1)", "x >= 0 and (x floordiv 8 == 0) == 0", "x floordiv 8"),
+    example=Example("max(x floordiv 8, 1)", "x floordiv 8", "x >= 0 and (x floordiv 8 == 0) == 0"),
     near_miss=NearMiss(
-        "max(x floordiv 8, 1)",
-        "x >= -1 and (x floordiv 8 == 0) == 0",
-        "max(x floordiv 8, 1)",
-        "x may be -1",
+        "max(x floordiv 8, 1)", "x may be -1", "x >= -1 and (x floordiv 8 == 0) == 0"
     ),
 )

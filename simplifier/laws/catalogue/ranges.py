@@ -12,10 +12,8 @@ SUM_RANGE = Law(
     identity="min(k * l, k * u) + p <= k * A + B <= max(k * l, k * u) + q",
     condition="l <= A <= u and p <= B <= q",
     why="This is interval arithmetic, term by term. It is exact if the terms are independent.",
-    example=Example("max(x + y * 4, 31)", "0 <= x <= 3 and 0 <= y <= 7", "31"),
-    near_miss=NearMiss(
-        "max(x + y * 4, 31)", "0 <= x <= 4 and 0 <= y <= 7", "max(y * 4 + x, 31)", "32 is reached"
-    ),
+    example=Example("max(x + y * 4, 31)", "31", "0 <= x <= 3 and 0 <= y <= 7"),
+    near_miss=NearMiss("max(y * 4 + x, 31)", "32 is reached", "0 <= x <= 4 and 0 <= y <= 7"),
 )
 
 QUOTIENT_RANGE = Law(
@@ -23,10 +21,8 @@ QUOTIENT_RANGE = Law(
     identity="l floordiv c <= A floordiv c <= u floordiv c",
     condition="l <= A <= u and c > 0",
     why="Rounding down preserves the order.",
-    example=Example("max(x floordiv 8, 12)", "0 <= x <= 99", "12"),
-    near_miss=NearMiss(
-        "max(x floordiv 8, 120)", "0 <= x <= 968", "max(x floordiv 8, 120)", "121 is reached"
-    ),
+    example=Example("max(x floordiv 8, 12)", "12", "0 <= x <= 99"),
+    near_miss=NearMiss("max(x floordiv 8, 120)", "121 is reached", "0 <= x <= 968"),
 )
 
 CORNERS = Law(
@@ -34,12 +30,9 @@ CORNERS = Law(
     identity="min(l floordiv p, l floordiv q) <= A floordiv B <= max(u floordiv p, u floordiv q)",
     condition="l <= A <= u and p <= B <= q and p > 0",
     why="For a fixed numerator, the quotient is extreme at an end of the divisor's range.",
-    example=Example("max(x floordiv n, 9)", "0 <= x <= 99 and 10 <= n <= 20", "9"),
+    example=Example("max(x floordiv n, 9)", "9", "0 <= x <= 99 and 10 <= n <= 20"),
     near_miss=NearMiss(
-        "max(x floordiv n, 9)",
-        "0 <= x <= 99 and 9 <= n <= 20",
-        "max(x floordiv n, 9)",
-        "99 floordiv 9 is 11",
+        "max(x floordiv n, 9)", "99 floordiv 9 is 11", "0 <= x <= 99 and 9 <= n <= 20"
     ),
 )
 
@@ -48,10 +41,8 @@ DIVISOR_RANGE = Law(
     identity="A floordiv B == A floordiv max(B, 1)",
     condition="B >= 0",
     why="The divisor is not zero where the quotient is defined.",
-    example=Example("(x floordiv n) floordiv n", "n >= 0", "x floordiv (n * n)"),
-    near_miss=NearMiss(
-        "(x floordiv n) floordiv n", "n >= -1", "(x floordiv n) floordiv n", "n may be -1"
-    ),
+    example=Example("(x floordiv n) floordiv n", "x floordiv (n * n)", "n >= 0"),
+    near_miss=NearMiss("(x floordiv n) floordiv n", "n may be -1", "n >= -1"),
 )
 
 DIGIT_RANGE = Law(
@@ -60,12 +51,12 @@ DIGIT_RANGE = Law(
     condition="n > 0",
     why="A remainder is bounded whatever the dividend is. Read as digits, a form has bounds"
     " that its single terms do not show.",
-    example=Example("max(x + y * 32 - (x floordiv 32) * 32, 1023)", "0 <= y <= 31", "1023"),
+    example=Example("max(x + y * 32 - (x floordiv 32) * 32, 1023)", "1023", "0 <= y <= 31"),
     near_miss=NearMiss(
         "max(x + y * 32 - (x floordiv 32) * 32, 1022)",
-        "0 <= y <= 31",
-        "max(y * 32 + x mod 32, 1022)",
         "1023 is reached",
+        "0 <= y <= 31",
+        becomes="max(y * 32 + x mod 32, 1022)",
     ),
 )
 
@@ -75,13 +66,8 @@ ROUNDING_RANGE = Law(
     " <= (u - min(f, 0) * (c - 1)) floordiv c",
     condition="l <= c * A + f * N <= u and c > 0",
     why="floor(N/c) is (N - r)/c with r from 0 to c - 1. If N cancels, little else is left.",
-    example=Example("max(x - (x + 1) floordiv 3, 0)", "x >= 0", "(x * 2 + 1) floordiv 3"),
-    near_miss=NearMiss(
-        "max(x - (x + 4) floordiv 3, 0)",
-        "x >= 0",
-        "max(x - (x + 4) floordiv 3, 0)",
-        "it is -1 where x is 0",
-    ),
+    example=Example("max(x - (x + 1) floordiv 3, 0)", "(x * 2 + 1) floordiv 3", "x >= 0"),
+    near_miss=NearMiss("max(x - (x + 4) floordiv 3, 0)", "it is -1 where x is 0", "x >= 0"),
 )
 
 ROUNDINGS_RANGE = Law(
@@ -99,13 +85,8 @@ ROUNDINGS_RANGE = Law(
         "0 <= b * (N mod c) <= b * (c - 1)",
         "l - c * (b - 1) <= (b * c) * (A + M floordiv b - N floordiv c) <= u + b * (c - 1)",
     ),
-    example=Example("max(x floordiv 3 - x floordiv 5, 14)", "0 <= x <= 100", "14"),
-    near_miss=NearMiss(
-        "max(x floordiv 3 - x floordiv 5, 14)",
-        "0 <= x <= 120",
-        "max(x floordiv 3 - x floordiv 5, 14)",
-        "16 is reached",
-    ),
+    example=Example("max(x floordiv 3 - x floordiv 5, 14)", "14", "0 <= x <= 100"),
+    near_miss=NearMiss("max(x floordiv 3 - x floordiv 5, 14)", "16 is reached", "0 <= x <= 120"),
 )
 
 REMAINDER_RANGE = Law(
@@ -113,9 +94,9 @@ REMAINDER_RANGE = Law(
     identity="min(p + 1, 0) <= A mod B <= max(q - 1, 0)",
     condition="p <= B <= q",
     why="A remainder has the sign of the divisor and a smaller absolute value.",
-    example=Example("max((x mod n) * 2, 18)", "-4 <= n <= 10", "18"),
+    example=Example("max((x mod n) * 2, 18)", "18", "-4 <= n <= 10"),
     near_miss=NearMiss(
-        "max((x mod n) * 2, 18)", "-4 <= n <= 11", "max(x mod n, 9) * 2", "20 is reached"
+        "max((x mod n) * 2, 18)", "20 is reached", "-4 <= n <= 11", becomes="max(x mod n, 9) * 2"
     ),
 )
 
@@ -124,13 +105,8 @@ BRANCHES_RANGE = Law(
     identity="max(l, p) <= T + k * max(A, B) <= max(u, q)",
     condition="l <= T + k * A <= u and p <= T + k * B <= q and k >= 0",
     why="The whole is the greater of its two branches. Each branch may be simpler than the whole.",
-    example=Example("max(x, y) floordiv 10", "0 <= x <= 9 and 0 <= y <= 9", "0"),
-    near_miss=NearMiss(
-        "max(x, y) floordiv 9",
-        "0 <= x <= 9 and 0 <= y <= 9",
-        "max(x, y) floordiv 9",
-        "9 is reached",
-    ),
+    example=Example("max(x, y) floordiv 10", "0", "0 <= x <= 9 and 0 <= y <= 9"),
+    near_miss=NearMiss("max(x, y) floordiv 9", "9 is reached", "0 <= x <= 9 and 0 <= y <= 9"),
 )
 
 BRANCHES_RANGE_NEGATIVE = Law(
@@ -138,10 +114,8 @@ BRANCHES_RANGE_NEGATIVE = Law(
     identity="min(l, p) <= T + k * max(A, B) <= min(u, q)",
     condition="l <= T + k * A <= u and p <= T + k * B <= q and k <= 0",
     why="The whole is the lesser of its two branches.",
-    example=Example("max(min(x, y), 0)", "0 <= x <= 9 and 0 <= y <= 9", "min(x, y)"),
-    near_miss=NearMiss(
-        "max(min(x, y), 1)", "0 <= x <= 9 and 0 <= y <= 9", "max(min(x, y), 1)", "0 is reached"
-    ),
+    example=Example("max(min(x, y), 0)", "min(x, y)", "0 <= x <= 9 and 0 <= y <= 9"),
+    near_miss=NearMiss("max(min(x, y), 1)", "0 is reached", "0 <= x <= 9 and 0 <= y <= 9"),
 )
 
 CLAMP_RANGE = Law(
@@ -149,12 +123,11 @@ CLAMP_RANGE = Law(
     identity="0 <= max(0, A) - max(0, A - b) <= b",
     condition="b >= 0",
     why="Two clamps that cut at both ends are read as one digit.",
-    example=Example("(x * 16 + min(max(y, 0), 15)) floordiv 16", "", "x"),
+    example=Example("(x * 16 + min(max(y, 0), 15)) floordiv 16", "x"),
     near_miss=NearMiss(
         "(x * 16 + min(max(y, 0), 16)) floordiv 16",
-        "",
-        "min(max(y, 0), 16) floordiv 16 + x",
         "16 is reached",
+        becomes="min(max(y, 0), 16) floordiv 16 + x",
     ),
 )
 
@@ -165,8 +138,8 @@ BETWEEN_BRANCHES = Law(
     why="The greater of two values is at least every weighted mean of them, and in the mean"
     " a variable may cancel.",
     proof=("p * A <= p * max(A, B)", "q * B <= q * max(A, B)", "l <= (p + q) * max(A, B)"),
-    example=Example("max(4, max(x, 7 - x))", "", "max(-x + 7, x)"),
-    near_miss=NearMiss("max(5, max(x, 7 - x))", "", "max(-x + 7, x, 5)", "4 is reached"),
+    example=Example("max(4, max(x, 7 - x))", "max(-x + 7, x)"),
+    near_miss=NearMiss("max(5, max(x, 7 - x))", "4 is reached", becomes="max(-x + 7, x, 5)"),
 )
 
 PRODUCT_RANGE = Law(
@@ -175,10 +148,8 @@ PRODUCT_RANGE = Law(
     condition="l <= A <= u and p <= B <= q",
     why="A product is extreme at a corner. A factor common to all terms of a sum is taken"
     " out first.",
-    example=Example("(x * y) floordiv 64", "0 <= x <= 9 and 0 <= y <= 7", "0"),
-    near_miss=NearMiss(
-        "(x * y) floordiv 63", "0 <= x <= 9 and 0 <= y <= 7", "(x * y) floordiv 63", "63 is reached"
-    ),
+    example=Example("(x * y) floordiv 64", "0", "0 <= x <= 9 and 0 <= y <= 7"),
+    near_miss=NearMiss("(x * y) floordiv 63", "63 is reached", "0 <= x <= 9 and 0 <= y <= 7"),
 )
 
 POWER_RANGE = Law(
@@ -186,8 +157,8 @@ POWER_RANGE = Law(
     identity="0 <= A * A <= max(l * l, u * u)",
     condition="l <= A <= u",
     why="An even power is never negative.",
-    example=Example("max(x * x, 0)", "", "x * x"),
-    near_miss=NearMiss("max(x * y, 0)", "", "max(x * y, 0)", "two different factors"),
+    example=Example("max(x * x, 0)", "x * x"),
+    near_miss=NearMiss("max(x * y, 0)", "two different factors"),
 )
 
 FACT_RANGE = Law(
@@ -196,10 +167,8 @@ FACT_RANGE = Law(
     condition="p <= k * A + B <= q and l <= B <= u and k > 0",
     why="Bounds of a sum and of its other terms bound the remaining term. So a constraint"
     " narrows variables and all forms that contain its form.",
-    example=Example("x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99 and 0 <= y <= 99", "0"),
-    near_miss=NearMiss(
-        "x floordiv 8", "0 <= x + y <= 7 and 0 <= x <= 99", "x floordiv 8", "y may be negative"
-    ),
+    example=Example("x floordiv 8", "0", "0 <= x + y <= 7 and 0 <= x <= 99 and 0 <= y <= 99"),
+    near_miss=NearMiss("x floordiv 8", "y may be negative", "0 <= x + y <= 7 and 0 <= x <= 99"),
 )
 
 FACTS_RANGE = Law(
@@ -209,12 +178,11 @@ FACTS_RANGE = Law(
     why="Facts that add up to a multiple of a form, or to more, bound it. Linear programming finds"
     " how often each is taken.",
     proof=("p * B <= p * u", "q * C <= q * v", "n * A <= p * u + q * v"),
-    example=Example("max(a - d, 0)", "a - b >= 0 and b - c >= 0 and c - d >= 0", "a - d"),
+    example=Example("max(a - d, 0)", "a - d", "a - b >= 0 and b - c >= 0 and c - d >= 0"),
     near_miss=NearMiss(
         "max(a - d, 0)",
-        "a - b >= 0 and b - c >= 0 and d - c >= 0",
-        "max(a - d, 0)",
         "d may be greater than all others",
+        "a - b >= 0 and b - c >= 0 and d - c >= 0",
     ),
 )
 
@@ -227,14 +195,14 @@ MULTIPLIED_FACT = Law(
     proof=("B * F <= B * u",),
     example=Example(
         "max((i * M + j) * K + k - N * M * K, -1)",
-        "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k < K",
         "-1",
+        "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k < K",
     ),
     near_miss=NearMiss(
         "max((i * M + j) * K + k - N * M * K, -1)",
-        "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k <= K",
-        "max(((i - N) * M + j) * K + k, -1)",
         "k may be K",
+        "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k <= K",
+        becomes="max(((i - N) * M + j) * K + k, -1)",
     ),
 )
 
@@ -244,10 +212,8 @@ SYMBOLIC_DIGIT = Law(
     condition="B > 0",
     why="A remainder is less than its divisor. The terms beside the digit may cancel with"
     " the radix.",
-    example=Example("min(x mod n, n - 1)", "n >= 1", "x mod n"),
-    near_miss=NearMiss(
-        "min(x mod n, n - 2)", "n >= 1", "min(n - 2, x mod n)", "the digit may be n - 1"
-    ),
+    example=Example("min(x mod n, n - 1)", "x mod n", "n >= 1"),
+    near_miss=NearMiss("min(n - 2, x mod n)", "the digit may be n - 1", "n >= 1"),
 )
 
 QUOTIENT_BY_FACT = Law(
@@ -256,13 +222,10 @@ QUOTIENT_BY_FACT = Law(
     condition="B > 0 and A - c * B <= -1",
     why="A fact about A and B bounds the quotient.",
     example=Example(
-        "(x floordiv n) mod 32", "x >= 0 and n >= 1 and x - 32 * n <= -1", "x floordiv n"
+        "(x floordiv n) mod 32", "x floordiv n", "x >= 0 and n >= 1 and x - 32 * n <= -1"
     ),
     near_miss=NearMiss(
-        "(x floordiv n) mod 32",
-        "x >= 0 and n >= 1 and x - 32 * n <= 0",
-        "(x floordiv n) mod 32",
-        "x floordiv n may be 32",
+        "(x floordiv n) mod 32", "x floordiv n may be 32", "x >= 0 and n >= 1 and x - 32 * n <= 0"
     ),
 )
 
@@ -273,11 +236,6 @@ QUOTIENT_AND_REST = Law(
     why="What is added to a quotient is a multiple of the divisor in the numerator. So products of"
     " sizes bound indices: x < n * m is x floordiv n < m.",
     proof=("A == B * (A floordiv B) + A mod B", "A mod B >= 0", "B * (A floordiv B + C - c) <= -1"),
-    example=Example("min(x floordiv n, m - 1)", "n >= 1 and n * m - x >= 1", "x floordiv n"),
-    near_miss=NearMiss(
-        "min(x floordiv n, m - 1)",
-        "n >= 1 and n * m - x >= 0",
-        "min(m - 1, x floordiv n)",
-        "x may be n * m",
-    ),
+    example=Example("min(x floordiv n, m - 1)", "x floordiv n", "n >= 1 and n * m - x >= 1"),
+    near_miss=NearMiss("min(m - 1, x floordiv n)", "x may be n * m", "n >= 1 and n * m - x >= 0"),
 )

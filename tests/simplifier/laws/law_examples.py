@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import sympy
 
@@ -10,7 +10,9 @@ from simplifier import Interval, parse_expr
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import to_sympy
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.law import Comparison, Example, Law, statement
+from simplifier.laws.law import Comparison, Example, Law, NearMiss, statement
+
+Case: TypeAlias = Example | NearMiss
 
 
 class Question(NamedTuple):
@@ -21,7 +23,7 @@ class Question(NamedTuple):
     constraints: list[tuple[sympy.Expr, Interval]]
 
 
-def known(case: Example) -> tuple[tuple[Form, Interval], ...]:
+def known(case: Case) -> tuple[tuple[Form, Interval], ...]:
     """The intervals in which the statement of a case says that forms lie."""
     return tuple(interval_of(comparison) for comparison in statement(case.where))
 
@@ -41,7 +43,7 @@ def _negated(end: int | None) -> int | None:
     return None if end is None else -end
 
 
-def question(case: Example) -> Question:
+def question(case: Case) -> Question:
     """The case as arguments of ``simplify``."""
     bounds: dict[str, Interval] = {}
     constraints: list[tuple[sympy.Expr, Interval]] = []
@@ -54,7 +56,7 @@ def question(case: Example) -> Question:
     return Question(parse_expr(case.expression), bounds, constraints)
 
 
-def every_case() -> list[tuple[Law, str, Example]]:
+def every_case() -> list[tuple[Law, str, Case]]:
     """Each law with its example and its near miss, and which of the two it is."""
     return [
         (law, kind, case)

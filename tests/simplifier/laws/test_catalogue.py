@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from simplifier import format_expr, simplify
 from simplifier.laws.catalogue import GROUPS, LAWS
-from simplifier.laws.law import Example, Law, NearMiss
+from simplifier.laws.law import Law, NearMiss
 from tests.cases import for_all
-from tests.simplifier.laws.law_examples import every_case, question
+from tests.simplifier.laws.law_examples import Case, every_case, question
 
 
 @for_all({f"{law.name}, {kind}": case for law, kind, case in every_case()})
-def test_cases(case: Example) -> None:
+def test_cases(case: Case) -> None:
     assert format_expr(simplify(*question(case))) == case.result
 
 

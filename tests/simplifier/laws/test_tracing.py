@@ -15,7 +15,7 @@ from simplifier.expr.form import Form, constant, variable, variables_of
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.law import Example, Law
+from simplifier.laws.law import Law
 from simplifier.limits import MAX_OPERANDS
 from simplifier.problem import rewrites_of
 from simplifier.tools.display import html
@@ -23,7 +23,7 @@ from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import first_difference, where
 from tests.extent import in_ci
-from tests.simplifier.laws.law_examples import every_case, known, question
+from tests.simplifier.laws.law_examples import Case, every_case, known, question
 from tests.simplifier.suite import Row as Family
 from tests.simplifier.suite import families
 from tests.strategies import Problem, points_of, problems, reshape_chains
@@ -31,7 +31,7 @@ from tests.strategies import Problem, points_of, problems, reshape_chains
 every_law_and_case = for_all({f"{row[0].name}, {row[1]}": row for row in every_case()})
 
 
-def traced(case: Example) -> Trace:
+def traced(case: Case) -> Trace:
     trace = Trace()
     assert format_expr(simplify(*question(case), trace=trace)) == case.result
     return trace
@@ -41,7 +41,7 @@ def traced(case: Example) -> Trace:
 
 
 @every_law_and_case
-def test_a_law_fires_in_its_example(law: Law, kind: str, case: Example) -> None:
+def test_a_law_fires_in_its_example(law: Law, kind: str, case: Case) -> None:
     trace = traced(case)
     if kind == "example":
         assert law in (*trace.laws, *trace.lemmas), f"{case}\n{trace}"
@@ -111,7 +111,7 @@ def test_steps_of_reshape_chains_are_sound(problem: Problem) -> None:
 
 
 @every_law_and_case
-def test_steps_of_examples_are_sound(law: Law, kind: str, case: Example) -> None:
+def test_steps_of_examples_are_sound(law: Law, kind: str, case: Case) -> None:
     del law, kind
     form = parse_form(case.expression)
     limits = tuple((fact, ends) for fact, ends in known(case) if fact.single_variable() is None)
