@@ -3,31 +3,258 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, cast
 
 from indexing.layout import Shape, ShapeError
+from ops import limits
 from ops.analysis.dataflow import Array, Graph, Interner, Step, single_questions
 from ops.analysis.loops import TimedLoop, chosen, decided, iterated, repeated, selected, windows_of
-from ops.analysis.value_numbering import ValueNumbering
 from ops.dependence.dependence import (
     NOTHING,
     AnyDependence,
     Link,
     called_by,
+    check_answer,
+    errors_in,
     identity_of,
+    links_of,
     links_of_unfit,
     of_element,
+    reads_operands,
 )
 from ops.hlo import Computation, Instruction
+from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import INSTRUCTION
+from ops.hlo.true_sizes import array_sizes
 from ops.rules.control import kept_by
 from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.registry import Registry
-from ops.rules.rule import Call, Calls, Direction, arrays_in_operands
-from simplifier.errors import check_type, listed
+from ops.rules.rule import Call, Calls, Direction, Maps, Routes, arrays_in_operands
+from simplifier.errors import IndexingError, check_type, listed
 from simplifier.tools.graphs import postorder, topological_order
+
+# Value numbering: instructions with one number have the same maps, found once for all of them.
+#
+# Layers of a model repeat themselves. Two instructions are alike if everything that their maps
+# depend on is equal: opcode, shapes with their layouts, attributes and the computations in them.
+# One that reads the value of a runtime variable from an operand is like no other, as the value may
+# be known or may not; if the rule finds that all values are known, those with the same are alike.
+# Calls of a computation with an instruction like no other are like no other, too.
+#
+# Modules repeat each other as well: what holds for all instructions that are alike is remembered
+# for the next module of the process.
+
+_NAMES_AND_NOTES: Final = frozenset(COMMON_ATTRIBUTES)
+"""The attributes that no map depends on, but for the configuration of a custom call."""
+
+
+class _Answers:
+    """Answers about instructions: that of the rule by key, its links by number; and numbers."""
+
+    _current: ClassVar[_Answers | None] = None
+
+    def __init__(self) -> None:
+        self.answers: dict[Hashable, Maps | Routes] = {}
+        self.links: dict[tuple[int, Direction], tuple[Link, ...]] = {}
+        self.numbers: dict[Hashable, int] = {}
+        self._count = count()
+        self.size = 0
+
+    @classmethod
+    def shared(cls) -> _Answers:
+        """The memory of all modules; one begins with it, and keeps it: a new one if it is full."""
+        if cls._current is None or cls._current.size >= limits.MAX_REMEMBERED_INSTRUCTIONS:
+            cls._current = cls()
+        return cls._current
+
+    def number(self, key: Hashable, size: int = 1) -> int:
+        """The number of a key, which is about so many instructions."""
+        found = self.numbers.get(key)
+        if found is None:
+            self.size += size
+            found = self.numbers[key] = self.new_number()
+        return found
+
+    def new_number(self) -> int:
+        """A number that no key has."""
+        return next(self._count)
+
+
+class ValueNumbering:
+    """Numbers the instructions and computations of a module: those that are alike have one number.
+
+    >>> from ops import REGISTRY, hlo
+    >>> module = hlo.parse('''ENTRY e {
+    ...   p = f32[8] parameter(0), metadata={op_name="x"}
+    ...   a = f32[8] negate(p)
+    ...   b = f32[8] negate(a)
+    ...   ROOT c = f32[4,2] reshape(b) }''')
+    >>> numbering = ValueNumbering(REGISTRY)
+    >>> p, a, b, c = map(numbering.number, module.instructions)
+    >>> a == b, a == c
+    (True, False)
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._shared = _Answers.shared()
+        self._module = self._shared.new_number()
+        self._own = _Answers()
+        self._singles: set[Instruction] = set()
+        self._numbers: dict[Instruction | Computation, int] = {}
+        self._shapes: dict[int, tuple[int, Shape]] = {}
+        self._dynamic: set[int] = set()
+
+    def number(self, instruction: Instruction) -> int:
+        """The number that an instruction shares with those that are like it."""
+        found = self._numbers.get(instruction)
+        if found is None:
+            key = self._key(instruction)
+            if key not in self._shared.numbers and self._is_single(instruction, key):
+                self._singles.add(instruction)
+                found = self._shared.new_number()
+            else:
+                found = self._shared.number(key)
+            self._numbers[instruction] = found
+        return found
+
+    def has_number(self, instruction: Instruction) -> bool:
+        """Whether anybody asked for the number of an instruction."""
+        return instruction in self._numbers
+
+    def number_of_computation(self, computation: Computation) -> int:
+        """The number that a computation shares with those whose instructions are alike."""
+        if computation not in self._numbers:
+            for callee in postorder([computation], self._unnumbered):
+                key = self._key_of_computation(callee)
+                self._numbers[callee] = self._shared.number(key, len(callee.instructions))
+        return self._numbers[computation]
+
+    def links(self, instruction: Instruction, direction: Direction) -> tuple[Link, ...]:
+        """The links between arrays of the result and of the operands that its rule tells.
+
+        They are unknown, with the error as the reason, where shapes and attributes of the
+        instruction do not fit: one bad instruction takes away only itself.
+
+        Raises:
+            HloTextError: what a rule of the user answers does not fit the instruction.
+        """
+        question = self.number(instruction), direction
+        memory = self._own if instruction in self._singles else self._shared
+        found = memory.links.get(question)
+        if found is None:
+            try:
+                with errors_in(instruction):
+                    answer = self._answer_of_rule(instruction, self._key(instruction))
+                    found = tuple(links_of(instruction, answer, direction))
+            except HloTextError as error:
+                if not self._registry.is_standard(instruction):
+                    raise
+                found = tuple(links_of_unfit(instruction, error, direction))
+            memory.links[question] = found
+        return found
+
+    def _is_single(self, instruction: Instruction, key: Hashable) -> bool:
+        """Whether no other instruction is like this one, which may be wrong or read values."""
+        if key is instruction:
+            return True
+        calls = self._registry.calls(instruction)
+        if calls:
+            return calls.selector is not None or any(
+                each in self._singles
+                for callee in instruction.computations
+                for each in callee.instructions
+            )
+        try:
+            return reads_operands(self._answer_of_rule(instruction, key))
+        except IndexingError:
+            return True
+
+    def _answer_of_rule(self, instruction: Instruction, key: Hashable) -> Maps | Routes:
+        """The rule's answer for all instructions of a key; they call no computation."""
+        memory = self._own if key is instruction else self._shared
+        found = memory.answers.get(key)
+        if found is None:
+            routes = self._registry.routes(instruction)
+            found = self._registry.maps(instruction) if routes is None else routes
+            check_answer(instruction, found)
+            memory.answers[key] = found
+        return found
+
+    # Keys to compare.
+
+    def _key(self, instruction: Instruction) -> Hashable:
+        """The facts that the answer of a rule depends on."""
+        if not self._registry.is_standard(instruction):
+            return instruction
+        opcode, named, shape = instruction.opcode, instruction.attributes, self._shape
+        more = [
+            self._attribute(name, named[name]) for name in named if name not in _NAMES_AND_NOTES
+        ]
+        if opcode == "custom-call":
+            more.append(named.get("backend_config"))
+        rule = self._registry.rule_of(instruction)
+        if rule and rule.values:
+            try:
+                more.append(rule.values(instruction))
+            except ShapeError:
+                return instruction
+        arrays = [shape(each.shape) for each in (instruction, *instruction.operands)]
+        if not self._dynamic.isdisjoint(arrays):  # the parameters are those of the module
+            more += [self._module, *_dynamic_sizes(instruction)]
+        return opcode, *arrays, *more
+
+    def _attribute(self, name: str, value: Any) -> Hashable:  # noqa: ANN401  (one type for each name)
+        if name in CALLED_ATTRIBUTES:
+            called = cast(
+                "tuple[Computation, ...]", value if isinstance(value, tuple) else (value,)
+            )
+            return name, *map(self.number_of_computation, called)
+        return name if name == "channel_id" else (name, value)  # no map depends on the number
+
+    def _shape(self, shape: Shape) -> int:
+        """A number for a shape; most equal ones in a module are the same object."""
+        found = self._shapes.get(id(shape))
+        if found is None:
+            found = self._shapes[id(shape)] = self._shared.number(shape), shape
+            if any(array.dynamic_dimensions for array in shape.arrays):
+                self._dynamic.add(found[0])
+        return found[0]
+
+    def _key_of_computation(self, computation: Computation) -> Hashable:
+        positions = {each: number for number, each in enumerate(computation.instructions)}
+        return (
+            positions[computation.root],
+            *(
+                (self.number(each), each.parameter_number, *map(positions.get, each.operands))
+                for each in computation.instructions
+            ),
+        )
+
+    def _unnumbered(self, computation: Computation) -> list[Computation]:
+        """The computations that instructions of one name among their attributes."""
+        return [
+            callee
+            for instruction in computation.instructions
+            for callee in instruction.computations
+            if callee not in self._numbers
+        ]
+
+
+def _dynamic_sizes(instruction: Instruction) -> Iterator[Hashable]:
+    """The sizes that shapes leave open, of a result and its operands, with their bounds."""
+    yield instruction.computation.module.size_facts
+    for each in (instruction, *instruction.operands):
+        for number, array in enumerate(each.shape.arrays):
+            if array.dynamic_dimensions:
+                yield array_sizes(each, number)
+
+
+# The data flow.
 
 CallEdge: TypeAlias = "tuple[Array, AnyDependence | None]"
 """An array of another computation, and the dependence on it; ``None`` if it is the same array."""
@@ -97,21 +324,18 @@ class DataFlow:
                 for choice, root in roots
                 if inner in range(_count(root))
             ]
+        if instruction not in self._any_iteration:
+            self._any_iteration[instruction] = self._repeated(instruction)
         body, condition = calls.computations
         steps: list[CallEdge] = [
             ((body.root, link.element), link.dependence)
-            for link in self._repeated_from(instruction, number)
+            for link in self._any_iteration[instruction]
+            if link.output == number
         ]
         if number not in kept_by(body, self._registry.routes):
             decision = decided((instruction, number), Direction.OUTPUT_TO_INPUT)
             steps.append(((condition.root, 0), decision))
         return steps
-
-    def _repeated_from(self, instruction: Instruction, number: int) -> list[Link]:
-        """Dependence of an array of a loop on its state after any iteration."""
-        if instruction not in self._any_iteration:
-            self._any_iteration[instruction] = self._repeated(instruction)
-        return [link for link in self._any_iteration[instruction] if link.output == number]
 
     def follow(
         self, starts: Mapping[Array, AnyDependence], within: Container[Instruction] | None = None
@@ -425,23 +649,19 @@ def _count(instruction: Instruction) -> int:
 # others led to it, so that whoever asks for the paths of a slice reads them backwards.
 
 
+@dataclass(eq=False, slots=True)
 class CallFrame:
     """One pass through a computation: its start, its way there, and the arrays it reaches."""
 
-    __slots__ = ("computation", "entries", "reached", "starts")
-
-    def __init__(self, computation: Computation) -> None:
-        self.computation = computation
-        self.starts: dict[Array, AnyDependence] = {}
-        self.entries: list[EntryEdge] = []
-        self.reached: dict[Array, AnyDependence] = {}
+    computation: Computation
+    starts: dict[Array, AnyDependence]
+    entries: list[EntryEdge] = field(default_factory=list["EntryEdge"])
+    reached: dict[Array, AnyDependence] = field(default_factory=dict[Array, AnyDependence])
 
     @classmethod
     def at(cls, start: Array) -> CallFrame:
         """The frame that begins at one array."""
-        frame = cls(start[0].computation)
-        frame.starts[start] = itself(start)
-        return frame
+        return cls(start[0].computation, {start: itself(start)})
 
     def follow(self, flow: DataFlow, within: Container[Instruction] | None = None) -> CallFrame:
         """Find the arrays reached; only instructions ``within`` are followed, by default all."""
@@ -468,7 +688,7 @@ class EntryEdge(NamedTuple):
 def enter(frames: dict[Computation, CallFrame], entry: EntryEdge) -> None:
     """Begin the frame of a computation where another one leads to, too."""
     target, _ = entry.edge
-    frame = frames.setdefault(target[0].computation, CallFrame(target[0].computation))
+    frame = frames.setdefault(target[0].computation, CallFrame(target[0].computation, {}))
     frame.entries.append(entry)
     before = frame.starts.get(target, NOTHING)
     frame.starts[target] = before.union(entry.after(entry.frame.reached[entry.array]))

@@ -58,11 +58,8 @@ def selected(arrays: Sequence[Array], selector: int, direction: Direction) -> li
 
 def decided(array: Array, direction: Direction) -> AnyDependence:
     """The dependence between all elements of an array and a scalar that decides their values."""
-    between = (
-        index_maps.no_dimensions
-        if direction is Direction.OUTPUT_TO_INPUT
-        else index_maps.every_element
-    )
+    is_backward = direction is Direction.OUTPUT_TO_INPUT
+    between = index_maps.no_dimensions if is_backward else index_maps.every_element
 
     def decided_by(sizes: tuple[Size, ...]) -> Dependence:
         return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
@@ -410,7 +407,8 @@ class _Walks:
                 inside = orbit.walks(self._loop)
             else:  # how many iterations there were is forgotten
                 reached = fixpoint.reached(begin).items()
-                inside = {end: each.apply(self._loop.some_time) for end, each in reached}
+                some_time = partial(self._loop.after, count=0, period=1)
+                inside = {end: each.apply(some_time) for end, each in reached}
             found[begin] = {end: _WalksInside(each, each) for end, each in inside.items()}
         return found
 
@@ -524,9 +522,7 @@ class _Orbit:
 
 def _are_same(row: Mapping[int, Dependence], other: Mapping[int, Dependence]) -> bool:
     """Whether two rows have the same maps, in whatever order."""
-    return {end: {*each} for end, each in row.items()} == {
-        end: {*each} for end, each in other.items()
-    }
+    return row.keys() == other.keys() and all({*row[end]} == {*other[end]} for end in row)
 
 
 def _existing(dependence: AnyDependence) -> AnyDependence:
@@ -559,9 +555,8 @@ def _shift_of(step: OperandIndexing) -> tuple[int, ...] | None:
     if step.runtime or step.replica_id is not None or step.approximation:
         return None
     *moved, _ = (form - index_maps.dim(axis) for axis, form in enumerate(step.map.forms))
-    return (
-        tuple(each.constant for each in moved) if all(each.is_constant for each in moved) else None
-    )
+    is_even = all(each.is_constant for each in moved)
+    return tuple(each.constant for each in moved) if is_even else None
 
 
 # The maps of a counted loop through time: one iteration, none, or any number of them.
@@ -626,8 +621,7 @@ class TimedLoop:
 
     def at_once(self, number: int) -> OperandIndexing:
         """No iteration."""
-        extents = self.timed(number)
-        return OperandIndexing(index_maps.index_map(self.index(number), extents))
+        return OperandIndexing(index_maps.index_map(self.index(number), self.timed(number)))
 
     def moved(self, number: int, shift: Sequence[int]) -> OperandIndexing:
         """Iterations that each move elements by as much."""
@@ -643,11 +637,9 @@ class TimedLoop:
         extents = self.timed(number)
         *index, left = self.index(number)
         after = index_maps.symbol(0)
-        first, last = (
-            (after, left - 1)
-            if self.is_backward
-            else (-left + self.trips, -after + (self.trips - 1))
-        )
+        first, last = after, left - 1
+        if not self.is_backward:
+            first, last = -left + self.trips, -after + (self.trips - 1)
         within = [
             (window.outside(first, last), Interval(1, None)),
             (left - after, Interval(1, self.trips)),
@@ -662,8 +654,7 @@ class TimedLoop:
 
     def itself(self, number: int) -> OperandIndexing:
         """An array, without time."""
-        sizes = self.sizes(number)
-        return OperandIndexing(index_maps.index_map(index_maps.dimensions_of(sizes), sizes))
+        return OperandIndexing(IndexingMap.identity(self.sizes(number)))
 
     def after(self, indexing: OperandIndexing, count: int, period: int) -> OperandIndexing:
         """A number of iterations, or so many more as are a multiple of a period."""
@@ -677,10 +668,6 @@ class TimedLoop:
         timed = index_maps.constrained(wide.map, more, times)
         multiple = forms.mod(more, forms.constant(period))
         return replace(wide, map=index_maps.constrained(timed, multiple, Interval(0, 0)))
-
-    def some_time(self, indexing: OperandIndexing) -> OperandIndexing:
-        """Any number of iterations, from a map of all of them."""
-        return self.after(indexing, 0, 1)
 
     def ever(self, indexing: OperandIndexing) -> OperandIndexing:
         """The same, ending when any number of iterations is left."""

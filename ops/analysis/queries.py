@@ -13,8 +13,7 @@ from indexing import IndexingMap, MapError
 from indexing.layout import Shape, ShapeError, logical_to_linear, logical_to_tiled, tiled_to_logical
 from ops import limits
 from ops.analysis import calls
-from ops.analysis.calls import CallFrame, DataFlow
-from ops.analysis.value_numbering import ValueNumbering
+from ops.analysis.calls import CallFrame, DataFlow, ValueNumbering
 from ops.dependence.dependence import NOTHING, AnyDependence, Unknown, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import HloModule, Instruction

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
 from ops import REGISTRY, Unknown
-from ops.analysis.value_numbering import ValueNumbering
+from ops.analysis.calls import ValueNumbering
 from ops.dependence.dependence import Indexings, Link
 from ops.hlo import Computation, Instruction
 from ops.rules.rule import Direction

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from indexing.layout import Shape
 from ops import REGISTRY, OpIndexing, Registry, analyze, elementwise, hlo, limits
-from ops.analysis.value_numbering import ValueNumbering, _SharedAnswers
+from ops.analysis.calls import ValueNumbering, _Answers
 from ops.dependence.dependence import reads_operands
 from ops.hlo.true_sizes import ArraySizes, array_sizes
 from ops.rules.rule import Maps
@@ -188,7 +188,7 @@ def test_one_difference_is_enough(one: str, other: str) -> None:
 @pytest.fixture
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered of modules before this test."""
-    monkeypatch.setattr(_SharedAnswers, "_current", None)
+    monkeypatch.setattr(_Answers, "_current", None)
 
 
 def numbers_in_two_modules(one: str, other: str) -> set[int]:
