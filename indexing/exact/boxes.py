@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from itertools import chain, combinations, islice
+from functools import reduce, wraps
+from itertools import chain, combinations, islice, product, starmap
 from math import gcd, lcm, prod
 from operator import ne
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from indexing.domain import Constraint
+from indexing.errors import MapError
 from indexing.exact.isl import extent, line_of, rank_of, shifted, slice_at, values
 from simplifier import forms
 from simplifier.exact import Space, integer, load_isl
@@ -19,6 +21,35 @@ if TYPE_CHECKING:
     import islpy
 
 Boxes: TypeAlias = "tuple[Box, ...]"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class TooManyError(MapError):
+    """There are more boxes or points than are listed."""
+
+    def __str__(self) -> str:
+        return "there are many boxes or points; expected few"
+
+
+def where_few(listed: Callable[P, T]) -> Callable[P, T | None]:
+    """The function with the answer ``None`` where there are too many boxes or points."""
+
+    @wraps(listed)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        try:
+            return listed(*args, **kwargs)
+        except TooManyError:
+            return None
+
+    return answer
+
+
+def check_few(found: Sized, most: int) -> None:
+    """Raise a :class:`TooManyError` if there are more than so many."""
+    if len(found) > most:
+        raise TooManyError
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +145,19 @@ _FEW_SLABS: Final = 4
 """Slabs that may be thin: the first and the last row of a reshape are."""
 
 
-def boxes_of(points: islpy.Set) -> tuple[Box, ...] | None:
-    """The set as disjoint boxes in order; ``None`` if there are many, or infinitely many.
+def boxes_of(points: islpy.Set) -> tuple[Box, ...]:
+    """The set as disjoint boxes in order.
 
     Cuts the set across one coordinate into slabs within which the others do not change, along all
     values or every n-th, and each slab across the next coordinate.
+
+    Raises:
+        TooManyError: there are many, or infinitely many.
     """
-    boxes = [] if points.is_empty() else _boxes(points)
-    return None if boxes is None else tuple(sorted(boxes, key=box_order))
+    return tuple(sorted([] if points.is_empty() else _boxes(points), key=box_order))
 
 
-def _boxes(points: islpy.Set) -> list[Box] | None:
+def _boxes(points: islpy.Set) -> list[Box]:
     """The boxes of a set that has points."""
     lone = lone_box(points)
     if lone is not None:
@@ -133,10 +166,11 @@ def _boxes(points: islpy.Set) -> list[Box] | None:
     boxes: list[Box] = []
     for run in cut.runs:
         inner = _boxes(slice_at(points, cut.axis, run.anchor))
-        if inner is None or len(boxes) + len(inner) > MAX_BOXES:
-            return None
         boxes += [(*box[: cut.axis], run, *box[cut.axis :]) for box in inner]
-    return boxes or None
+        check_few(boxes, MAX_BOXES)
+    if not boxes:
+        raise TooManyError
+    return boxes
 
 
 def lone_box(points: islpy.Set) -> Box | None:
@@ -243,7 +277,7 @@ def _is_worth(runs: Sequence[StridedInterval], points: islpy.Set) -> bool:
 # The algebra of sets on lists of disjoint boxes: closed forms, whatever the number of points.
 #
 # A list of more than `MAX_BOXES_ON_THE_WAY` boxes, or an end that strided intervals cannot say,
-# is left to isl: the answer is then `None`.
+# is left to isl: then there is a `TooManyError`.
 
 MAX_BOXES_ON_THE_WAY: Final = 4 * MAX_BOXES
 """Boxes on the way to a result: pairs of them are compared."""
@@ -252,7 +286,7 @@ _MAX_CLASSES: Final = 8
 """Residue classes that a coarser step leaves of a finer one."""
 
 
-def intersection(left: Boxes, right: Boxes) -> Boxes | None:
+def intersection(left: Boxes, right: Boxes) -> Boxes:
     """The boxes of the points in both lists.
 
     >>> from indexing.exact.boxes import whole
@@ -262,13 +296,12 @@ def intersection(left: Boxes, right: Boxes) -> Boxes | None:
     ...     print(*box, sep=", ")
     [8, 20] step 12, [5, 9]
     """
-    if len(left) * len(right) > MAX_BOXES_ON_THE_WAY:
-        return None
-    common = (_met(one, other) for one in left for other in right)
-    return _in_order([box for box in common if box is not None])
+    pairs = [*product(left, right)]
+    check_few(pairs, MAX_BOXES_ON_THE_WAY)
+    return _in_order([box for box in starmap(_met, pairs) if box is not None])
 
 
-def difference(left: Boxes, right: Boxes) -> Boxes | None:
+def difference(left: Boxes, right: Boxes) -> Boxes:
     """The boxes of the points in the first list alone.
 
     >>> from indexing.exact.boxes import whole
@@ -279,67 +312,47 @@ def difference(left: Boxes, right: Boxes) -> Boxes | None:
     [0, 3]
     [6, 9]
     """
-    found = _difference(left, right)
-    return None if found is None else _in_order(_joined(found))
+    return _in_order(_joined(_difference(left, right)))
 
 
-def union(left: Boxes, right: Boxes) -> Boxes | None:
+def union(left: Boxes, right: Boxes) -> Boxes:
     """Disjoint boxes of the points in one of the lists."""
-    more = _difference(right, left)
-    if more is None or len(left) + len(more) > MAX_BOXES_ON_THE_WAY:
-        return None
-    return _in_order(_joined([*left, *more]))
+    found = [*left, *_difference(right, left)]
+    check_few(found, MAX_BOXES_ON_THE_WAY)
+    return _in_order(_joined(found))
 
 
-def is_subset(left: Boxes, right: Boxes) -> bool | None:
+def is_subset(left: Boxes, right: Boxes) -> bool:
     """Whether the second list holds all points of the first."""
-    rest = _difference(left, right)
-    return None if rest is None else not rest
+    return not _difference(left, right)
 
 
-def is_equal(left: Boxes, right: Boxes) -> bool | None:
+def is_equal(left: Boxes, right: Boxes) -> bool:
     """Whether two lists hold the same points."""
-    if left == right:
-        return True
-    found = is_subset(left, right)
-    return is_subset(right, left) if found else found
+    return left == right or (is_subset(left, right) and is_subset(right, left))
 
 
-def projection(boxes: Boxes, axes: Sequence[int]) -> Boxes | None:
+def projection(boxes: Boxes, axes: Sequence[int]) -> Boxes:
     """The boxes of these coordinates of all points."""
-    found: Boxes | None = tuple(tuple(box[axis] for axis in axes) for box in boxes[:1])
-    for box in boxes[1:]:
-        found = union(found, (tuple(box[axis] for axis in axes),))
-        if found is None:
-            return None
-    return found
+    parts = (tuple(box[axis] for axis in axes) for box in boxes)
+    return reduce(union, ((part,) for part in parts), ())
 
 
-def first(boxes: Boxes) -> tuple[int | None, ...]:
-    """The lexicographically least point of some boxes; ``None`` at the first open end."""
-    return _extreme(boxes, 1)
-
-
-def last(boxes: Boxes) -> tuple[int | None, ...]:
-    """The lexicographically greatest point of some boxes; ``None`` at the first open end."""
-    return _extreme(boxes, -1)
-
-
-def _extreme(boxes: Boxes, sign: int) -> tuple[int | None, ...]:
+def extreme(boxes: Boxes, *, is_first: bool) -> tuple[int | None, ...]:
+    """The lexicographically least or greatest point of boxes; ``None`` at the first open end."""
     found: list[int | None] = []
     for axis in range(len(boxes[0])):
-        ends = [box[axis].lower if sign > 0 else box[axis].upper for box in boxes]
+        ends = [box[axis].lower if is_first else box[axis].upper for box in boxes]
         known = [end for end in ends if end is not None]
         if len(known) < len(ends):
             return (*found, None)
-        found.append(sign * min(sign * end for end in known))
+        found.append((min if is_first else max)(known))
         boxes = tuple(box for box, end in zip(boxes, ends, strict=True) if end == found[-1])
     return tuple(found)
 
 
-def _in_order(boxes: list[Box]) -> Boxes | None:
-    if len(boxes) > MAX_BOXES:
-        return None
+def _in_order(boxes: list[Box]) -> Boxes:
+    check_few(boxes, MAX_BOXES)
     return tuple(sorted(boxes, key=box_order) if len(boxes) > 1 else boxes)
 
 
@@ -357,21 +370,19 @@ def _met(left: Box, right: Box) -> Box | None:
     return tuple(found)
 
 
-def _difference(left: Iterable[Box], right: Boxes) -> list[Box] | None:
+def _difference(left: Iterable[Box], right: Boxes) -> list[Box]:
     """The points that no box of the second list holds."""
     rest = [*left]
     for box in right:
         cut: list[Box] = []
         for each in rest:
-            outside = _outside(each, box)
-            if outside is None or len(cut) + len(outside) > MAX_BOXES_ON_THE_WAY:
-                return None
-            cut += outside
+            cut += _outside(each, box)
+            check_few(cut, MAX_BOXES_ON_THE_WAY)
         rest = cut
     return rest
 
 
-def _outside(box: Box, hole: Box) -> list[Box] | None:
+def _outside(box: Box, hole: Box) -> list[Box]:
     """The points of a box outside another, as disjoint boxes."""
     common = _met(box, hole)
     if common is None:
@@ -379,8 +390,6 @@ def _outside(box: Box, hole: Box) -> list[Box] | None:
     found: list[Box] = []
     for axis, (interval, inner) in enumerate(zip(box, common, strict=True)):
         beside = _beside(interval, inner)
-        if beside is None:
-            return None
         found += [(*common[:axis], part, *box[axis + 1 :]) for part in beside]
     return found
 
@@ -409,12 +418,7 @@ def _pair_to_join(boxes: Sequence[Box]) -> tuple[Box, Box, Box] | None:
 
 def _common(one: StridedInterval, other: StridedInterval) -> StridedInterval | None:
     """The integers in both, by the Chinese remainder theorem."""
-    lower = one.lower if other.lower is None else other.lower
-    if one.lower is not None and other.lower is not None:
-        lower = max(one.lower, other.lower)
-    upper = one.upper if other.upper is None else other.upper
-    if one.upper is not None and other.upper is not None:
-        upper = min(one.upper, other.upper)
+    bounds = one.bounds.intersect(other.bounds)
     step, shared = one.step, gcd(one.step, other.step)
     apart, rest = divmod(other.anchor - one.anchor, shared)
     if rest:
@@ -422,32 +426,29 @@ def _common(one: StridedInterval, other: StridedInterval) -> StridedInterval | N
     left = other.step // shared
     residue = one.anchor + step * (apart * pow(step // shared, -1, left) % left)
     step *= left
-    return in_class(lower, upper, step, residue)
+    return in_class(bounds, step, residue)
 
 
-def in_class(
-    lower: int | None, upper: int | None, step: int, residue: int
-) -> StridedInterval | None:
-    """The integers of a residue class between two ends, if a strided interval can say that."""
-    if step < 1 or (step > 1 and lower is None and upper is None):
+def in_class(bounds: Interval, step: int, residue: int) -> StridedInterval | None:
+    """The integers of a residue class within bounds, if a strided interval can say that."""
+    if step < 1 or (step > 1 and bounds == EVERYTHING):
         return None
-    lower = None if lower is None else lower + (residue - lower) % step
-    upper = None if upper is None else upper - (upper - residue) % step
+    lower = None if bounds.lower is None else bounds.lower + (residue - bounds.lower) % step
+    upper = None if bounds.upper is None else bounds.upper - (bounds.upper - residue) % step
     is_empty = lower is not None and upper is not None and lower > upper
     return None if is_empty else strided(lower, upper, step)
 
 
-def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedInterval] | None:
-    """The integers of an interval outside one within it; ``None`` if these are many intervals."""
+def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedInterval]:
+    """The integers of an interval outside one within it."""
     times = inner.step // interval.step
     if times <= 1 or inner.lower == inner.upper:
         return [*_below_and_above(interval, inner)]
     if inner.lower is None or inner.upper is None or times > _MAX_CLASSES:
-        return None
+        raise TooManyError
     shifts = range(interval.step, inner.step, interval.step)
     if _fills_class(interval, inner):
-        ends = interval.lower, interval.upper
-        classes = (in_class(*ends, inner.step, inner.lower + by) for by in shifts)
+        classes = (in_class(interval.bounds, inner.step, inner.lower + by) for by in shifts)
         return [each for each in classes if each is not None]
     last_start = inner.upper - inner.step
     between = (strided(inner.lower + by, last_start + by, inner.step) for by in shifts)

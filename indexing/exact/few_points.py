@@ -11,7 +11,16 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from indexing.exact.boxes import MAX_BOXES, Box, StridedInterval, box_size, strided
+from indexing.exact.boxes import (
+    MAX_BOXES,
+    Box,
+    StridedInterval,
+    TooManyError,
+    box_size,
+    check_few,
+    strided,
+    where_few,
+)
 from indexing.exact.isl import parameters_of
 from indexing.relation import Relation
 from indexing.transform.evaluate import result_columns
@@ -37,74 +46,72 @@ def has_few_points(relation: Relation, most: int = MAX_POINTS) -> bool:
 # Questions. Each is ``None`` where there are too many points, or more than ``most``.
 
 
-def is_empty(relation: Relation, most: int = MAX_POINTS) -> bool | None:
+@where_few
+def is_empty(relation: Relation, most: int = MAX_POINTS) -> bool:
     """Whether there is no point."""
-    rows = _table(relation, (), most)
-    return None if rows is None else not len(rows)
+    return not len(_table(relation, (), most))
 
 
-def count(relation: Relation, most: int = MAX_POINTS) -> int | None:
+@where_few
+def count(relation: Relation, most: int = MAX_POINTS) -> int:
     """The number of points."""
-    rows = _table(relation, (), most)
-    return None if rows is None else len(rows)
+    return len(_table(relation, (), most))
 
 
-def is_equal(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool | None:
+@where_few
+def is_equal(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool:
     """Whether two relations have the same pairs."""
-    sizes = _sizes_of_union(left, right, most)
-    return None if sizes is None else len({*sizes}) == 1
+    return len({*_sizes_of_union(left, right, most)}) == 1
 
 
-def is_subset(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool | None:
+@where_few
+def is_subset(left: Relation, right: Relation, most: int = MAX_POINTS) -> bool:
     """Whether the second relation has all pairs of the first."""
-    sizes = _sizes_of_union(left, right, most)
-    return None if sizes is None else sizes[1] == sizes[2]
+    _, size, size_of_both = _sizes_of_union(left, right, most)
+    return size == size_of_both
 
 
-def is_injective(relation: Relation, most: int = MAX_POINTS) -> bool | None:
+@where_few
+def is_injective(relation: Relation, most: int = MAX_POINTS) -> bool:
     """Whether no two points of dimensions and ranges lead to one element."""
     dims, ranges, _ = relation.domain.by_role_as_forms
     targets = (*relation.forms, *parameters_of(relation.domain))
-    pairs = elements(relation, (*targets, *dims, *ranges), most)
-    return None if pairs is None else len(different(pairs[:, : len(targets)])) == len(pairs)
+    pairs = different(_table(relation, (*targets, *dims, *ranges), most))
+    return len(different(pairs[:, : len(targets)])) == len(pairs)
 
 
-def covers(relation: Relation, box: Box, most: int = MAX_POINTS) -> bool | None:
+@where_few
+def covers(relation: Relation, box: Box, most: int = MAX_POINTS) -> bool:
     """Whether all elements of a box are reached."""
-    found = _reached_inside(relation, box, most)
-    return None if found is None else found[0]
+    return _reached_inside(relation, box, most)[0]
 
 
+@where_few
 def is_bijective_onto(relation: Relation, box: Box, most: int = MAX_POINTS) -> bool | None:
     """Whether all elements of a box are reached once, and no others."""
-    found = _reached_inside(relation, box, most)
-    if found is None or not all(found):
-        return None if found is None else False
-    return is_injective(relation, most)
+    return all(_reached_inside(relation, box, most)) and is_injective(relation, most)
 
 
-def _reached_inside(relation: Relation, box: Box, most: int) -> tuple[bool, bool] | None:
+def _reached_inside(relation: Relation, box: Box, most: int) -> tuple[bool, bool]:
     """Whether all elements of a box are reached, and only those."""
-    rows, size = elements(relation, relation.forms, most), box_size(box)
-    if rows is None or size is None:
-        return None
+    rows = different(_table(relation, relation.forms, most))
     lower, upper = [each.lower or 0 for each in box], [each.upper or 0 for each in box]
     is_inside = ((rows >= lower) & (rows <= upper)).all(axis=1)
-    return int(is_inside.sum()) == size, bool(is_inside.all())
+    return int(is_inside.sum()) == box_size(box), bool(is_inside.all())
 
 
-def first_point(relation: Relation, most: int = MAX_POINTS) -> tuple[tuple[int, ...] | None] | None:
-    """The first point in a tuple, ``(None,)`` without points; ``None`` if they are too many."""
+@where_few
+def first_point(relation: Relation, most: int = MAX_POINTS) -> tuple[tuple[int, ...] | None]:
+    """The first point in a tuple, ``(None,)`` without points."""
     rows = _table(relation, [*chain(*relation.domain.by_role_as_forms)], most)
-    if rows is None:
-        return None
     return (tuple(rows[0].tolist()) if len(rows) else None,)
 
 
 def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | None:
     """The first point of a map that leads to an element that another map does not reach.
 
-    Both have few points.
+    Raises:
+        TooManyError: one of them has many points.
 
     >>> from indexing import parse_map
     >>> thirds = parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 9]")
@@ -112,9 +119,7 @@ def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | No
     (5,)
     """
     variables = [*chain(*relation.domain.by_role_as_forms)]
-    rows, reached = _table(relation, (*variables, *relation.forms)), elements(other, other.forms)
-    if rows is None or reached is None:
-        raise MapError("first_elsewhere: there are many points; expected few")
+    rows, reached = _table(relation, (*variables, *relation.forms)), _table(other, other.forms)
     pairs, count = len(variables), len(rows)
     _, kind = np.unique(np.concatenate([rows[:, pairs:], reached]), axis=0, return_inverse=True)
     kind = kind.reshape(-1)
@@ -122,55 +127,57 @@ def first_elsewhere(relation: Relation, other: Relation) -> tuple[int, ...] | No
     return tuple(rows[outside[0], :pairs].tolist()) if len(outside) else None
 
 
-def elements(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -> Rows | None:
+@where_few
+def elements(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -> Rows:
     """The different values that some forms take together, in order."""
-    rows = _table(relation, wanted, most)
-    return None if rows is None else different(rows)
+    return different(_table(relation, wanted, most))
 
 
-def reached(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | None:
+@where_few
+def reached(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows:
     """The elements that some maps reach, each once."""
-    rows = _joined([elements(each, each.forms, most) for each in maps])
-    return None if rows is None else different(rows)
+    return different(_joined([different(_table(each, each.forms, most)) for each in maps]))
 
 
-def reached_again(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows | None:
+@where_few
+def reached_again(maps: Sequence[Relation], most: int = MAX_POINTS) -> Rows:
     """The elements that are reached from two points, of one map or of two."""
     rows = _joined([_table(each, each.forms, most) for each in maps])
-    if rows is None or not rows.shape[1]:
-        return None if rows is None else rows[1:2]
+    if not rows.shape[1]:
+        return rows[1:2]
     found, times = np.unique(rows, axis=0, return_counts=True)
     return found[times > 1]
 
 
-def _joined(tables: Sequence[Rows | None]) -> Rows | None:
-    """The rows of all tables; ``None`` if one is missing, or there is none."""
-    known = [table for table in tables if table is not None]
-    return np.concatenate(known) if known and len(known) == len(tables) else None
+def _joined(tables: Sequence[Rows]) -> Rows:
+    """The rows of all tables, of which there must be one."""
+    if not tables:
+        raise TooManyError
+    return np.concatenate(tables)
 
 
-def _sizes_of_union(left: Relation, right: Relation, most: int) -> tuple[int, int, int] | None:
+def _sizes_of_union(left: Relation, right: Relation, most: int) -> tuple[int, int, int]:
     """Numbers of pairs of two relations, and of both together."""
     rows: list[Rows] = []
     for each in (left, right):
         dims, *_ = each.domain.by_role_as_forms
-        pairs = elements(each, (*dims, *parameters_of(each.domain), *each.forms), most // 2)
-        if pairs is None:
-            return None
-        rows.append(pairs)
+        wanted = (*dims, *parameters_of(each.domain), *each.forms)
+        rows.append(different(_table(each, wanted, most // 2)))
     return len(rows[0]), len(rows[1]), len(different(np.concatenate(rows)))
 
 
 # Tables.
 
 
-def _table(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -> Rows | None:
-    """A row of the values of some forms for each point of the domain, where there are few.
+def _table(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -> Rows:
+    """A row of the values of some forms for each point of the domain.
 
-    ``None`` also where a value does not fit into 64 bits, or the forms divide by zero.
+    Raises:
+        TooManyError: there are many points; or a value does not fit into 64 bits, or the forms
+            divide by zero.
     """
     if not has_few_points(relation, min(most, MAX_POINTS)):
-        return None
+        raise TooManyError
     chunks = [np.zeros((0, len(wanted)), dtype=np.int64)]
     try:
         for count, columns in result_columns(relation.derived(wanted, relation.domain)):
@@ -179,14 +186,14 @@ def _table(relation: Relation, wanted: Sequence[Form], most: int = MAX_POINTS) -
                 chunk[:, number] = _within_64_bits(column)
             chunks.append(chunk)
     except (MapError, OverflowError):
-        return None
+        raise TooManyError from None
     return np.concatenate(chunks)
 
 
 def _within_64_bits(column: Any) -> Any:  # noqa: ANN401 - an integer, or an array
     column = np.asarray(column)
     if column.dtype == object and (abs(column) > MAX_INT64).any():
-        raise OverflowError
+        raise TooManyError
     return column
 
 
@@ -201,8 +208,8 @@ def different(rows: Rows) -> Rows:
     return ordered[is_new]
 
 
-def boxes_of_rows(rows: Rows) -> tuple[Box, ...] | None:
-    """Different ordered rows as disjoint boxes in order; ``None`` if these would be very many.
+def boxes_of_rows(rows: Rows) -> tuple[Box, ...]:
+    """Different ordered rows as disjoint boxes in order.
 
     Neighbours along the first coordinate that continue in the same way become one strided interval.
 
@@ -211,9 +218,11 @@ def boxes_of_rows(rows: Rows) -> tuple[Box, ...] | None:
     ...     print(*box, sep=", ")
     [0, 1], [1, 2]
     [3, 3], [0, 0]
+
+    Raises:
+        TooManyError: these would be very many.
     """
-    found = _boxes(rows)
-    return None if found is None else tuple(sorted(found, key=_least_corner))
+    return tuple(sorted(_boxes(rows), key=_least_corner))
 
 
 def rows_of_mask(mask: object) -> Rows:
@@ -227,22 +236,17 @@ def rows_of_mask(mask: object) -> Rows:
     return np.argwhere(array)
 
 
-def _boxes(rows: Rows) -> list[Box] | None:
+def _boxes(rows: Rows) -> list[Box]:
     if not rows.size:
         return [()] * len(rows) if not rows.shape[1] else []
     runs: dict[tuple[Box, ...], list[int]] = {}
     for value, rest in _by_first(rows):
-        inner = _boxes(rest)
-        if inner is None:
-            return None
-        runs.setdefault(tuple(inner), []).append(value)
-        if len(runs) > MAX_BOXES_LISTED:
-            return None
+        runs.setdefault(tuple(_boxes(rest)), []).append(value)
+        check_few(runs, MAX_BOXES_LISTED)
     found: list[Box] = []
     for inner, values in runs.items():
         found += [(run, *box) for run in _runs(values) for box in inner]
-        if len(found) > MAX_BOXES_LISTED:
-            return None
+        check_few(found, MAX_BOXES_LISTED)
     return found
 
 

@@ -12,14 +12,14 @@ from datetime import timedelta
 from functools import partial, reduce
 from heapq import merge
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from indexing import validation
 from indexing.domain import Constraint, Domain, limit_texts, limits
 from indexing.errors import MapError
 from indexing.exact import boxes as box_algebra
 from indexing.exact import isl
-from indexing.exact.boxes import MAX_BOXES, Box, Boxes, StridedInterval
+from indexing.exact.boxes import MAX_BOXES, Box, Boxes, StridedInterval, TooManyError, where_few
 from indexing.exact.counting import count_points
 from indexing.exact.few_points import MAX_POINTS, Rows, boxes_of_rows, elements, rows_of_mask
 from indexing.exact.symbolic_counting import symbolic_count
@@ -167,13 +167,12 @@ class IndexSet(Displayed):
         if text.lstrip()[:1] in ("{", "["):
             return _set_of_isl(text, "IndexSet.parse")
         hull, pieces, _ = read_set_text(text, file)
-        bounded = [box_of(piece) for piece in pieces]
         names = SetNames.of(hull)
-        boxes: Boxes | None = None if names.given else ()
-        for box in bounded:
-            boxes = None if boxes is None or box is None else box_algebra.union(boxes, (box,))
-        points = None if boxes is not None else exact.asked_of_kept(partial(isl_of, names, pieces))
-        return cls.made(names, boxes, points)
+        boxes = [(box,) for piece in pieces if (box := box_of(piece)) is not None]
+        if len(boxes) == len(pieces) and not names.given:
+            with suppress(TooManyError):
+                return cls.made(names, reduce(box_algebra.union, boxes, ()))
+        return cls.made(names, None, exact.asked_of_kept(partial(isl_of, names, pieces)))
 
     @classmethod
     def from_isl(cls, points: str | islpy.Set | islpy.BasicSet) -> IndexSet:
@@ -199,8 +198,7 @@ class IndexSet(Displayed):
         >>> print(IndexSet.from_mask(np.arange(24).reshape(4, 6) % 6 < 2))
         (d0, d1): d0 in [0, 3], d1 in [0, 1]
         """
-        rows = rows_of_mask(mask)
-        found = set_of_rows(rows)
+        found = set_of_rows(rows_of_mask(mask))
         if found is None:
             raise MapError("IndexSet.from_mask: the mask has no pattern of a few boxes")
         return found
@@ -371,36 +369,29 @@ class IndexSet(Displayed):
         if not isinstance(other, IndexSet):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         self._check_rank(other, operator)
-        of_boxes, name_in_isl = OPERATORS[operator]
-        boxes = self._of_boxes(other, of_boxes)
-        if boxes is not None:
-            return self.made(self._names, boxes)
+        names = self._names.with_those_of(other._names)
 
-        def combine(context: islpy.Context) -> IndexSet:
-            found = getattr(self.points_in(context), name_in_isl)(other.points_in(context))
-            return self.made(self._names.with_those_of(other._names), None, found.coalesce())
+        def of_isl(found: islpy.Set) -> IndexSet:
+            return self.made(names, None, found.coalesce())
 
-        return exact.asked_of_kept(combine, budget)
+        return self._asked(other, operator, partial(self.made, self._names), of_isl, budget)
 
-    def _of_boxes(self, other: IndexSet, ask: Callable[[Boxes, Boxes], T | None]) -> T | None:
-        """The answer of closed forms about two sets, if both are boxes."""
-        is_known = self._boxes is not None and other._boxes is not None
-        return ask(self._boxes or (), other._boxes or ()) if is_known else None
-
-    def _are(
+    def _asked(
         self,
         other: IndexSet,
-        of_boxes: Callable[[Boxes, Boxes], bool | None],
-        name_in_isl: str,
+        operator: str,
+        of_boxes: Callable[[Any], T],
+        of_isl: Callable[[Any], T],
         budget: Budget = BUDGET,
-    ) -> bool:
-        """The answer to a question about two sets."""
-        found = self._of_boxes(other, of_boxes)
-        if found is not None:
-            return found
+    ) -> T:
+        """The answer that closed forms give for two sets of boxes, and isl for others."""
+        in_boxes, name_in_isl = OPERATORS[operator]
+        if self._boxes is not None and other._boxes is not None:
+            with suppress(TooManyError):
+                return of_boxes(in_boxes(self._boxes, other._boxes))
 
-        def ask(context: islpy.Context) -> bool:
-            return bool(getattr(self.points_in(context), name_in_isl)(other.points_in(context)))
+        def ask(context: islpy.Context) -> T:
+            return of_isl(getattr(self.points_in(context), name_in_isl)(other.points_in(context)))
 
         return exact.asked_of_kept(ask, budget)
 
@@ -418,7 +409,7 @@ class IndexSet(Displayed):
         """
         check_type(other, IndexSet, "is_subset: the other set", "an IndexSet")
         self._check_rank(other, "<=")
-        return self._are(other, box_algebra.is_subset, "is_subset", budget)
+        return self._asked(other, "<=", bool, bool, budget)
 
     def complement(self, box: IndexSet | Sequence[Side], *, budget: Budget = BUDGET) -> IndexSet:
         """The rest of a box, given as a set or by its sides, as :meth:`box` takes them.
@@ -448,9 +439,9 @@ class IndexSet(Displayed):
         left = [each for each in range(self.rank) if each not in out]
         called = self._names.coordinates
         names = self._names._replace(coordinates=tuple(called[axis] for axis in left))
-        boxes = None if self._boxes is None else box_algebra.projection(self._boxes, left)
-        if boxes is not None:
-            return self.made(names, boxes)
+        if self._boxes is not None:
+            with suppress(TooManyError):
+                return self.made(names, box_algebra.projection(self._boxes, left))
 
         def project(context: islpy.Context) -> IndexSet:
             points, kind = self.points_in(context), exact.load_isl().dim_type.set
@@ -484,12 +475,13 @@ class IndexSet(Displayed):
         ends = [each.lower if is_first else each.upper for each in self.bounds]
         found: tuple[int | None, ...]
         if self._boxes is not None:
-            found = (box_algebra.first if is_first else box_algebra.last)(self._boxes)
+            found = box_algebra.extreme(self._boxes, is_first=is_first)
         elif None in ends:  # isl has an error of its own
             found = (*ends[: ends.index(None)], None)
         else:
             found = exact.asked_of_kept(
-                lambda context: coordinates_of(getattr(self.points_in(context), question)()), budget
+                lambda context: isl.first_point(getattr(self.points_in(context), question)()),
+                budget,
             )
         if None in found:
             name = self.hull.names[len(found) - 1]
@@ -540,7 +532,7 @@ class IndexSet(Displayed):
         if not isinstance(other, IndexSet):
             return NotImplemented
         is_alike = self.rank == other.rank and self._names.given == other._names.given
-        return is_alike and self._are(other, box_algebra.is_equal, "is_equal")
+        return is_alike and self._asked(other, "==", bool, bool)
 
     def __hash__(self) -> int:
         return hash((self.bounds, len(self._names.given)))
@@ -629,11 +621,12 @@ def set_of_points(
     return set_of_rows(elements(relation, relation.forms, most), names)
 
 
-def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None:
+@where_few
+def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet:
     """The set of a table's rows; ``None`` without a table, or if they are too many to list."""
-    boxes = None if rows is None else boxes_of_rows(rows)
-    if rows is None or boxes is None:
-        return None
+    if rows is None:
+        raise TooManyError
+    boxes = boxes_of_rows(rows)
     called = SetNames((*names, *[""] * (rows.shape[1] - len(names))))
     if len(boxes) <= MAX_BOXES:
         return IndexSet.made(called, boxes)
@@ -641,10 +634,12 @@ def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet | None
     return IndexSet.made(called, reading=reading)
 
 
-OPERATORS: Final[Mapping[str, tuple[Callable[[Boxes, Boxes], Boxes | None], str]]] = {
+OPERATORS: Final[Mapping[str, tuple[Callable[[Boxes, Boxes], Any], str]]] = {
     "&": (box_algebra.intersection, "intersect"),
     "|": (box_algebra.union, "union"),
     "-": (box_algebra.difference, "subtract"),
+    "<=": (box_algebra.is_subset, "is_subset"),
+    "==": (box_algebra.is_equal, "is_equal"),
 }
 """The operators of sets on boxes, and their names in isl."""
 
@@ -680,21 +675,15 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
     >>> print(side_of(range(9, 0, -4), "side"))
     [1, 9] step 4
     """
-    if isinstance(side, StridedInterval):
-        if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
-            raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
-        return box_algebra.in_class(
-            side.lower, side.upper, side.step, side.anchor
-        ) or StridedInterval(0, -1)
     if isinstance(side, range):
         values = side if side.step > 0 else side[::-1]
-        return (
-            box_algebra.strided(values[0], values[-1], values.step)
-            if values
-            else StridedInterval(0, -1)
-        )
-    bounds = interval_of(side, where)
-    return StridedInterval(bounds.lower, bounds.upper)
+        side = StridedInterval(values.start, values.stop - 1, values.step)
+    if not isinstance(side, StridedInterval):
+        return box_algebra.whole(interval_of(side, where))
+    if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
+        raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
+    found = box_algebra.in_class(side.bounds, side.step, side.anchor)
+    return found or StridedInterval(0, -1)
 
 
 def box_of(piece: Domain) -> Box | None:
@@ -716,7 +705,7 @@ def box_of(piece: Domain) -> Box | None:
             return None
         classes[name] = (atom.divisor, (interval.lower or 0) - shift)
     sides = [
-        box_algebra.in_class(bounds.lower, bounds.upper, *classes.get(name, (1, 0)))
+        box_algebra.in_class(bounds, *classes.get(name, (1, 0)))
         for name, bounds in piece.bounds.items()
     ]
     found = [side for side in sides if side is not None]
@@ -777,14 +766,6 @@ def parameters_last(points: islpy.Set, names: SetNames) -> islpy.Set:
         else:
             points = points.move_dims(kinds.set, isl.rank_of(points), kinds.param, place, 1)
     return points
-
-
-def coordinates_of(point: islpy.Set) -> tuple[int, ...]:
-    """The coordinates of the only point of a set."""
-    found, kind = point.sample_point(), exact.load_isl().dim_type.set
-    return tuple(
-        exact.integer(found.get_coordinate_val(kind, axis)) for axis in range(isl.rank_of(point))
-    )
 
 
 # Parts of a set: its hull, its pieces and its boxes, read off isl's or from boxes.
@@ -866,10 +847,8 @@ def reading_of_points(points: islpy.Set, names: SetNames, budget: Budget = BUDGE
     pieces = sorted(_pieces(points, hull), key=_order)
     if not names.given:
         own = Allowance(_operations_for_boxes(points.get_ctx(), budget))
-        with suppress(BudgetError), own.attempt(points.get_ctx()):
-            boxes = box_algebra.boxes_of(points)
-            if boxes is not None:
-                return reading_of_boxes(boxes, names)
+        with suppress(BudgetError, TooManyError), own.attempt(points.get_ctx()):
+            return reading_of_boxes(box_algebra.boxes_of(points), names)
     return Reading(hull, tuple(pieces))
 
 
