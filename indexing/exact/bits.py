@@ -70,7 +70,7 @@ def in_digits(wanted: Sequence[Form], bounds: Mapping[str, Interval]) -> tuple[F
         if atom.kind is AtomKind.BITXOR:
             return differing
         twice = total + differing if atom.kind is AtomKind.BITOR else total - differing
-        return forms.floordiv(twice, forms.constant(2))
+        return twice // 2
 
     values = fold(wanted, written, forms.combine)
     return tuple(forms.combine(form, values) for form in wanted)
@@ -80,9 +80,8 @@ def _digits_that_differ(operands: Sequence[Form], count: int, *, is_signed: bool
     """The exclusive or of the lowest bits of two operands, and of their signs."""
 
     def digit(place: int) -> Form:
-        power = forms.constant(1 << place)
-        parts = [forms.floordiv(each, power) if place else each for each in operands]
-        return forms.mod(parts[0] + parts[1], forms.constant(2))
+        one, other = (each // (1 << place) for each in operands)
+        return (one + other) % 2
 
     digits = [(1 << place, digit(place)) for place in range(count)]
     return forms.weighted_sum([*digits, (-is_signed << count, digit(count))])
@@ -206,12 +205,8 @@ def _terms(rows: Sequence[int], digits: InputBits) -> Iterator[_Term]:
 
 
 def _digit(digits: InputBits, start: int, count: int) -> Form:
-    form = digits.variable
-    if start:
-        form = forms.floordiv(form, forms.constant(1 << start))
-    if start + count < digits.count:
-        form = forms.mod(form, forms.constant(1 << count))
-    return form
+    form = digits.variable // (1 << start)
+    return form % (1 << count) if start + count < digits.count else form
 
 
 def _overlapping(terms: Sequence[_Term]) -> list[list[_Term]]:

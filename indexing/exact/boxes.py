@@ -96,8 +96,7 @@ class StridedInterval:
         variable = forms.variable(name)
         yield variable, self.bounds
         if self.step > 1:
-            remainder = forms.mod(variable, forms.constant(self.step))
-            yield remainder, Interval.of(self.anchor % self.step)
+            yield variable % self.step, Interval.of(self.anchor % self.step)
 
     def __str__(self) -> str:
         return f"{self.bounds} step {self.step}" if self.step > 1 else str(self.bounds)

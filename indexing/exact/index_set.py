@@ -961,5 +961,4 @@ def _read_step(lexer: ExpressionLexer, form: Form, start: Form | None) -> Constr
     if step < 1 or start is None:
         message = "a step needs an end to count from" if start is None else "a step of 0"
         raise lexer.error(message, span, "expected such as [0, 18] step 2")
-    apart = form - start
-    return forms.mod(apart, forms.constant(step)), Interval(0, 0)
+    return (form - start) % step, Interval(0, 0)

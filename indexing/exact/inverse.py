@@ -424,9 +424,9 @@ class _Solver:
     def _divided(self, equation: Equation, common: int) -> Equation:
         """The equation divided by a factor of its left side; its right side must have it, too."""
         left, right = equation
-        quotient = floordiv(right, common)
+        quotient = right // common
         self._exact.update(quotient.terms)
-        self._require(mod(right, common))
+        self._require(right % common)
         return Equation(left.exactly_divided(common), quotient)
 
     def _split_by_weight(self, units: list[tuple[int, Unit]], right: Form) -> list[Equation] | None:
@@ -442,8 +442,8 @@ class _Solver:
                     continue
                 rest = right.plus_constant(-lower)
                 return [
-                    Equation(high.exactly_divided(weight), floordiv(rest, weight)),
-                    Equation(low, mod(rest, weight).plus_constant(lower)),
+                    Equation(high.exactly_divided(weight), rest // weight),
+                    Equation(low, rest % weight + lower),
                 ]
         return None
 
@@ -508,8 +508,7 @@ class _Solver:
         lower, upper = self._scope.range_of(unknown)
         if not isinstance(lower, int) or upper - lower >= links.end:
             return None
-        wrapped = mod(right.plus_constant(-lower), links.end)
-        return Equation(unknown, wrapped.plus_constant(lower))
+        return Equation(unknown, (right - lower) % links.end + lower)
 
     def _without_digits_of(self, source: Form, links: Chain) -> None:
         """Remove the digits of a source; any conditions beyond its value are kept."""
@@ -635,8 +634,8 @@ class Digit(NamedTuple):
     @property
     def meaning(self) -> Form:
         """The form that the value equals."""
-        quotient = floordiv(self.source, self.weight)
-        return mod(quotient, self.radix) if self.radix else quotient
+        quotient = self.source // self.weight
+        return quotient % self.radix if self.radix else quotient
 
     def of_source(self, source: Form) -> Digit | None:
         """The same digit of another source, if one determines the other.
@@ -653,7 +652,7 @@ class Digit(NamedTuple):
             return self._replace(source=source)
         if self.weight > 1 or not turn:
             return None
-        return self._replace(source=source, value=mod(self.value.plus_constant(-shift), turn))
+        return self._replace(source=source, value=(self.value - shift) % turn)
 
     def reduced(self) -> Digit:
         """Digit of the term, for a multiple of one term: ``a*x mod n`` gives ``x mod n``."""
@@ -664,7 +663,7 @@ class Digit(NamedTuple):
             return self
         times = pow(factor, -1, self.radix)
         value = self.value.plus_constant(-self.source.constant).times(times)
-        return Digit(Form(0, {atom: 1}), 1, self.radix, mod(value, self.radix))
+        return Digit(Form(0, {atom: 1}), 1, self.radix, value % self.radix)
 
     def carry(self, quotient: Atom) -> tuple[Form, Form] | None:
         """A quotient of the source plus a constant, as one of the source and a carry.
@@ -677,8 +676,7 @@ class Digit(NamedTuple):
         times, rest = divmod(shift.constant, self.weight)
         if shift.terms or rest or not times:
             return None
-        carried = floordiv(self.value.plus_constant(times), self.radix)
-        return floordiv(self.source, quotient.divisor), carried
+        return self.source // quotient.divisor, (self.value + times) // self.radix
 
     def has_part_from(self, weight: int) -> bool:
         """Whether part of the value is a digit that begins at a weight.
@@ -690,7 +688,7 @@ class Digit(NamedTuple):
 
     def from_weight(self, weight: int) -> Form:
         """The part of the value that counts units of a weight within the digit."""
-        return floordiv(self.value, weight // self.weight)
+        return self.value // (weight // self.weight)
 
 
 def with_gathered_quotient(
@@ -801,18 +799,8 @@ def _by_chinese_remainders(digits: list[Digit]) -> list[Digit]:
                 by_one = other.radix * pow(other.radix, -1, one.radix)
                 by_other = one.radix * pow(one.radix, -1, other.radix)
                 total = one.value.times(by_one).plus(other.value, by_other)
-                found.append(one._replace(radix=turn, value=mod(total, turn)))
+                found.append(one._replace(radix=turn, value=total % turn))
     return found
-
-
-def floordiv(form: Form, divisor: int) -> Form:
-    """The form divided by a constant, rounded down."""
-    return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))
-
-
-def mod(form: Form, divisor: int) -> Form:
-    """The remainder of the form by a constant."""
-    return forms.mod(form, forms.constant(divisor))
 
 
 # Inverts maps that permute the bits of their dimensions or flip some by others, as swizzles do.

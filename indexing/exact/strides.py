@@ -284,7 +284,7 @@ def _beginning(form: Form, name: str, bounds: Interval, size: int | None) -> For
     place = forms.variable(name).plus_constant(-(bounds.lower or 0))
     if size == 1:
         return form
-    return form - (place if size is None else forms.mod(place, forms.constant(size)))
+    return form - (place if size is None else place % size)
 
 
 # Values of one result.
@@ -351,7 +351,7 @@ def _missed(relation: ExactRelation, divisor: int, budget: Budget) -> int | None
     if divisor == 1:
         return None
     if divisor:
-        wrong = [(forms.mod(form, forms.constant(divisor)), Interval(1, divisor - 1))]
+        wrong = [(form % divisor, Interval(1, divisor - 1))]
     else:
         wrong = [(form, Interval(1, None)), (form, Interval(None, -1))]
     for constraint in wrong:

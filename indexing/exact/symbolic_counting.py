@@ -152,8 +152,7 @@ def _form_of(polynomial: sympy.Expr) -> Form:
     """A polynomial with rational factors and integer values."""
     numerator, denominator = sympy.fraction(sympy.together(polynomial))
     form, _ = forms.read_whole(sympy.expand(numerator))
-    divisor = int(denominator)
-    return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))
+    return form // int(denominator)
 
 
 def _left_out(before: Interval, after: Interval) -> Iterator[Interval]:
@@ -443,13 +442,9 @@ def _ends(points: Points, name: str) -> tuple[list[Form], list[Form]] | None:
         ends = -interval if factor < 0 else interval
         rest, divisor = (-rest, -factor) if factor < 0 else (rest, factor)
         if ends.lower is not None:
-            lowers.append(-_divided(rest - ends.lower, divisor))
+            lowers.append(-((rest - ends.lower) // divisor))
         if ends.upper is not None:
-            uppers.append(_divided(forms.constant(ends.upper) - rest, divisor))
+            uppers.append((ends.upper - rest) // divisor)
     if not (lowers and uppers):
         raise UnboundedError(name)
     return lowers, uppers
-
-
-def _divided(form: Form, divisor: int) -> Form:
-    return form if divisor == 1 else forms.floordiv(form, forms.constant(divisor))

@@ -203,7 +203,7 @@ def _simplified_domain(made: IndexingMap) -> Domain:
 
 def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
     """The map through the offset, where dimensions overlap: ``[4,6]`` and ``[3,8]``."""
-    there = forms.floordiv(_place(source), forms.constant(target.parts))
+    there = _place(source) // target.parts
     to_offset = IndexingMap.from_forms([there], source.box)
     found = to_offset.compose(maps.linear_to_logical(target.shape)).simplify()
     return found.simplify(exact=True) if found.constraints else found

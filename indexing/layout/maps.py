@@ -452,24 +452,10 @@ def _digits(number: Value, sizes: Sizes) -> Index:
     digits: list[Value] = []
     stride = 1
     for axis in reversed(range(len(sizes))):
-        quotient = _floordiv(number, stride)
-        digits.append(_mod(quotient, sizes[axis]) if axis else quotient)
+        quotient = number if stride == 1 else number // stride
+        digits.append(quotient % sizes[axis] if axis else quotient)
         stride *= sizes[axis]
     return tuple(reversed(digits))
-
-
-def _floordiv(number: Value, divisor: int) -> Value:
-    if divisor == 1:
-        return number
-    if isinstance(number, Form):
-        return forms.floordiv(number, forms.constant(divisor))
-    return number // divisor
-
-
-def _mod(number: Value, divisor: int) -> Value:
-    if isinstance(number, Form):
-        return forms.mod(number, forms.constant(divisor))
-    return number % divisor
 
 
 # Layouts as maps from an index to an offset in memory, and back.

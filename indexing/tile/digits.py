@@ -101,7 +101,7 @@ def levels(
     above all weights it is enough if they begin at a multiple of the greatest.
     """
     for below, above in pairwise([1, *cuts, 0]):
-        fills = forms.mod(count, forms.constant(below // gcd(below, factor))), _ZERO
+        fills = count % (below // gcd(below, factor)), _ZERO
         divided = gcd(step, above)
         if not above and step % below == 0:
             yield (fills,)
@@ -722,7 +722,7 @@ def _of_atom(atom: Atom, scope: Scope) -> LinearIndex:
     values = forms.range_of(scope, form)
     part = IndexDigit(atom, 1, values.size if values.lower == 0 else None)
     if atom.kind is AtomKind.MOD and atom.divisor == _TWO and atom.numerator.constant % _TWO:
-        other = forms.mod(atom.numerator.plus_constant(1), forms.constant(_TWO))
+        other = (atom.numerator + 1) % _TWO
         form = forms.ONE - other  # (x + 1) mod 2 == 1 - x mod 2
     return LinearIndex(form, (part,))
 

@@ -591,7 +591,7 @@ def _without(name: str, limits: Iterable[Constraint]) -> list[Constraint]:
         for side, end in ((form, interval.lower), (-form, (-interval).lower)):
             factor, rest = side.terms[atom], side.without(atom).plus_constant(-(end or 0))
             if end is not None and factor > 0:
-                least.append(forms.floordiv(rest, forms.constant(factor)))
+                least.append(rest // factor)
             elif end is not None:
                 greatest.append((rest, -factor))
     room = (most + low.times(factor) for low, (most, factor) in product(least, greatest))

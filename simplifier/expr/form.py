@@ -367,6 +367,18 @@ class Form:
     def __neg__(self) -> Form:
         return self.times(-1)
 
+    def __floordiv__(self, divisor: int) -> Form:
+        """The rounded quotient by a constant that is not zero; only constants are evaluated."""
+        if divisor == 1 or not self.terms:
+            return Form(self.constant // divisor, self.terms)
+        return Form(0, {floordiv_atom(self, divisor): 1})
+
+    def __mod__(self, divisor: int) -> Form:
+        """The remainder by a constant that is not zero; only constants are evaluated."""
+        if not self.terms:
+            return Form(self.constant % divisor, {})
+        return Form(0, {atom_of(AtomKind.MOD, (self, constant(divisor))): 1})
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Form)

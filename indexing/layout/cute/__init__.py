@@ -252,15 +252,14 @@ def _offset(name: str, layout: CuteLayout) -> Form:
     index, total = forms.variable(name), forms.ZERO
     *leaves, (_, last) = coalesce(layout).leaves
     for size, stride in leaves:
-        total += forms.mod(index, forms.constant(size)) * stride
-        index = forms.floordiv(index, forms.constant(size))
+        total += index % size * stride
+        index //= size
     return total + index * last
 
 
 def _swizzled(offset: Form, layout: ComposedLayout) -> Form:
     swizzle = layout.swizzle
-    flipping = forms.floordiv(offset, forms.constant(1 << swizzle.source))
-    bits = forms.mod(flipping, forms.constant(1 << swizzle.bits)) * (1 << swizzle.target)
+    bits = offset // (1 << swizzle.source) % (1 << swizzle.bits) * (1 << swizzle.target)
     return forms.bitwise(AtomKind.BITXOR, (offset, bits))
 
 
