@@ -253,6 +253,8 @@ def _not_seen(subject: Subject) -> Iterator[str]:
     """What no rule can look into."""
     if not subject.is_fused:
         yield "what XLA would fuse: the module has no fusions yet"
+    if subject.device.sector_bytes and subject.is_for_processor:
+        yield f"how warps of the {subject.device.name} read: the module was made for a processor"
     running = [each for each in subject.module.instructions if each.computation in subject.runs]
     if custom := [each for each in running if each.opcode == "custom-call"]:
         yield f"{len(custom)} custom call{'s' * (len(custom) != 1)} ({_some(custom)})"

@@ -17,6 +17,7 @@ from indexing import IndexingMap
 from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose_is_bitcast
 from ops.advice.recompute import separated
 from ops.advice.waste import (
+    IN_ORDER,
     Figure,
     Measure,
     Rule,
@@ -157,7 +158,8 @@ def uncoalesced(subject: Subject) -> Iterator[Waste]:
     the array should lie in another order.
     """
     seen = set[Instruction]()
-    for kernel in subject.summaries if subject.device.sector_bytes else ():
+    has_warps = subject.device.sector_bytes and not subject.is_for_processor
+    for kernel in subject.summaries if has_warps else ():
         for array, access in _wasteful(subject, kernel):
             if array not in seen:
                 seen.add(array)
@@ -359,7 +361,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     known = sectors_by(subject, kernel)
     heroes = {each: _emitter_of(each) for each in _behind(kernel, array)}
     heroes = {each: emitter for each, emitter in heroes.items() if emitter}
-    if not heroes or (known and known.emitter in _IN_ORDER):
+    if not heroes or (known and known.emitter in IN_ORDER):
         return None
     ends = [*dict.fromkeys(map(_end_of_epilogue, heroes))]
     hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
@@ -385,13 +387,9 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     )
 
 
-_IN_ORDER: Final = (Emitter.REDUCTION, Emitter.TRANSPOSE)
-"""The emitters whose warps read memory in order."""
-
-
 def _emitter_of(hero: Instruction) -> Emitter | None:
     """The emitter that could be made for an instruction."""
-    return next((each for each in _IN_ORDER if KERNELS[each].is_hero(hero)), None)
+    return next((each for each in IN_ORDER if KERNELS[each].is_hero(hero)), None)
 
 
 def _end_of_epilogue(hero: Instruction) -> Instruction:

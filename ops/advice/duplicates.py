@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from ops.advice.waste import (
+    IN_ORDER,
     MOVED,
     RECEIVED,
     Measure,
@@ -39,40 +40,64 @@ def duplicates(subject: Subject) -> Iterator[Waste]:
     """What is computed or written again, and what several kernels read as one could."""
     values = ValueNumbers()
     again = [each for each in _again(subject, values) if subject.is_fused or _received(each[0])]
-    for same in alike(subject, again):
-        yield _computed_twice(subject, same)
-    later = {each for each, _ in again}
+    later = {each for each, _, *moves in again if not moves}
     kernels = [each for each in subject.summaries if is_loop(each) and each not in later]
+    together = [*_read_together(subject, kernels)] if subject.is_fused else []
+    merged = {*chain.from_iterable(together)}
+    for same in alike(subject, [each for each in again if each[0] not in merged]):
+        yield _computed_twice(subject, same)
     for same in alike(subject, ((each,) for each in kernels if each.opcode == "fusion")):
         yield from _written_twice(subject, [each for (each,) in same], values)
-    for same in alike(subject, _read_together(subject, kernels) if subject.is_fused else ()):
+    for same in alike(subject, together):
         yield _read_by_several(subject, same)
 
 
 # Values that are computed twice.
 
 
-_Pair: TypeAlias = "tuple[Instruction, Instruction]"
+_Twice: TypeAlias = "tuple[Instruction, ...]"
+"""A kernel, another one that has what it computes, and the moves into its order, last first."""
 
 
-def _again(subject: Subject, values: ValueNumbers) -> Iterator[_Pair]:
-    """What computes the bytes of an earlier instruction, and that one.
+def _again(subject: Subject, values: ValueNumbers) -> Iterator[_Twice]:
+    """What computes the bytes of an earlier instruction, or those of another one in other order.
 
     A copy, or an array filled with a constant, may be there to be written over.
     """
     for computation in subject.runs:
-        first: dict[int, Instruction] = {}
-        for each, number in values.of(computation).items():
-            is_kernel = each in subject.summaries and not each.opcode.endswith("-start")
-            if is_kernel and not _may_be_written_over(each):
-                earlier = first.setdefault(values.bytes.get(number, number), each)
-                if earlier is not each:
-                    yield each, earlier
+        numbers = values.of(computation)
+        kernels = [each for each in numbers if each in subject.summaries and _stays(each)]
+        first = {values.bytes_of(numbers[each]): each for each in reversed(kernels)}
+        for each in kernels:
+            read = {values.bytes_of(numbers[operand]) for operand in each.operands}
+            moves: list[Instruction] = []
+            for number, move in zip(values.moved(numbers[each]), _moves_to(each), strict=False):
+                other = first.get(number, each)
+                if other is not each and (not moves or number not in read):
+                    yield each, other, *moves
+                    break
+                moves.append(move)
 
 
-def _may_be_written_over(kernel: Instruction) -> bool:
+def _stays(kernel: Instruction) -> bool:
+    """Whether nothing writes over the result of a kernel in its place."""
+    end, *_ = reversed([*_moves_to(kernel)])
+    is_copy = root_of(kernel).opcode == "copy" and end.opcode == "parameter"
     arrays = (array for each in kernel.operands for array in each.shape.arrays)
-    return root_of(kernel).opcode == "copy" or all(array.element_count == 1 for array in arrays)
+    is_filled = all(array.element_count == 1 for array in arrays)
+    return not (kernel.opcode == "copy" or is_copy or is_filled or kernel.opcode.endswith("-start"))
+
+
+def _moves_to(kernel: Instruction) -> Iterator[Instruction]:
+    """The instructions at the end of a kernel that move its result, and what they move."""
+    end = root_of(kernel)
+    while end is not kernel and end.opcode in _MOVES:
+        yield end
+        (end,) = end.operands
+    yield end
+
+
+_MOVES: Final = ("bitcast", "copy", "reshape", "transpose")
 
 
 def _received(instruction: Instruction) -> Count:
@@ -81,33 +106,43 @@ def _received(instruction: Instruction) -> Count:
     return received_by_device(instruction.operands[0] if is_end else instruction)
 
 
-def _computed_twice(subject: Subject, same: Sequence[_Pair]) -> Waste:
-    later, earlier = same[0]
+def _computed_twice(subject: Subject, same: Sequence[_Twice]) -> Waste:
+    later, other, *moves = same[0]
     received = _received(later)
+    others = so_others([each for each, *_ in same])
     return Waste(
         kind="duplicate",
         instruction=later,
-        why=f"%{later.name} has the bytes that %{earlier.name} has."
-        f"{so_others([each for each, _ in same])}",
-        mend=f"Use %{earlier.name} twice.",
+        why=f"%{later.name} computes what %{other.name} has, in another order.{others}"
+        if moves
+        else f"%{later.name} has the bytes that %{other.name} has.{others}",
+        mend=f"Copy %{other.name} into that order." if moves else f"Use %{other.name} twice.",
         unit="bytes received by a device" if received else "bytes moved",
         figure=bytes_received if received else bytes_moved,
         measure=RECEIVED if received else MOVED,
-        expected=sum(bytes_of_result(each) * subject.runs_of(each) for each, _ in same),
-        edit=partial(_without, pairs=same),
+        expected=sum(bytes_of_result(each) * subject.runs_of(each) for each, *_ in same),
+        edit=partial(_without, same=same),
     )
 
 
-def _without(module: HloModule, *, pairs: Iterable[_Pair]) -> HloModule:
-    """The module where the second one of each pair serves for both."""
+def _without(module: HloModule, *, same: Iterable[_Twice]) -> HloModule:
+    """The module where one kernel of each pair serves for both."""
     editor = edit(module)
-    for later, earlier in pairs:
-        new = earlier
-        if later.shape != earlier.shape:
-            new = editor.insert("bitcast", [earlier], later.shape, like=later)
-        editor.replace(later, new)
-        if later.opcode.endswith("-done"):
-            editor.remove(later.operands[0])
+    for kernel, other, *moves in same:
+        shape = moves[-1].operands[0].shape if moves else kernel.shape
+        new = other
+        if shape != other.shape:
+            new = editor.insert("bitcast", [other], shape, like=kernel)
+        moved: list[Instruction] = []
+        for each in reversed(moves):
+            order = {key: each.attributes[key] for key in ("dimensions",) if key in each.attributes}
+            new = editor.insert(each.opcode, [new], each.shape, like=kernel, **order)
+            moved.append(new)
+        editor.replace(kernel, new)
+        if moved:
+            editor.outline(moved, name=kernel.name)
+        if kernel.opcode.endswith("-done"):
+            editor.remove(kernel.operands[0])
     return editor.finish()
 
 
@@ -121,7 +156,7 @@ def _written_twice(
     numbers = values.of(body)
     written: dict[int, list[Instruction]] = {}
     for each in results_of(body.root):
-        written.setdefault(values.bytes.get(numbers[each], numbers[each]), []).append(each)
+        written.setdefault(values.bytes_of(numbers[each]), []).append(each)
     twice = [each for each in written.values() if len(each) > 1]
     if not twice:
         return
@@ -203,7 +238,7 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
     found = [_emitted(kernel) for kernel in kernels]
     emitters = {emitter for emitter, _ in found if emitter is not Emitter.LOOP}
     results = [*chain.from_iterable(map(results_of, roots))]
-    if len(emitters) > 1 or not emitters.issubset(_SHARING) or len(results) > _MOST:
+    if len(emitters) > 1 or not emitters.issubset(IN_ORDER) or len(results) > _MOST:
         return False
     if any(one in _leading_to(other) for one in kernels for other in kernels if one is not other):
         return False
@@ -219,7 +254,7 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
 def _emitted(kernel: Instruction) -> tuple[Emitter, Heroes]:
     """The emitter of a kernel, and its heroes; processors have loops only."""
     emitter, heroes = emitter_and_heroes(root_of(kernel))
-    if kernel.attributes.get("kind") == "kLoop" and emitter in _SHARING:
+    if kernel.attributes.get("kind") == "kLoop" and emitter in IN_ORDER:
         return Emitter.LOOP, (None,) * len(heroes)
     return emitter, heroes
 
@@ -234,22 +269,32 @@ def _leading_to(kernel: Instruction) -> Sequence[Instruction]:
 class ValueNumbers:
     """Numbers of the values of a module; a fusion has the number of what it computes.
 
-    Attributes:
-        bytes: the number that each array in memory shares with its bitcasts, where there are any.
-
     >>> from ops import hlo
     >>> module = hlo.parse('''f { p = f32[8] parameter(0) ROOT e = f32[8] exponential(p) }
     ... ENTRY e { p = f32[8] parameter(0) a = f32[8] fusion(p), kind=kLoop, calls=f
     ...   b = f32[8] exponential(p) ROOT c = f32[2,4] bitcast(b) }''')
     >>> values = ValueNumbers()
     >>> p, a, b, c = values.of(module.entry).values()
-    >>> a == b, b == c, b == values.bytes[c]
+    >>> a == b, b == c, b == values.bytes_of(c)
     (True, False, True)
     """
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
-        self.bytes: dict[int, int] = {}
+        self._read: dict[int, int] = {}
+        self._bytes: dict[int, int] = {}
+
+    def bytes_of(self, number: int) -> int:
+        """The number of an array in memory, which its bitcasts share."""
+        return self._bytes.get(number, number)
+
+    def moved(self, number: int) -> Iterator[int]:
+        """Numbers of the array, and of those that it holds in another order."""
+        while True:
+            yield self.bytes_of(number)
+            if number not in self._read:
+                return
+            number = self._read[number]
 
     def of(
         self, computation: Computation, arguments: Sequence[int] | None = None
@@ -266,7 +311,9 @@ class ValueNumbers:
             else:
                 found[each] = self.number(each, read)
                 if each.opcode == "bitcast":
-                    self.bytes[found[each]] = self.bytes.get(read[0], read[0])
+                    self._bytes[found[each]] = self.bytes_of(read[0])
+                if each.opcode in _MOVES:
+                    self._read[found[each]] = read[0]
         return found
 
     def number(self, instruction: Instruction, read: Sequence[Hashable]) -> int:
@@ -332,9 +379,6 @@ def _each_once(
                 editor.replace(user, operands[index])
     return dict.fromkeys(first.values())
 
-
-_SHARING: Final = (Emitter.REDUCTION, Emitter.TRANSPOSE)
-"""Emitters of several results that go through one array."""
 
 _CACHED: Final = 1 << 18
 """So many bytes stay in a cache near the cores from one kernel to the next."""

@@ -27,6 +27,7 @@ from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import Registry
+from ops.xla_gpu import Emitter, emitter_and_heroes
 from simplifier.errors import listed
 from simplifier.forms import MAX_INT64, Interval
 
@@ -70,6 +71,12 @@ class Subject:
     def is_fused(self) -> bool:
         """Whether XLA has made fusions already: what comes before may still become one."""
         return any(each.opcode == "fusion" for each in self.summaries)
+
+    @cached_property
+    def is_for_processor(self) -> bool:
+        """Whether a loop fusion could have an emitter of a GPU, where XLA gives it that kind."""
+        loops = (each for each in self.summaries if each.attributes.get("kind") == "kLoop")
+        return any(emitter_and_heroes(root_of(each))[0] in IN_ORDER for each in loops)
 
     @cached_property
     def runs(self) -> Mapping[Computation, int | None]:
@@ -304,6 +311,9 @@ def is_loop(kernel: Instruction) -> bool:
     lies_in_tiles = any(array.layout and array.layout.tiles for array in kernel.shape.arrays)
     return (is_fusion or kernel.opcode in LOOPS) and not lies_in_tiles
 
+
+IN_ORDER: Final = (Emitter.REDUCTION, Emitter.TRANSPOSE)
+"""The emitters whose warps read memory in order, and that several results may share."""
 
 LOOPS: Final = ELEMENTWISE.difference(("copy",)).union(
     ("bitcast", "broadcast", "concatenate", "pad", "reduce", "reshape", "slice")

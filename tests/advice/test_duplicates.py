@@ -22,6 +22,11 @@ threes {{ p = {BIG} parameter(0) k = f32[] constant(3) b = {BIG} broadcast(k), d
   ROOT r = {BIG} multiply(p, b) }}
 turned {{ p = {BIG} parameter(0) s = {BIG} sine(p) n = {BIG} negate(s)
   ROOT t = {TURNED} transpose(n), dimensions={{1,0}} }}
+gates {{ p = {BIG} parameter(0) q = {BIG} parameter(1) o = {BIG} parameter(2)
+  m = {BIG} multiply(p, q) ROOT r = {BIG} add(m, o) }}
+turned_gates {{ p = {BIG} parameter(0) q = {BIG} parameter(1) o = {BIG} parameter(2)
+  m = {BIG} multiply(p, q) r = {BIG} add(m, o) t = {BIG}{{0,1}} copy(r)
+  ROOT b = {TURNED} bitcast(t) }}
 sums {{ p = {BIG} parameter(0) z = f32[] constant(0)
   ROOT r = f32[512] reduce(p, z), dimensions={{1}}, to_apply=add }}
 columns {{ p = {BIG} parameter(0) z = f32[] constant(0)
@@ -54,6 +59,12 @@ def both(shape: str = BIG) -> str:
 TWICE: Final = module(call("a", "waves") + call("b", "same_waves") + both())
 SUMS: Final = call("a", "sums", shape="f32[512]", kind="kInput")
 COLUMNS: Final = call("b", "columns", shape="f32[1024]", kind="kInput")
+GATES: Final = module(
+    f" y = {BIG} parameter(1) z = {BIG} parameter(2)"
+    + call("b", "turned_gates", "x, y, z", TURNED)
+    + call("a", "gates", "x, y, z")
+    + both(TURNED)
+)
 SEVERAL: Final = [
     (TWICE, "Use %a twice.", 4 * MB, 2 * MB),
     (
@@ -70,6 +81,7 @@ SEVERAL: Final = [
         4 * MB,
         3 * MB,
     ),
+    (GATES, "Copy %a into that order.", 8 * MB, 6 * MB),
     (
         module(
             f"{SUMS}{call('b', 'squares', shape='f32[512]', kind='kInput')}"
