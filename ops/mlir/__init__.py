@@ -10,14 +10,7 @@ import simplifier
 from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops.mlir.operations import OperationDraft, OperationReader
-from ops.mlir.text import (
-    DialectAttribute,
-    MlirLexer,
-    MlirTextError,
-    Type,
-    read_function_type,
-    shapes_of,
-)
+from ops.mlir.text import DialectAttribute, MlirLexer, MlirTextError, Type, shapes_of
 from simplifier.errors import Span, TextError, check_type, listed
 from simplifier.tools.late import sympy
 
@@ -196,7 +189,7 @@ class _GenericReader:
         lexer.balanced("'(' before the region")
         self._reader.attribute_dictionary(draft)
         lexer.expect(":", "before the type of an operation")
-        found = read_function_type(lexer, self._reader.attributes.types)
+        found = self._reader.function_type()
         segments = draft.attributes.get("operandSegmentSizes")
         operands = len(found.inputs)
         counts = [(operands - outputs, outputs) for outputs in range(operands + 1)]

@@ -11,18 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final, NamedTuple, TypeAlias
 
-from ops.mlir.text import (
-    MAX_NESTING,
-    Attribute,
-    AttributeReader,
-    FunctionType,
-    Location,
-    MlirLexer,
-    Type,
-    read_function_type,
-    read_location,
-    read_result_types,
-)
+from ops.mlir.text import Attribute, AttributeReader, FunctionType, Location, MlirLexer, Type
 from simplifier.errors import Span, quoted
 
 # Operations of MLIR as values: operands, attributes, regions, and the types of results.
@@ -120,16 +109,13 @@ def read_module(source: str, file: str, forms: Mapping[str, AssemblyForm]) -> Ml
     return MlirModule(tuple(reader.top_level()), reader.aliases, source, file)
 
 
-class OperationReader:
+class OperationReader(AttributeReader):
     """The parser: one method for each rule of the grammar."""
 
     def __init__(self, lexer: MlirLexer, forms: Mapping[str, AssemblyForm]) -> None:
-        self.lexer = lexer
-        self.attributes = AttributeReader(lexer)
+        super().__init__(lexer)
         self.aliases: dict[str, Attribute] = {}
         self._forms = forms
-        self._depth = 0
-        self._dialects = ["builtin"]
 
     def top_level(self) -> list[MlirOperation]:
         """Take a whole text."""
@@ -151,9 +137,9 @@ class OperationReader:
         name = lexer.advance()
         lexer.expect("=", f"after {name}")
         if name[0] == "!":
-            self.attributes.types[name] = self.type()
+            self.named_types[name] = self.type()
         else:
-            self.aliases[name[1:]] = self.attributes.value()
+            self.aliases[name[1:]] = self.value()
 
     # Operations
 
@@ -170,7 +156,7 @@ class OperationReader:
             self._generic(draft)
         else:
             self._form(draft, at_name)(self, draft)
-        location = read_location(lexer) if lexer.text == "loc" else None
+        location = self.location()
         results = self._result_names(named, draft)
         return MlirOperation(
             *(draft.name, start, lexer.previous_stop, results, draft.operands),
@@ -178,8 +164,8 @@ class OperationReader:
         )
 
     def _form(self, draft: OperationDraft, at_name: Span) -> AssemblyForm:
-        """The form of an operation; inside of some, the name of the dialect is left out."""
-        for name in (draft.name, f"{self._dialects[-1]}.{draft.name}", f"func.{draft.name}"):
+        """The form of an operation; the name of the dialect ``func`` may be left out."""
+        for name in (draft.name, f"func.{draft.name}"):
             form = self._forms.get(name)
             if form:
                 draft.name = name
@@ -222,25 +208,21 @@ class OperationReader:
         if lexer.text == "[":
             raise lexer.error("branches between blocks have no counterpart in HLO")
         if lexer.accept("<"):
-            draft.attributes = self.attributes.dictionary()
+            draft.attributes = self.dictionary()
             lexer.expect(">", "after the properties")
         if lexer.text == "(":
             draft.regions = lexer.listed(self.region, "(", ")", "the regions")
         if lexer.text == "{":
-            draft.attributes |= self.attributes.dictionary()
+            draft.attributes |= self.dictionary()
         lexer.expect(":", "before the type of an operation")
         start = lexer.start
-        found = read_function_type(lexer, self.attributes.types)
+        found = self.function_type()
         draft.types_of_operands, draft.types = found.inputs, found.results
         if len(found.inputs) != len(draft.operands):
             message = f"there are {len(draft.operands)} operands, but {len(found.inputs)} types"
             raise lexer.error_since(start, message)
 
     # Parts of forms
-
-    def type(self) -> Type:
-        """Take a type."""
-        return self.attributes.type()
 
     def types(self) -> tuple[Type, ...]:
         """Take types with commas between them."""
@@ -279,10 +261,10 @@ class OperationReader:
         """Take attributes in braces, if there are any."""
         lexer = self.lexer
         if lexer.accept("<"):
-            draft.attributes |= self.attributes.dictionary()
+            draft.attributes |= self.dictionary()
             lexer.expect(">", "after the properties")
         if lexer.text == "{":
-            draft.attributes |= self.attributes.dictionary()
+            draft.attributes |= self.dictionary()
 
     def types_after_colon(self, draft: OperationDraft, results: int | None = 1) -> None:
         """Take ``: (operand types) -> result types``, ``: operand -> results`` or ``: types``.
@@ -297,7 +279,7 @@ class OperationReader:
             draft.types_of_operands, draft.types = inputs[0].inputs, inputs[0].results
         elif lexer.accept("->"):
             draft.types_of_operands = inputs
-            draft.types = read_result_types(lexer, self.attributes.types)
+            draft.types = self.result_types()
         else:
             draft.types_of_operands = inputs
             draft.types = inputs if results is None else (inputs[-1],) * results
@@ -311,27 +293,14 @@ class OperationReader:
 
     def region(self, arguments: tuple[Argument, ...] = ()) -> tuple[MlirBlock, ...]:
         """Take ``{ ... }``; the ``arguments`` of its first block may stand before it."""
-        lexer = self.lexer
-        if self._depth >= MAX_NESTING:
-            raise lexer.error(f"regions are nested more than {MAX_NESTING} deep")
-        self._depth += 1
-        lexer.expect("{", "before a region")
-        blocks: list[MlirBlock] = []
-        while lexer.text != "}":
-            given = self._block_header() if lexer.kind == "block" else arguments
-            blocks.append(MlirBlock(given, tuple(self._block_operations())))
-        lexer.advance()
-        self._depth -= 1
-        return tuple(blocks)
+        return self.nested("regions", lambda: tuple(self._blocks(arguments)))
 
-    def region_of_dialect(
-        self, dialect: str, arguments: tuple[Argument, ...] = ()
-    ) -> tuple[MlirBlock, ...]:
-        """Take a region in which names of a dialect may lack its name."""
-        self._dialects.append(dialect)
-        blocks = self.region(arguments)
-        self._dialects.pop()
-        return blocks
+    def _blocks(self, arguments: tuple[Argument, ...]) -> Iterator[MlirBlock]:
+        self.lexer.expect("{", "before a region")
+        while self.lexer.text != "}":
+            given = self._block_header() if self.lexer.kind == "block" else arguments
+            yield MlirBlock(given, tuple(self._block_operations()))
+        self.lexer.advance()
 
     def _block_operations(self) -> list[MlirOperation]:
         lexer, found = self.lexer, list[MlirOperation]()
@@ -358,8 +327,8 @@ class OperationReader:
         name = self.operand()
         lexer.expect(":", "before the type of an argument")
         found = self.type()
-        attributes = self.attributes.dictionary() if lexer.text == "{" else _NO_ATTRIBUTES
-        location = read_location(lexer) if lexer.text == "loc" else None
+        attributes = self.dictionary() if lexer.text == "{" else _NO_ATTRIBUTES
+        location = self.location()
         return Argument(name, found, attributes, location)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from math import copysign, frexp, inf, ldexp, nan
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from indexing.passes import ARRAY_TYPES
 from simplifier.errors import Span, TextError
 from simplifier.tools.lexer import ProgramLexer
+
+_T = TypeVar("_T")
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
 
@@ -118,6 +121,11 @@ class OtherType:
 
 Type: TypeAlias = "Shape | FunctionType | OtherType"
 
+_ARRAYS: Final = ("tensor", "memref", "vector")
+
+_TYPES: Final = frozenset((*_ARRAYS, "tuple", "(", "complex", "none"))
+"""How types begin, if not with a mark or a number of bits."""
+
 MAX_NESTING: Final = 50
 """Of types, attributes and regions in each other; JAX writes a few levels, and Python's stack holds
 these."""
@@ -140,59 +148,10 @@ _SHAPED_WITH_LAYOUT: Final = re.compile(
 _NUMBER: Final = re.compile(r"(?:u|s)?i\d+|index|b?f\d+\w*|tf32", re.ASCII)
 
 
-def read_type(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0) -> Type:
-    """Take a type; ``aliases`` are the names that the text gives to types.
-
-    Raises:
-        MlirTextError: there is no type here, or no such array.
-    """
-    if depth > MAX_NESTING:
-        raise lexer.error(f"types are nested more than {MAX_NESTING} deep")
-    if lexer.text in {"tensor", "memref", "vector"}:
-        return _read_array(lexer)
-    if lexer.text == "(":
-        return read_function_type(lexer, aliases, depth)
-    if lexer.text == "tuple":
-        return _read_tuple(lexer, aliases, depth)
-    if lexer.kind == "alias" and lexer.text[0] == "!":
-        return _read_dialect_type(lexer, aliases)
-    if lexer.text == "none":
-        return OtherType(lexer.advance())
-    return Shape(_read_element_type(lexer))
-
-
 def shapes_of(types: tuple[Type, ...]) -> tuple[Shape, ...] | None:
     """Types as shapes; ``None`` if one is something else."""
     shapes = tuple(each for each in types if isinstance(each, Shape))
     return shapes if len(shapes) == len(types) else None
-
-
-def at_type(lexer: MlirLexer) -> bool:
-    """Whether a type begins here."""
-    text = lexer.text
-    return text in _WORDS or text[:1] == "!" or bool(_NUMBER.fullmatch(text))
-
-
-_WORDS: Final = {"tensor", "memref", "vector", "tuple", "(", "complex", "none"}
-
-
-def read_result_types(
-    lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0
-) -> tuple[Type, ...]:
-    """Take the type of a result, or those of several in parentheses."""
-    if lexer.text != "(":
-        return (read_type(lexer, aliases, depth),)
-    read = partial(read_type, lexer, aliases, depth + 1)
-    return lexer.listed(read, "(", ")", "the types of results")
-
-
-def read_function_type(
-    lexer: MlirLexer, aliases: Mapping[str, Type], depth: int = 0
-) -> FunctionType:
-    """Take ``(tensor<2xf32>) -> tensor<f32>``."""
-    inputs = lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "(", ")", "the types")
-    lexer.expect("->", "after the types of operands")
-    return FunctionType(inputs, read_result_types(lexer, aliases, depth + 1))
 
 
 def _read_array(lexer: MlirLexer) -> Shape:
@@ -235,28 +194,6 @@ def _array(sizes: str, element: str, bounds: str) -> Shape:
     return Shape(element_type, bounded, None, tuple(limit != "?" for _, limit in pairs))
 
 
-def _read_tuple(lexer: MlirLexer, aliases: Mapping[str, Type], depth: int) -> Shape:
-    start = lexer.start
-    lexer.advance()
-    types = lexer.listed(lambda: read_type(lexer, aliases, depth + 1), "<", ">", "the elements")
-    shapes = shapes_of(types)
-    if shapes is None:
-        raise lexer.error_since(start, "a tuple has arrays, tuples and tokens as elements")
-    return Shape.of_tuple(shapes)
-
-
-def _read_dialect_type(lexer: MlirLexer, aliases: Mapping[str, Type]) -> Type:
-    start = lexer.start
-    name = lexer.advance()
-    if name in aliases:
-        return aliases[name]
-    if name in _TOKENS:
-        return Shape(ElementType.TOKEN)
-    if lexer.text == "<":
-        lexer.balanced("'<'")
-    return OtherType(lexer.source[start : lexer.previous_stop])
-
-
 _TOKENS: Final = {"!stablehlo.token", "!mhlo.token"}
 
 
@@ -284,10 +221,10 @@ def element_type_of(text: str) -> ElementType | None:
     integer = re.fullmatch(r"(s|u)?i(\d+)", name)
     if integer:
         name = (integer[1] or "s") + integer[2]
-    return _ARRAYS.get(name)
+    return _OF_ARRAYS.get(name)
 
 
-_ARRAYS: Final = {str(each): each for each in ARRAY_TYPES}
+_OF_ARRAYS: Final = {str(each): each for each in ARRAY_TYPES}
 
 _ELEMENTS: Final[Mapping[str, str]] = {
     "i1": "pred",
@@ -332,16 +269,75 @@ symbols and attributes of dialects: as many types as MLIR's dialects have."""
 
 
 class AttributeReader:
-    """Takes attributes; ``types`` are the names that the text gives to types."""
+    """Takes types, attributes and locations; ``named_types`` are those with names in the text."""
 
     def __init__(self, lexer: MlirLexer) -> None:
         self.lexer = lexer
-        self.types: dict[str, Type] = {}
-        self._depth = 0
+        self.named_types: dict[str, Type] = {}
+        self._depths = Counter[str]()
+
+    def nested(self, what: str, read: Callable[[], _T]) -> _T:
+        """Take what may have others of its kind inside."""
+        if self._depths[what] >= MAX_NESTING:
+            raise self.lexer.error(f"{what} are nested more than {MAX_NESTING} deep")
+        self._depths[what] += 1
+        found = read()
+        self._depths[what] -= 1
+        return found
+
+    # Types
 
     def type(self) -> Type:
         """Take a type."""
-        return read_type(self.lexer, self.types)
+        lexer = self.lexer
+        if lexer.text in _ARRAYS:
+            return _read_array(lexer)
+        if lexer.text == "(":
+            return self.function_type()
+        if lexer.text == "tuple":
+            return self._tuple_type()
+        if lexer.kind == "alias" and lexer.text[0] == "!":
+            return self._dialect_type()
+        if lexer.text == "none":
+            return OtherType(lexer.advance())
+        return Shape(_read_element_type(lexer))
+
+    def function_type(self) -> FunctionType:
+        """Take ``(tensor<2xf32>) -> tensor<f32>``."""
+        inputs = self._listed_types("(", ")", "the types")
+        self.lexer.expect("->", "after the types of operands")
+        return FunctionType(inputs, self.result_types())
+
+    def result_types(self) -> tuple[Type, ...]:
+        """Take the type of a result, or those of several in parentheses."""
+        if self.lexer.text == "(":
+            return self._listed_types("(", ")", "the types of results")
+        return (self.type(),)
+
+    def _listed_types(self, opening: str, closing: str, what: str) -> tuple[Type, ...]:
+        return self.nested("types", lambda: self.lexer.listed(self.type, opening, closing, what))
+
+    def _tuple_type(self) -> Shape:
+        start = self.lexer.start
+        self.lexer.advance()
+        shapes = shapes_of(self._listed_types("<", ">", "the elements"))
+        if shapes is None:
+            message = "a tuple has arrays, tuples and tokens as elements"
+            raise self.lexer.error_since(start, message)
+        return Shape.of_tuple(shapes)
+
+    def _dialect_type(self) -> Type:
+        lexer, start = self.lexer, self.lexer.start
+        name = lexer.advance()
+        if name in self.named_types:
+            return self.named_types[name]
+        if name in _TOKENS:
+            return Shape(ElementType.TOKEN)
+        if lexer.text == "<":
+            lexer.balanced("'<'")
+        return OtherType(lexer.source[start : lexer.previous_stop])
+
+    # Attributes
 
     def dictionary(self) -> dict[str, Attribute]:
         """Take ``{name = value, flag, ...}``."""
@@ -364,20 +360,14 @@ class AttributeReader:
 
     def value(self) -> Attribute:
         """Take the value of an attribute."""
-        if self._depth > MAX_NESTING:
-            raise self.lexer.error(f"attributes are nested more than {MAX_NESTING} deep")
-        self._depth += 1
-        try:
-            return self._value()
-        finally:
-            self._depth -= 1
+        return self.nested("attributes", self._value)
 
     def _value(self) -> Attribute:
         lexer = self.lexer
         read = self._by_kind.get(lexer.kind) or self._by_text.get(lexer.text)
         if read:
             return read(self)
-        if at_type(lexer):
+        if lexer.text in _TYPES or _NUMBER.fullmatch(lexer.text):
             return self.type()
         if lexer.kind == "name":
             return Keyword(lexer.advance())
@@ -441,10 +431,82 @@ class AttributeReader:
         return self.lexer.advance() == "unit"
 
     def _dense(self) -> DenseElements:
-        return read_dense(self.lexer, self.type)
+        """Take ``dense<values> : type``."""
+        lexer = self.lexer
+        start, is_elided = lexer.start, lexer.advance() == "dense_resource"
+        body_at = lexer.start
+        lexer.balanced("'<' after dense")
+        lexer.expect(":", "before the type of dense elements")
+        type_at, found = lexer.start, self.type()
+        if not isinstance(found, Shape) or not found.is_array or found.is_unbounded:
+            message = "expected the type of an array of known sizes, such as tensor<2xf32>"
+            raise lexer.error_since(type_at, message)
+        if is_elided:
+            return DenseElements(found, None)
+        inner = MlirLexer(lexer.source, lexer.file, body_at)
+        inner.advance()
+        values = _read_values(inner, found)
+        if len(values) not in {1, found.element_count}:
+            message = f"there are {len(values)} values for {found.text(layout=False)}"
+            raise lexer.error_since(start, message)
+        inner.expect(">", "after dense elements")
+        return DenseElements(found, values)
+
+    # Locations
+
+    def location(self) -> Location | None:
+        """Take ``loc(...)``, if it is there."""
+        if not self.lexer.accept("loc"):
+            return None
+        self.lexer.expect("(", "after loc")
+        found = self._inner_location()
+        self.lexer.expect(")", "after a location")
+        return found
+
+    def _inner_location(self) -> Location:
+        return self.nested("locations", self._location)
 
     def _location(self) -> Location:
-        return read_location(self.lexer)
+        lexer = self.lexer
+        if lexer.kind == "alias" and lexer.text[0] == "#":
+            return Location(alias=lexer.advance()[1:])
+        if lexer.kind == "string":
+            return self._named_location()
+        if lexer.accept("unknown"):
+            return UNKNOWN
+        if lexer.accept("callsite"):
+            lexer.expect("(", "after callsite")
+            callee = self._inner_location()
+            lexer.expect("at", "between the locations of a call")
+            caller = self._inner_location()
+            lexer.expect(")", "after the locations of a call")
+            return Location(parts=(callee, caller))
+        if lexer.accept("fused"):
+            if lexer.text == "<":
+                lexer.balanced("'<'")
+            parts = lexer.listed(self._inner_location, "[", "]", "the locations")
+            return Location(parts=parts)
+        raise lexer.expected('a location, such as "model.py":3:1')
+
+    def _named_location(self) -> Location:
+        """Take a name, with a location behind it or not, or a place in a file."""
+        lexer = self.lexer
+        text = lexer.string()
+        if lexer.accept("("):
+            part = self._inner_location()
+            lexer.expect(")", "after the location of a name")
+            return Location(name=text, parts=(part,))
+        if not lexer.accept(":"):
+            return Location(name=text)
+        line = lexer.integer("a line")
+        while lexer.accept(":"):
+            lexer.integer("a column")
+        if lexer.accept("to"):
+            if lexer.kind == "number":
+                lexer.integer("an integer")
+            while lexer.accept(":"):
+                lexer.integer("a line or a column")
+        return Location(file=text, line=line)
 
     _by_kind: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
         "number": _number,
@@ -459,7 +521,7 @@ class AttributeReader:
         "unit": _unit,
         "array": _array,
         **dict.fromkeys(("dense", "dense_resource"), _dense),
-        "loc": _location,
+        "loc": location,
         **dict.fromkeys(("affine_map", "affine_set"), _affine),
     }
     """How a value is read, by the kind of its first token, or by the token."""
@@ -483,47 +545,15 @@ class DenseElements:
     shape: Shape
     values: tuple[Number, ...] | None
 
-    @property
-    def is_splat(self) -> bool:
-        """Whether one value stands for all."""
-        return self.values is not None and len(self.values) == 1 != self.shape.element_count
-
     def all_values(self) -> tuple[Number, ...] | None:
         """A value for each element; ``None`` if they are not known, or one stands for too many."""
-        if self.values is None or not self.is_splat:
+        count = self.shape.element_count
+        if self.values is None or len(self.values) == count:
             return self.values
-        if self.shape.element_count > MAX_REPEATED:
-            return None
-        return self.values * self.shape.element_count
+        return self.values * count if count <= MAX_REPEATED else None
 
 
-def read_dense(lexer: MlirLexer, read_type: Callable[[], Type]) -> DenseElements:
-    """Take ``dense<values> : type``.
-
-    Raises:
-        MlirTextError: the values do not fit the type.
-    """
-    start, is_elided = lexer.start, lexer.advance() == "dense_resource"
-    body_at = lexer.start
-    lexer.balanced("'<' after dense")
-    lexer.expect(":", "before the type of dense elements")
-    type_at, found = lexer.start, read_type()
-    if not isinstance(found, Shape) or not found.is_array or found.is_unbounded:
-        message = "expected the type of an array of known sizes, such as tensor<2xf32>"
-        raise lexer.error_since(type_at, message)
-    if is_elided:
-        return DenseElements(found, None)
-    inner = MlirLexer(lexer.source, lexer.file, body_at)
-    inner.advance()
-    values = _read_values(inner, found)
-    if not (values is None or len(values) in {1, found.element_count}):
-        message = f"there are {len(values)} values for {found.text(layout=False)}"
-        raise lexer.error_since(start, message)
-    inner.expect(">", "after dense elements")
-    return DenseElements(found, values)
-
-
-def _read_values(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...] | None:
+def _read_values(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...]:
     if lexer.kind == "string":
         return _of_bytes(lexer, shape)
     if lexer.text == ">":
@@ -641,10 +671,14 @@ def _decoded(content: bytes, element_type: ElementType) -> tuple[Number, ...]:
     if element_type.kind is Kind.COMPLEX:
         parts = _decoded(content, element_type.component)
         return tuple(map(complex, parts[::2], parts[1::2]))  # pyright: ignore[reportArgumentType] - parts are real
-    letter = _LETTERS.get(element_type)
-    if letter is None:
+    if element_type.bits <= 8:  # noqa: PLR2004 - of a byte
         return tuple(map(_numbers_of_bytes(element_type).__getitem__, content))
+    letter = _LETTERS[element_type.kind][element_type.bits // 32]
     return struct.unpack(f"<{len(content) // element_type.bytes}{letter}", content)
+
+
+_LETTERS: Final = {Kind.SIGNED: "hiq", Kind.UNSIGNED: "HIQ", Kind.FLOAT: "efd"}
+"""Python's names for numbers of 16, 32 and 64 bits."""
 
 
 @cache
@@ -677,22 +711,6 @@ def _float_of(code: int, element_type: ElementType) -> float:
     return -value if is_negative else value
 
 
-_LETTERS: Final[Mapping[ElementType, str]] = {
-    ElementType.S8: "b",
-    ElementType.S16: "h",
-    ElementType.S32: "i",
-    ElementType.S64: "q",
-    ElementType.U8: "B",
-    ElementType.U16: "H",
-    ElementType.U32: "I",
-    ElementType.U64: "Q",
-    ElementType.F16: "e",
-    ElementType.F32: "f",
-    ElementType.F64: "d",
-}
-"""Python's names for the types of numbers in bytes."""
-
-
 # Locations in MLIR text: where in the source of a program an operation comes from.
 
 
@@ -707,63 +725,6 @@ class Location(NamedTuple):
 
 
 UNKNOWN: Final = Location()
-
-
-def read_location(lexer: MlirLexer) -> Location:
-    """Take ``loc(...)``.
-
-    Raises:
-        MlirTextError: there is no location here.
-    """
-    lexer.expect("loc", "before a location")
-    lexer.expect("(", "after loc")
-    found = _read_inner(lexer, 0)
-    lexer.expect(")", "after a location")
-    return found
-
-
-def _read_inner(lexer: MlirLexer, depth: int) -> Location:
-    if depth > MAX_NESTING:
-        raise lexer.error(f"locations are nested more than {MAX_NESTING} deep")
-    if lexer.kind == "alias" and lexer.text[0] == "#":
-        return Location(alias=lexer.advance()[1:])
-    if lexer.kind == "string":
-        return _read_named(lexer, depth)
-    if lexer.accept("unknown"):
-        return UNKNOWN
-    if lexer.accept("callsite"):
-        lexer.expect("(", "after callsite")
-        callee = _read_inner(lexer, depth + 1)
-        lexer.expect("at", "between the locations of a call")
-        caller = _read_inner(lexer, depth + 1)
-        lexer.expect(")", "after the locations of a call")
-        return Location(parts=(callee, caller))
-    if lexer.accept("fused"):
-        if lexer.text == "<":
-            lexer.balanced("'<'")
-        parts = lexer.listed(lambda: _read_inner(lexer, depth + 1), "[", "]", "the locations")
-        return Location(parts=parts)
-    raise lexer.expected('a location, such as "model.py":3:1')
-
-
-def _read_named(lexer: MlirLexer, depth: int) -> Location:
-    """Take a name, with a location behind it or not, or a place in a file."""
-    text = lexer.string()
-    if lexer.accept("("):
-        part = _read_inner(lexer, depth + 1)
-        lexer.expect(")", "after the location of a name")
-        return Location(name=text, parts=(part,))
-    if not lexer.accept(":"):
-        return Location(name=text)
-    line = lexer.integer("a line")
-    while lexer.accept(":"):
-        lexer.integer("a column")
-    if lexer.accept("to"):
-        if lexer.kind == "number":
-            lexer.integer("an integer")
-        while lexer.accept(":"):
-            lexer.integer("a line or a column")
-    return Location(file=text, line=line)
 
 
 class SourcePlace(NamedTuple):

@@ -32,7 +32,7 @@ def _module(reader: OperationReader, draft: OperationDraft) -> None:
     if lexer.kind == "symbol":
         draft.attributes["sym_name"] = lexer.symbol("the name of the module")
     if lexer.accept("attributes"):
-        draft.attributes |= reader.attributes.dictionary()
+        draft.attributes |= reader.dictionary()
     draft.regions = (reader.region(),)
 
 
@@ -46,9 +46,9 @@ def _function(reader: OperationReader, draft: OperationDraft) -> None:
     if lexer.accept("->"):
         _skip_results(reader)
     if lexer.accept("attributes"):
-        draft.attributes |= reader.attributes.dictionary()
+        draft.attributes |= reader.dictionary()
     if lexer.text == "{":
-        draft.regions = (reader.region_of_dialect("func", arguments),)
+        draft.regions = (reader.region(arguments),)
 
 
 def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
@@ -58,7 +58,7 @@ def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
         if lexer.kind == "value":
             return reader.argument()
         start, found = lexer.start, reader.type()
-        attributes = reader.attributes.dictionary() if lexer.text == "{" else {}
+        attributes = reader.dictionary() if lexer.text == "{" else {}
         return Argument(Name("", start), found, attributes, None)
 
     lexer = reader.lexer
@@ -72,7 +72,7 @@ def _skip_results(reader: OperationReader) -> None:
     def skip() -> None:
         reader.type()
         if lexer.text == "{":
-            reader.attributes.dictionary()
+            reader.dictionary()
 
     if lexer.text == "(":
         lexer.listed(skip, "(", ")", "the results")
@@ -228,7 +228,7 @@ def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for 
     if lexer.text == "<":  # the name of the attribute is left out
         start = lexer.start + 1
         return DialectAttribute("", lexer.balanced("'<'")[1:-1], start)
-    return lexer.integer("an integer") if lexer.kind == "number" else reader.attributes.value()
+    return lexer.integer("an integer") if lexer.kind == "number" else reader.value()
 
 
 # Operations printed in other ways.
@@ -249,7 +249,7 @@ def _constant(reader: OperationReader, draft: OperationDraft) -> None:
     """``dense<0> : tensor<i32>``."""
     reader.attribute_dictionary(draft)
     start = reader.lexer.start
-    value = reader.attributes.value()
+    value = reader.value()
     if not isinstance(value, DenseElements):
         message = "expected dense elements, such as dense<0> : tensor<i32>"
         raise reader.lexer.error_since(start, message)
@@ -295,7 +295,7 @@ def _dot_general(reader: OperationReader, draft: OperationDraft) -> None:
         for side in ("lhs", "rhs"):
             if side == "rhs":
                 lexer.expect("x", "between the dimensions of both operands")
-            draft.attributes[f"{side}_{_PAIRED[word]}"] = reader.attributes.value()
+            draft.attributes[f"{side}_{_PAIRED[word]}"] = reader.value()
     reader.attributes_and_types(draft)
 
 
@@ -319,7 +319,7 @@ def _convolution(reader: OperationReader, draft: OperationDraft) -> None:
         lexer.expect("window", "before a window")
         lexer.expect("=", "after window")
         start = lexer.start
-        window = reader.attributes.dictionary()
+        window = reader.dictionary()
         for name, value in window.items():
             if name not in _OF_WINDOWS:
                 message = f"a window has no {name}; expected {', '.join(_OF_WINDOWS)}"
