@@ -55,16 +55,18 @@ class Window:
         return len(self.size)
 
     def __str__(self) -> str:
-        names = [name for name in _WINDOW_DEFAULTS if self._is_special(name)]
-        return " ".join(self._written(name) for name in (["size", *names] if self.size else names))
-
-    def _is_special(self, name: str) -> bool:
-        return any(value != _WINDOW_DEFAULTS[name] for value in getattr(self, name))
+        special = (
+            name
+            for name, standard in _WINDOW_DEFAULTS.items()
+            if any(value != standard for value in getattr(self, name))
+        )
+        return " ".join(map(self._written, ["size", *special] if self.size else special))
 
     def _written(self, name: str) -> str:
-        if name == "pad":
-            return "pad=" + "x".join(f"{low}_{high}" for low, high in self.pad)
-        return f"{name}=" + "x".join(map(str, getattr(self, name)))
+        values = (
+            (f"{low}_{high}" for low, high in self.pad) if name == "pad" else getattr(self, name)
+        )
+        return f"{name}=" + "x".join(map(str, values))
 
 
 _WINDOW_DEFAULTS = {"stride": 1, "pad": (0, 0), "lhs_dilate": 1, "rhs_dilate": 1, "rhs_reversal": 0}
@@ -235,12 +237,8 @@ _SIZES = re.compile(r"-?\d{1,18}(?:x-?\d{1,18})*")
 _EDGES = re.compile(r"-?\d{1,18}_-?\d{1,18}(?:x-?\d{1,18}_-?\d{1,18})*")
 
 _WINDOW_FIELDS: dict[str, Callable[[HloLexer], tuple[Any, ...]]] = {
-    "size": _read_sizes,
-    "stride": _read_sizes,
+    **dict.fromkeys(("size", *_WINDOW_DEFAULTS), _read_sizes),
     "pad": _read_edges,
-    "lhs_dilate": _read_sizes,
-    "rhs_dilate": _read_sizes,
-    "rhs_reversal": _read_sizes,
 }
 
 
@@ -379,16 +377,13 @@ ReplicaGroups: TypeAlias = ListedGroups | IotaGroups | MeshGroups
 def read_replica_groups(lexer: HloLexer) -> ReplicaGroups:
     """Take groups of devices in any form."""
     if lexer.text == "{":
-        return ListedGroups(lexer.braced(lambda: _read_group(lexer), "the groups"))
+        groups = lexer.braced(lambda: lexer.integers("the devices of a group"), "the groups")
+        return ListedGroups(groups)
     if lexer.text == "[":
         return _read_iota_groups(lexer)
     if lexer.accept("mesh"):
         return _read_mesh_groups(lexer)
     raise lexer.expected("replica groups such as {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2] {'x'}")
-
-
-def _read_group(lexer: HloLexer) -> tuple[int, ...]:
-    return lexer.braced(lexer.integer, "the devices of a group")
 
 
 def _read_bracketed_sizes(lexer: HloLexer) -> tuple[int, ...]:
@@ -645,24 +640,16 @@ def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
 
 
 def _read_metadata_value(lexer: HloLexer) -> str | int:
-    if lexer.kind == "string":
-        return lexer.string()
     if lexer.kind == "number":
         return lexer.integer()
-    return (
-        lexer.balanced("a text, a number or a list in braces")
-        if lexer.text == "{"
-        else lexer.word("a value")
-    )
+    if lexer.text == "{":
+        return lexer.balanced("a list in braces")
+    return _string_or(lexer.word, lexer, "a value")
 
 
-def _write_metadata(entries: Mapping[str, str | int]) -> str:
-    pairs = (f"{name}={_written_value(value)}" for name, value in entries.items())
-    return f"{{{' '.join(pairs)}}}"
-
-
-def _written_value(value: str | int) -> str:
-    return escape(value) if isinstance(value, str) and not value.startswith("{") else str(value)
+def _string_or(other: Callable[[str], str], lexer: HloLexer, what: str) -> str:
+    """Take a quoted text, or what stands in its place."""
+    return lexer.string() if lexer.kind == "string" else other(what)
 
 
 def _read_frontend(lexer: HloLexer) -> Mapping[str, str]:
@@ -672,17 +659,23 @@ def _read_frontend(lexer: HloLexer) -> Mapping[str, str]:
 
 
 def _read_frontend_pair(lexer: HloLexer) -> tuple[str, str]:
-    name = (
-        lexer.string() if lexer.kind == "string" else lexer.word("the name of a frontend attribute")
-    )
+    name = _string_or(lexer.word, lexer, "the name of a frontend attribute")
     lexer.expect("=", f"after {name}")
-    return name, lexer.string() if lexer.kind == "string" else lexer.balanced(
-        "a text in quotes or braces"
-    )
+    return name, _string_or(lexer.balanced, lexer, "a text in quotes or braces")
 
 
-def _write_frontend(entries: Mapping[str, str]) -> str:
-    return f"{{{','.join(f'{name}={_written_value(value)}' for name, value in entries.items())}}}"
+def _pairs_joined(separator: str) -> Callable[[Mapping[str, str | int]], str]:
+    """The writer of names and values in braces; a text in braces keeps its braces."""
+
+    def write(entries: Mapping[str, str | int]) -> str:
+        pairs = (f"{name}={_written_value(value)}" for name, value in entries.items())
+        return f"{{{separator.join(pairs)}}}"
+
+    return write
+
+
+def _written_value(value: str | int) -> str:
+    return escape(value) if isinstance(value, str) and not value.startswith("{") else str(value)
 
 
 def _write_donor(donor: tuple[int, tuple[int, ...]]) -> str:
@@ -732,8 +725,8 @@ REPLICA_GROUPS = Codec(read_replica_groups)
 ALIASING = list_of(Codec(read_alias), "the aliases", ", ")
 DONORS = list_of(Codec(read_donor, _write_donor), "the buffer donors", ", ")
 PROGRAM_SHAPE = Codec(read_program_shape, "{{{}}}".format)
-METADATA = Codec(_read_metadata, _write_metadata)
-FRONTEND = Codec(_read_frontend, _write_frontend)
+METADATA = Codec(_read_metadata, _pairs_joined(" "))
+FRONTEND = Codec(_read_frontend, _pairs_joined(","))
 
 
 class Reference(enum.Enum):
@@ -771,61 +764,44 @@ ENUMERATIONS = {
 }
 """The words that attributes may be, if there is a fixed set."""
 
-_NAMES_BY_CODEC: tuple[tuple[Codec | Reference, str], ...] = (
-    (ALIASING, "output_to_operand_aliasing"),
-    (
-        BOOLEAN,
-        (
-            "constrain_layout custom_call_has_side_effect has_dynamic_root indices_are_sorted "
-            "is_composite is_host_transfer is_reverse is_stable largest left_side lower "
-            "unique_indices unit_diagonal use_global_device_ids"
-        ),
-    ),
-    (FLOAT, "epsilon"),
-    (
-        INTEGER,
-        (
-            "batch_group_count channel_id cross_program_prefetch_index delta exponent_bits "
-            "feature_group_count feature_index index index_vector_dim inferred_dimension "
-            "iota_dimension k mantissa_bits num_carries"
-        ),
-    ),
-    (
-        INTEGERS,
-        (
-            "collapsed_slice_dims dimensions dynamic_slice_sizes fft_length input_batching_dims "
-            "inserted_window_dims lhs_batch_dims lhs_contracting_dims lhs_ragged_dims offset_dims "
-            "operand_batching_dims rhs_batch_dims rhs_contracting_dims rhs_group_dims "
-            "scatter_dims_to_operand_dims scatter_indices_batching_dims shifts start_index_map "
-            "start_indices_batching_dims update_window_dims"
-        ),
-    ),
-    (INTEGER_LISTS, "source_target_pairs"),
-    (LABELS, "dim_labels"),
-    (NESTED_INTEGERS, "slice_sizes"),
-    (PADDING, "padding"),
-    (ACCURACY, "result_accuracy"),
-    (BRACKETED, "domain"),
-    (RAW, "sparsity_config"),
-    (REPLICA_GROUPS, "replica_groups"),
-    (SHAPE, "outfeed_shape"),
-    (SHAPES, "operand_layout_constraints"),
-    (SLICES, "slice"),
-    (STRING, "async_execution_thread custom_call_target infeed_config outfeed_config"),
-    (WINDOW, "window"),
-    (WORD, "algorithm conv_kind convolution_kind is_associative mode"),
-    *((_word_of(words), name) for name, words in ENUMERATIONS.items()),
-    (WORDS, "operand_precision"),
-    (
-        Reference.COMPUTATION,
-        "body calls condition false_computation scatter select to_apply true_computation",
-    ),
-    (Reference.COMPUTATIONS, "branch_computations called_computations"),
-    (Reference.LITERAL, "indices literal"),
-)
+_NAMES_BY_CODEC: dict[Codec | Reference, str] = {
+    ALIASING: "output_to_operand_aliasing",
+    BOOLEAN: """constrain_layout custom_call_has_side_effect has_dynamic_root indices_are_sorted
+        is_composite is_host_transfer is_reverse is_stable largest left_side lower unique_indices
+        unit_diagonal use_global_device_ids""",
+    FLOAT: "epsilon",
+    INTEGER: """batch_group_count channel_id cross_program_prefetch_index delta exponent_bits
+        feature_group_count feature_index index index_vector_dim inferred_dimension iota_dimension
+        k mantissa_bits num_carries""",
+    INTEGERS: """collapsed_slice_dims dimensions dynamic_slice_sizes fft_length input_batching_dims
+        inserted_window_dims lhs_batch_dims lhs_contracting_dims lhs_ragged_dims offset_dims
+        operand_batching_dims rhs_batch_dims rhs_contracting_dims rhs_group_dims
+        scatter_dims_to_operand_dims scatter_indices_batching_dims shifts start_index_map
+        start_indices_batching_dims update_window_dims""",
+    INTEGER_LISTS: "source_target_pairs",
+    LABELS: "dim_labels",
+    NESTED_INTEGERS: "slice_sizes",
+    PADDING: "padding",
+    ACCURACY: "result_accuracy",
+    BRACKETED: "domain",
+    RAW: "sparsity_config",
+    REPLICA_GROUPS: "replica_groups",
+    SHAPE: "outfeed_shape",
+    SHAPES: "operand_layout_constraints",
+    SLICES: "slice",
+    STRING: "async_execution_thread custom_call_target infeed_config outfeed_config",
+    WINDOW: "window",
+    WORD: "algorithm conv_kind convolution_kind is_associative mode",
+    **{_word_of(words): name for name, words in ENUMERATIONS.items()},
+    WORDS: "operand_precision",
+    Reference.COMPUTATION: """body calls condition false_computation scatter select to_apply
+        true_computation""",
+    Reference.COMPUTATIONS: "branch_computations called_computations",
+    Reference.LITERAL: "indices literal",
+}
 
 ATTRIBUTES: dict[str, Codec | Reference] = {
-    name: codec for codec, names in _NAMES_BY_CODEC for name in names.split()
+    name: codec for codec, names in _NAMES_BY_CODEC.items() for name in names.split()
 } | COMMON_ATTRIBUTES
 """The codecs of the attributes of instructions; :mod:`ops.hlo.opcodes` has those of each opcode."""
 

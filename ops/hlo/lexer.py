@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from indexing.layout import Shape
 from indexing.passes import BLANK, PLAIN_ARRAY, SHAPE_TYPES, read_shape
@@ -182,22 +182,12 @@ def escape(text: str) -> str:
     >>> print(escape('a\n"b" é'))
     "a\n\"b\" \303\251"
     """
-    escaped = (
-        _ESCAPES.get(byte) or _escaped(byte) for byte in text.encode("utf-8", "surrogateescape")
-    )
+    escaped = map(_ESCAPED.__getitem__, text.encode("utf-8", "surrogateescape"))
     return f'"{"".join(escaped)}"'
 
 
-def _escaped(byte: int) -> str:
-    return chr(byte) if _SPACE <= byte < _DELETE else f"\\{byte:03o}"
-
-
-_SPACE, _DELETE = 0x20, 0x7F
-_ESCAPES = {
-    ord("\n"): "\\n",
-    ord("\r"): "\\r",
-    ord("\t"): "\\t",
-    ord('"'): '\\"',
-    ord("'"): "\\'",
-    ord("\\"): "\\\\",
+_ESCAPED: Final = {
+    **{byte: chr(byte) if byte in range(0x20, 0x7F) else f"\\{byte:03o}" for byte in range(256)},
+    **{ord(mark): f"\\{name}" for mark, name in zip("\n\r\t\"'\\", "nrt\"'\\", strict=True)},
 }
+"""How each byte is written in quotes."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import copysign, isnan
-from typing import Any
+from typing import Any, Final
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError
 from indexing.passes import MAX_NESTING
@@ -60,12 +59,11 @@ class Literal:
         indices = index if isinstance(index, tuple) else (index,)
         if self.values is None:
             raise ShapeError(f"the values of {self} are not known")
-        if len(indices) != self.shape.rank or not all(
-            map(_is_inside, indices, self.shape.dimensions)
-        ):
+        pairs = [*zip(indices, self.shape.dimensions, strict=False)]
+        if len(indices) != self.shape.rank or not all(0 <= at < size for at, size in pairs):
             raise ShapeError(f"{list(indices)} is no index of {self.shape}")
         offset = 0
-        for position, size in zip(indices, self.shape.dimensions, strict=True):
+        for position, size in pairs:
             offset = offset * size + position
         return self.values[offset]
 
@@ -88,25 +86,21 @@ class Literal:
         return f"{self.shape} {self.text}"
 
 
-def _is_inside(position: int, size: int) -> bool:
-    return 0 <= position < size
-
-
 def _numpy_name(element_type: ElementType) -> str:
     if element_type.kind is Kind.BOOLEAN:
         return "bool"
-    smallest, stem = _NUMPY_STEMS[element_type.kind]
+    smallest = 16 if element_type.kind is Kind.FLOAT else 8
     bits = 32 if element_type is ElementType.BF16 else max(smallest, element_type.bits)
-    return f"{stem}{bits}"
+    return f"{NUMPY_STEMS[element_type.kind]}{bits}"
 
 
-_NUMPY_STEMS = {
-    Kind.SIGNED: (8, "int"),
-    Kind.UNSIGNED: (8, "uint"),
-    Kind.FLOAT: (16, "float"),
-    Kind.COMPLEX: (64, "complex"),
+NUMPY_STEMS: Final = {
+    Kind.SIGNED: "int",
+    Kind.UNSIGNED: "uint",
+    Kind.FLOAT: "float",
+    Kind.COMPLEX: "complex",
 }
-"""The width of the narrowest NumPy type of a kind, and the stem of its name."""
+"""How the names of NumPy's types begin, before their width."""
 
 
 def read_literal(lexer: HloLexer, shape: Shape) -> Literal:
@@ -117,7 +111,7 @@ def read_literal(lexer: HloLexer, shape: Shape) -> Literal:
     """
     start = lexer.start
     literal = _read(lexer, shape, start)
-    text = _without_comments(lexer.source[start : lexer.previous_stop])
+    text = " ".join(_COMMENT.sub(" ", lexer.source[start : lexer.previous_stop]).split())
     return Literal(shape, literal.values, literal.elements, text)
 
 
@@ -258,10 +252,6 @@ def _read_complex(lexer: HloLexer, element_type: ElementType) -> complex:
     imaginary = _read_float(lexer, part)
     lexer.expect(")", "after the imaginary part")
     return complex(real, imaginary)
-
-
-def _without_comments(text: str) -> str:
-    return " ".join(itertools.chain.from_iterable(part.split() for part in _COMMENT.split(text)))
 
 
 _WORDS = {"true": True, "false": False}

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
+from itertools import chain
 from re import compile as compiled
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
 from indexing.layout import Shape
 from indexing.passes import Constraint
-from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, Reference
+from ops.hlo.attributes import ATTRIBUTES, METADATA, MODULE_ATTRIBUTES, Codec, Reference
 from ops.hlo.errors import (
     AmbiguousNameError,
     DetachedError,
@@ -168,7 +169,8 @@ class Instruction(Displayed):
             attributes, literal = dict(self.attributes), self.literal
             values = self.operands, attributes, literal, self.parameter_number, 0, 0, self.sizes
             return _unpickled, (self.name, self.opcode, self.shape, *values)
-        return _instruction_of, (self.computation, self.computation.instructions.index(self))
+        home = self.computation
+        return _member, (home, "instructions", home.instructions.index(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -275,7 +277,7 @@ class Computation(Displayed):
             copies = _copies(self.instructions, {})
             parts = self.name, (*copies.values(),), copies[self.root], self.execution_thread
             return Computation, parts
-        return _computation_of, (self.module, self.module.computations.index(self))
+        return _member, (self.module, "computations", self.module.computations.index(self))
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -323,11 +325,7 @@ class HloModule:
     @property
     def instructions(self) -> Iterator[Instruction]:
         """The instructions of all computations, in order."""
-        return (
-            instruction
-            for computation in self.computations
-            for instruction in computation.instructions
-        )
+        return chain.from_iterable(each.instructions for each in self.computations)
 
     def __getitem__(self, name: str) -> Instruction:
         """The instruction with a name, with or without ``%``, wherever it stands.
@@ -392,7 +390,10 @@ class HloModule:
             for name, value in self.attributes.items()
         )
         head = ", ".join([f"HloModule {self.name}", *attributes])
-        tables = [_table_text(name, rows) for name, rows in self.tables.items()]
+        tables = (
+            "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
+            for name, rows in self.tables.items()
+        )
         return "\n\n".join([head, *tables, *map(str, self.computations)]) + "\n"
 
     def _repr_html_(self) -> str:
@@ -492,22 +493,12 @@ def _unpickled(*fields: Any) -> Instruction:  # noqa: ANN401 - of any field
     return detached(made, attributes=made.attributes)
 
 
-def _computation_of(module: HloModule, position: int) -> Computation:
-    return module.computations[position]
-
-
-def _instruction_of(computation: Computation, position: int) -> Instruction:
-    return computation.instructions[position]
-
-
-def _table_text(name: str, rows: Mapping[int, str | Mapping[str, int]]) -> str:
-    return "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
+def _member(owner: HloModule | Computation, part: str, position: int) -> Computation | Instruction:
+    return getattr(owner, part)[position]
 
 
 def _row_text(row: str | Mapping[str, int]) -> str:
-    if isinstance(row, str):
-        return escape(row)
-    return f"{{{' '.join(f'{name}={value}' for name, value in row.items())}}}"
+    return escape(row) if isinstance(row, str) else METADATA.write(row)
 
 
 def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type for each format)
@@ -516,12 +507,9 @@ def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type fo
         return form.write(value)
     if form is Reference.LITERAL:
         return str(value)
-    names = (
-        f"%{value.name}"
-        if form is Reference.COMPUTATION
-        else ", ".join(f"%{item.name}" for item in value)
-    )
-    return names if form is Reference.COMPUTATION else f"{{{names}}}"
+    if form is Reference.COMPUTATION:
+        return f"%{value.name}"
+    return f"{{{', '.join(f'%{item.name}' for item in value)}}}"
 
 
 # Where in the source of a program an instruction comes from, as its metadata says.

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from indexing.layout import ElementType, Kind, Shape
 from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import RunError
+from ops.hlo.literal import NUMPY_STEMS
 from ops.hlo.module import HloModule, Instruction
 from simplifier.errors import check_type
 from simplifier.forms import np
@@ -118,16 +119,10 @@ def dtype_of(element_type: ElementType) -> np.dtype[Any]:
         _of_jax("ml_dtypes")
     if name.startswith(("bf", "f8")):
         return np.dtype(name.replace("bf", "bfloat").replace("f8", "float8_"))
-    return np.dtype(f"{_STEMS[element_type.kind]}{element_type.bits}")
+    return np.dtype(f"{NUMPY_STEMS[element_type.kind]}{element_type.bits}")
 
 
 _BITS: Final = 8
-_STEMS: Final = {
-    Kind.SIGNED: "int",
-    Kind.UNSIGNED: "uint",
-    Kind.FLOAT: "float",
-    Kind.COMPLEX: "complex",
-}
 
 
 @lru_cache(maxsize=64)
