@@ -153,7 +153,7 @@ class _ModuleReader:
     def __init__(self, lexer: HloLexer) -> None:
         self._lexer = lexer
         self._computations = ComputationTable()
-        self._instructions = InstructionReader(lexer, self._computations, self._inner_computation)
+        self._instructions = InstructionReader(lexer, self._computations)
 
     def module(self) -> HloModule:
         """Take a whole text."""
@@ -182,9 +182,7 @@ class _ModuleReader:
             )
 
     def _attributes(self) -> Mapping[str, Any]:
-        def read(form: Codec) -> Any:  # noqa: ANN401  (one type for each format)
-            return read_value(self._lexer, form)
-
+        read = partial(read_value, self._lexer)
         return MappingProxyType(read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read))
 
     def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
@@ -219,7 +217,7 @@ class _ModuleReader:
         """Take a computation, or all instructions of a text that is only a part of one."""
         if named or not self._at_instruction():
             return self._top_computation()
-        return self._add("entry", self._instructions.read_scrap(), "main")
+        return self._instructions.completed("entry", self._instructions.read_scrap())
 
     def _at_instruction(self) -> bool:
         lexer = self._lexer
@@ -260,11 +258,7 @@ class _ModuleReader:
         if declared and not declared.is_compatible_with(result):
             message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
             raise lexer.error(message, declared_at)
-        return self._add(name, table, self._execution_thread())
-
-    def _inner_computation(self, name: str) -> Computation:
-        """Take a computation that stands inside of an instruction."""
-        return self._add(name, self._instructions.read_all(name), "main")
+        return self._instructions.completed(name, table, self._execution_thread())
 
     def _declared_parameter(self) -> Shape:
         name = self._lexer.word("the name of a parameter without a percent sign")
@@ -278,19 +272,6 @@ class _ModuleReader:
         lexer.expect("execution_thread", "after the comma")
         lexer.expect("=", "after execution_thread")
         return lexer.string()
-
-    def _add(self, name: str, table: InstructionTable, thread: str) -> Computation:
-        """Complete a computation and check that its parameters are numbered without gaps."""
-        count = len(table.parameters)
-        for number, parameter in table.parameters.items():
-            if number >= count:
-                message = f"%{name} has no parameter {number}; expected 0 to {count - 1}"
-                self._lexer.instruction = parameter.name
-                parameter_span = self._lexer.span_of(parameter.start, parameter.stop)
-                raise self._lexer.error(message, parameter_span)
-        computation = Computation(name, tuple(table.instructions), table.result, thread)
-        self._computations.computations.append(computation)
-        return computation
 
 
 _TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
@@ -377,31 +358,18 @@ class _NotShown:
 
 
 class InstructionReader:
-    """Reads one instruction after another into the table of a computation.
+    """Reads one instruction after another into the table of a computation."""
 
-    ``read_body`` reads the body of a computation that stands inside of an instruction.
-    """
-
-    def __init__(
-        self,
-        lexer: HloLexer,
-        computations: ComputationTable,
-        read_body: Callable[[str], Computation],
-    ) -> None:
+    def __init__(self, lexer: HloLexer, computations: ComputationTable) -> None:
         self._lexer = lexer
         self._computations = computations
-        self._read_body = read_body
         self._table = InstructionTable()
         self._depth = 0
         self._started = set[Computation]()
         self._references: dict[Reference, Callable[[], Any]] = {
             Reference.COMPUTATION: self._computation,
-            Reference.COMPUTATIONS: lambda: lexer.listed(
-                self._computation, "{", "}", "the computations"
-            ),
-            Reference.INSTRUCTIONS: lambda: lexer.listed(
-                self._reference, "{", "}", "the instructions"
-            ),
+            Reference.COMPUTATIONS: lambda: lexer.braced(self._computation, "the computations"),
+            Reference.INSTRUCTIONS: lambda: lexer.braced(self._reference, "the instructions"),
             Reference.LITERAL: lambda: read_shaped_literal(lexer),
         }
 
@@ -428,6 +396,18 @@ class InstructionReader:
         while self._lexer.kind != "end":
             self._instruction("an instruction")
         return table
+
+    def completed(self, name: str, table: InstructionTable, thread: str = "main") -> Computation:
+        """The computation of a table, if its parameters are numbered without gaps."""
+        lexer, count = self._lexer, len(table.parameters)
+        for number, parameter in table.parameters.items():
+            if number >= count:
+                message = f"%{name} has no parameter {number}; expected 0 to {count - 1}"
+                lexer.instruction = parameter.name
+                raise lexer.error(message, lexer.span_of(parameter.start, parameter.stop))
+        computation = Computation(name, tuple(table.instructions), table.result, thread)
+        self._computations.computations.append(computation)
+        return computation
 
     def _instruction(self, expected: str) -> None:
         lexer, table = self._lexer, self._table
@@ -652,7 +632,8 @@ class InstructionReader:
         lexer = self._lexer
         if lexer.text == "{":
             self._enter()
-            computation = self._read_body(self._computations.unused_name("_"))
+            name = self._computations.unused_name("_")
+            computation = self.completed(name, self.read_all(name))
             self._depth -= 1
             return computation
         known = self._computations.by_name
@@ -681,29 +662,17 @@ class InstructionReader:
     # The end of an instruction
 
     def _finish(self, draft: _Draft, attributes: Mapping[str, Any]) -> Instruction:
-        instruction = Instruction(
-            draft.name,
-            draft.opcode,
-            draft.shape or self._inferred(draft, attributes),
-            draft.operands,
-            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
-            draft.literal,
-            draft.parameter_number,
-            draft.start,
-            self._lexer.previous_stop,
-        )
+        opcode, operands = draft.opcode, draft.operands
+        known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
+        fields = known, draft.literal, draft.parameter_number
+        place, shapes = (draft.start, self._lexer.previous_stop), (each.shape for each in operands)
         try:
+            shape = draft.shape or infer_shape(opcode, [*shapes], attributes)
+            instruction = Instruction(draft.name, opcode, shape, operands, *fields, *place)
             verify(instruction)
-        except AttributeValueError as error:
-            self._fail(draft, str(error))
-        return instruction
-
-    def _inferred(self, draft: _Draft, attributes: Mapping[str, Any]) -> Shape:
-        shapes = [operand.shape for operand in draft.operands]
-        try:
-            return infer_shape(draft.opcode, shapes, attributes)
         except (AttributeValueError, ShapeError) as error:
             self._fail(draft, str(error))
+        return instruction
 
     def _desugared(
         self, draft: _Draft, base: str, part: str, attributes: dict[str, Any]
