@@ -119,7 +119,8 @@ class ModuleEditor:
         draft, old, new = self._pair(old, new)
         if users is not None:
             some = [each for _, each in self._all_found(users)]
-            self._move_reads(draft, old, new, filter(draft.users(old).__contains__, some))
+            readers = filter(draft.users(old).__contains__, some)
+            self._move_uses(draft, old, new, readers, also_result=False)
         else:
             others = [each for each in draft.users(old) if each is not new]
             self._move_uses(draft, old, new, others)
@@ -291,17 +292,12 @@ class ModuleEditor:
         body = outline.body(self._names.like(stem))
         self._drafts[body] = ComputationDraft(body)
         self._effects.note(body, body.instructions)
-        given: dict[str, Any] = {attribute: body} | ({"kind": kind} if opcode == "fusion" else {})
-        if outline.waits:
-            given[CONTROL] = outline.waits
-        last = outline.results[-1]
-        kept = {
-            key: last.attributes[key]
-            for key in _ABOUT_THE_PROGRAM
-            if key in last.attributes and (key != "sharding" or len(outline.results) == 1)
-        }
-        new = builder.made(opcode, outline.outside, body.root.shape, kept | given)
-        call = self._added(draft, new, name, opcode)
+        given: dict[str, Any] = {attribute: body, CONTROL: outline.waits or None}
+        given |= {"kind": kind} if opcode == "fusion" else {}
+        last, home = outline.results[-1], draft.computation
+        call = self.insert(
+            opcode, outline.outside, body.root.shape, like=last, name=name, into=home, **given
+        )
         self._lead_to(outline, call)
         return call
 
@@ -454,16 +450,8 @@ class ModuleEditor:
         old: Instruction,
         new: Instruction,
         users: Iterable[Instruction],
-    ) -> None:
-        self._move_reads(draft, old, new, users)
-        draft.root = new if draft.root is old else draft.root
-
-    def _move_reads(
-        self,
-        draft: ComputationDraft,
-        old: Instruction,
-        new: Instruction,
-        users: Iterable[Instruction],
+        *,
+        also_result: bool = True,
     ) -> None:
         """Let users read another instruction; nothing is moved if one of them may not."""
         readers = [*users]
@@ -471,6 +459,7 @@ class ModuleEditor:
             builder.check_use("replace", each, old, new)
         self._is_changed = True
         draft.replace_uses(old, new, readers)
+        draft.root = new if draft.root is old and also_result else draft.root
 
     def _sweep(
         self,
