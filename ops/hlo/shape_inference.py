@@ -258,25 +258,9 @@ def widest(operands: Iterable[Sized]) -> ElementType:
     return reduce(ElementType.wider, [each.shape.element_type for each in operands])
 
 
-def _elementwise(op: Application) -> Sized:
-    return _alike(op).of_type(widest(op.operands))
-
-
-def _of_type(element_type: ElementType) -> ShapeRule:
-    """An elementwise result of another type."""
-    return lambda op: _alike(op).of_type(element_type)
-
-
-def _of_written_type(op: Application) -> Sized:
-    return _alike(op).of_type(op.written.element_type)
-
-
-def _select(op: Application) -> Sized:
-    return _alike(op).of_type(widest(op.operands[1:]))
-
-
-def _clamp(op: Application) -> Sized:
-    return _alike(op).of_type(op.operands[1].shape.element_type)
+def _elementwise(type_of: Callable[[Application], ElementType]) -> ShapeRule:
+    """A result for each element of the operands, of some type."""
+    return lambda op: _alike(op).of_type(type_of(op))
 
 
 def _map(op: Application) -> Sized:
@@ -399,7 +383,7 @@ def padded_size(size: Size, low: Size, high: Size, interior: int) -> Size:
 # The rules.
 
 SHAPE_RULES: Final[dict[str, ShapeRule]] = {
-    **dict.fromkeys(LIKE_OPERANDS, _elementwise),
+    **dict.fromkeys(LIKE_OPERANDS, _elementwise(lambda op: widest(op.operands))),
     **dict.fromkeys(
         ("add-dependency", "async-update", "batch-norm-inference", "cholesky", "copy", "domain",
          "dynamic-update-slice", "opt-barrier", "reverse", "select-and-scatter", "shuffle",
@@ -409,20 +393,23 @@ SHAPE_RULES: Final[dict[str, ShapeRule]] = {
     **dict.fromkeys(("abs", "imag", "real"), real_part),
     **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
     **dict.fromkeys(("all-reduce", "collective-reduce"), _each_written),
-    **dict.fromkeys(("convert", "reduce-precision", "stochastic-convert"), _of_written_type),
-    **dict.fromkeys(("compare", "is-finite"), _of_type(ElementType.PRED)),
+    **dict.fromkeys(
+        ("convert", "reduce-precision", "stochastic-convert"),
+        _elementwise(lambda op: op.written.element_type),
+    ),
+    **dict.fromkeys(("compare", "is-finite"), _elementwise(lambda _: ElementType.PRED)),
     **dict.fromkeys(("partition-id", "replica-id"), _always("u32[]")),
     "after-all": _always("token[]"),
     "async-done": _started(1),
     "bitcast": _bitcast,
     "bitcast-convert": _bitcast_convert,
-    "clamp": _clamp,
+    "clamp": _elementwise(lambda op: op.operands[1].shape.element_type),
     "complex": complex_of_parts,
     "copy-done": _started(0),
     "get-dimension-size": _always("s32[]"),
     "map": _map,
     "scatter": _scatter,
-    "select": _select,
+    "select": _elementwise(lambda op: widest(op.operands[1:])),
     "sort": _each,
     "triangular-solve": _second,
 }  # fmt: skip
