@@ -14,14 +14,12 @@ prove each law for all integers, and show that it fails without any one part of 
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from simplifier.errors import Span, TextError
 from simplifier.expr.form import Form, variables_of
-from simplifier.expr.text import parse_form
+from simplifier.expr.text import ExpressionLexer, read_expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +79,10 @@ class Law:
         return variables_in(self.claim + self.conditions)
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.identity}" + (
-            f"  if {self.condition}" if self.condition else ""
-        )
+        return f"{self.name}: {claimed(self.identity, self.condition)}"
 
     def __repr__(self) -> str:
         return f"<law {self.name}>"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LawGroup:
-    """Laws about one thing."""
-
-    title: str
-    laws: tuple[Law, ...]
 
 
 RELATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
@@ -104,8 +92,11 @@ RELATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_RELATION: Final = re.compile("|".join(RELATIONS))
-_AND: Final = re.compile(r"\band\b")
+
+
+def claimed(identity: str, condition: str) -> str:
+    """What a law says, in a line."""
+    return f"{identity}  if {condition}" if condition else identity
 
 
 # Statements.
@@ -131,50 +122,21 @@ def statement(text: str) -> tuple[Comparison, ...]:
     >>> [str(comparison) for comparison in statement("0 <= x < 8 and y == 2 * x")]
     ['0 <= x', 'x < 8', 'y == x * 2']
     """
-    if not text.strip():
-        return ()
-    return tuple(
-        comparison
-        for start, stop in _between(_AND, text, 0, len(text))
-        for comparison in _chain(text, start, stop)
-    )
+    return tuple(_comparisons(ExpressionLexer(text)))
 
 
-def _chain(text: str, start: int, stop: int) -> list[Comparison]:
-    """``a <= b < c`` as two comparisons."""
-    relations = [match[0] for match in _outside(_RELATION, text, start, stop)]
-    if not relations:
-        raise TextError("expected a comparison", Span(text, start, stop))
-    sides = [_side(text, *ends) for ends in _between(_RELATION, text, start, stop)]
-    return [Comparison(*parts) for parts in zip(sides[:-1], relations, sides[1:], strict=True)]
-
-
-def _side(text: str, start: int, stop: int) -> Form:
-    try:
-        return parse_form(text[start:stop])
-    except TextError as error:
-        span = Span(text, start + error.span.start, start + error.span.stop)
-        raise TextError(error.message, span, error.hint) from None
-
-
-def _between(
-    separator: re.Pattern[str], text: str, start: int, stop: int
-) -> Iterator[tuple[int, int]]:
-    """Start and stop of the parts between the separators."""
-    for match in _outside(separator, text, start, stop):
-        yield start, match.start()
-        start = match.end()
-    yield start, stop
-
-
-def _outside(
-    separator: re.Pattern[str], text: str, start: int, stop: int
-) -> Iterator[re.Match[str]]:
-    """The separators that do not stand in parentheses."""
-    for match in separator.finditer(text, start, stop):
-        before = text[start : match.start()]
-        if before.count("(") == before.count(")"):
-            yield match
+def _comparisons(lexer: ExpressionLexer) -> Iterator[Comparison]:
+    """All that a text joins by ``and``; ``a <= b < c`` is two."""
+    is_joined = bool(lexer.text)
+    while is_joined:
+        left, is_chained = read_expression(lexer), True
+        while is_chained:
+            relation = lexer.one_of(RELATIONS, "a comparison")
+            right = read_expression(lexer)
+            yield Comparison(left, relation, right)
+            left, is_chained = right, lexer.text in RELATIONS
+        is_joined = lexer.accept("and")
+    lexer.finish()
 
 
 def variables_in(comparisons: tuple[Comparison, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from simplifier.expr import operations
 from simplifier.expr.form import Atom, Form, Key, postorder
 from simplifier.laws.catalogue import GROUPS, LAWS
-from simplifier.laws.law import Law
+from simplifier.laws.law import Law, claimed
 from simplifier.tools.display import html_of_table
 
 COUNTS: Final[dict[Law, int]] = dict.fromkeys(LAWS, 0)
@@ -183,7 +183,9 @@ class Rules(tuple[Rule, ...]):
 
     def __str__(self) -> str:
         rows = [("fired", "name", "identity, and when it holds")]
-        rows += [(str(rule.fired), rule.name, _claim(rule)) for rule in self]
+        rows += [
+            (str(each.fired), each.name, claimed(each.identity, each.condition)) for each in self
+        ]
         first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
         lines = [f"{fired:>{first}}  {name:<{second}}  {claim}" for fired, name, claim in rows]
         return "\n".join(lines)
@@ -210,11 +212,7 @@ def rules() -> Rules:
     ('remainder', 'A mod B == A - B * (A floordiv B)', '')
     """
     return Rules(
-        Rule(law.name, group.title, law.identity, law.condition, law.why, COUNTS[law])
-        for group in GROUPS
-        for law in group.laws
+        Rule(law.name, group, law.identity, law.condition, law.why, COUNTS[law])
+        for group, laws in GROUPS.items()
+        for law in laws
     )
-
-
-def _claim(rule: Rule) -> str:
-    return f"{rule.identity}  if {rule.condition}" if rule.condition else rule.identity

@@ -7,6 +7,8 @@ write it here and call ``context.fired(law.NAME)`` where it is applied; the test
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
 from types import ModuleType
 from typing import Final
 
@@ -21,23 +23,24 @@ from simplifier.laws.catalogue import (
     ranges,
     steps,
 )
-from simplifier.laws.law import Law, LawGroup
+from simplifier.laws.law import Law
 
 
-def _group(title: str, *modules: ModuleType) -> LawGroup:
+def _laws(*modules: ModuleType) -> tuple[Law, ...]:
     found = (law for module in modules for law in vars(module).values())
-    return LawGroup(title, tuple(law for law in found if isinstance(law, Law)))
+    return tuple(law for law in found if isinstance(law, Law))
 
 
-GROUPS: Final = (
-    _group("quotients", floordiv),
-    _group("minima and maxima", maxima),
-    _group("products and symbolic divisors", nonlinear),
-    _group("conditions and choices", comparisons, conditions),
-    _group("bits", bitwise),
-    _group("constraints", propagation),
-    _group("ranges", ranges),
-    _group("extraction", steps),
-)
+GROUPS: Final[Mapping[str, tuple[Law, ...]]] = {
+    "quotients": _laws(floordiv),
+    "minima and maxima": _laws(maxima),
+    "products and symbolic divisors": _laws(nonlinear),
+    "conditions and choices": _laws(comparisons, conditions),
+    "bits": _laws(bitwise),
+    "constraints": _laws(propagation),
+    "ranges": _laws(ranges),
+    "extraction": _laws(steps),
+}
+"""Laws about one thing, by its name."""
 
-LAWS: Final = tuple(law for group in GROUPS for law in group.laws)
+LAWS: Final = tuple(chain.from_iterable(GROUPS.values()))

@@ -23,10 +23,8 @@ LAWS: Final = "laws"
 def tables() -> str:
     """One table for each group of the catalogue."""
     return "\n".join(
-        "\n".join(
-            (f"### {group.title.capitalize()}", "", _HEAD, *(_row(law) for law in group.laws), "")
-        )
-        for group in GROUPS
+        "\n".join((f"### {title.capitalize()}", "", _HEAD, *map(_row, group), ""))
+        for title, group in GROUPS.items()
     )
 
 

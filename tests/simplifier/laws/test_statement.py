@@ -24,12 +24,12 @@ def test_read(text: str, parts: list[str]) -> None:
 
 REFUSED: list[tuple[str, str, int]] = [
     # text, error, column
-    ("A + 1", "expected a comparison", 1),
-    ("A == 1 and B", "expected a comparison", 11),
-    ("A == 1 and", "expected a comparison", 11),
+    ("A + 1", "expected a comparison, but the text ends", 6),
+    ("A == 1 and B", "expected a comparison, but the text ends", 13),
+    ("A == 1 and", "expected an expression, but the text ends", 11),
     ("A ==", "expected an expression, but the text ends", 5),
     ("A == 1 and B <= ) ", "expected an expression, but found ')'", 17),
-    ("A != 1", "expected a comparison", 1),
+    ("A != 1", "expected a comparison, but found '!='", 3),
 ]
 
 
