@@ -8,7 +8,6 @@ arithmetic need not know of conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,23 +16,9 @@ from simplifier.bounds.interval import EMPTY, Interval
 from simplifier.canonical import comparisons
 from simplifier.canonical.bitwise import divided_bits
 from simplifier.canonical.scope import Scope, relevant
+from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    BITWISE,
-    CONDITIONS,
-    LOGICAL,
-    ONE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    combine,
-    constant,
-    fold,
-    postorder,
-    variable,
-    weighted_sum,
-)
+from simplifier.expr.form import BITWISE, CONDITIONS, LOGICAL, ONE, ZERO, Atom, AtomKind, Form
 from simplifier.extraction import costs_of, sharing
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
 from simplifier.laws.catalogue import conditions as law
@@ -44,6 +29,8 @@ from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import MAX_CONDITIONS, MAX_CONDITIONS_JOINED, MAX_NESTED_CHOICES
 
 _Laws: TypeAlias = "tuple[Law, ...]"
+_Readings: TypeAlias = "tuple[Form, ...]"
+"""Of a condition, choice or function of bits: that by digits, and the cheapest if it is another."""
 
 
 class Questions(NamedTuple):
@@ -74,7 +61,7 @@ def _rank(scope: Scope, form: Form) -> Callable[[Form], tuple[int, int]]:
     A choice computes one branch: what its branches share counts twice.
     """
     costs = costs_of(scope)
-    if any(atom.kind is AtomKind.SELECT for atom in postorder((form,))):
+    if any(atom.kind is AtomKind.SELECT for atom in forms.postorder((form,))):
         return lambda each: (costs.operators(each), costs.of(each))
     return lambda each: (costs.of(each), costs.operators(each))
 
@@ -95,7 +82,7 @@ def with_values(scope: Scope, form: Form) -> Form:
 
 def _only_values(scope: Scope) -> dict[str, Form]:
     return {
-        name: constant(interval.lower)
+        name: forms.constant(interval.lower)
         for name, interval in scope.bounds.items()
         if interval.is_point and interval.lower is not None
     }
@@ -127,7 +114,7 @@ def joined(form: Form) -> Form | None:
     for condition, atoms in choices.items():
         if len(atoms) > 1:
             branches = (
-                weighted_sum((form.terms[atom], atom.arguments[place]) for atom in atoms)
+                forms.weighted_sum((form.terms[atom], atom.arguments[place]) for atom in atoms)
                 for place in (1, 2)
             )
             total = total.without(*atoms).plus(operations.select(condition, *branches))
@@ -143,7 +130,7 @@ def divided(form: Form) -> Form | None:
     """
     quotients = {
         atom: _divided_branches(atom.kind, atom.numerator, atom.arguments[1], MAX_NESTED_CHOICES)
-        for atom in postorder((form,))
+        for atom in forms.postorder((form,))
         if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD) and atom.divisor
         if _is_choice(atom.numerator)
     }
@@ -178,14 +165,6 @@ def range_of(scope: Scope, form: Form, asks: Questions) -> Interval:
 # Conditions, choices and bits.
 
 
-class _Simplified(NamedTuple):
-    """Result of a condition, a select or a function of bits."""
-
-    by_digits: Form
-    """A function of bits is a sum of functions of digits; of others, the cheapest form."""
-    cheapest: Form
-
-
 class _Reader:
     """Reader of a form under one scope, which knows the ranges of its opaque terms."""
 
@@ -195,7 +174,7 @@ class _Reader:
         self.laws: dict[Law, None] = {}
         """The laws applied, in order; collected during a trace."""
         remembers = scope.log is None
-        self._known: dict[Atom, _Simplified] = scope.memory("choices") if remembers else {}
+        self._known: dict[Atom, _Readings] = scope.memory("choices") if remembers else {}
         self._ranges: dict[Atom, Interval] = scope.memory("of choices") if remembers else {}
 
     def readings(self, form: Form) -> Iterable[Form]:
@@ -205,12 +184,11 @@ class _Reader:
         """
         form = with_values(self._scope, form)
         found = {atom: self._simplified_atom(atom) for atom in outermost([form])}
-        by_digits = {atom: each.by_digits for atom, each in found.items()}
-        cheapest = {atom: each.cheapest for atom, each in found.items()}
-        different = [by_digits] if by_digits == cheapest else [by_digits, cheapest]
-        return dict.fromkeys(_replaced(form, each) for each in different)
+        places = (0, -1) if any(len(each) > 1 for each in found.values()) else (0,)
+        ways = ({atom: each[place] for atom, each in found.items()} for place in places)
+        return dict.fromkeys(_replaced(form, each) for each in ways)
 
-    def _simplified_atom(self, atom: Atom) -> _Simplified:
+    def _simplified_atom(self, atom: Atom) -> _Readings:
         if atom not in self._known:
             self._known[atom] = self._of_atom(atom)
         return self._known[atom]
@@ -237,10 +215,10 @@ class _Reader:
             scope = scope.under(operations.negation(condition))
         return found.union(self._asks.range_of(scope, last))
 
-    def _of_atom(self, atom: Atom) -> _Simplified:
+    def _of_atom(self, atom: Atom) -> _Readings:
         whole = Form(0, {atom: 1})
         if _is_deep(atom):
-            return _Simplified(whole, whole)
+            return (whole,)
         within = self._scope.of_variables_in(whole)
         if within is not self._scope:
             reader = _Reader(within, self._asks)
@@ -248,30 +226,26 @@ class _Reader:
             self.laws |= reader.laws
             return found
         if atom.kind is AtomKind.SELECT:
-            choice = self._choice(_branches(atom))
-            return _Simplified(choice, choice)
+            return (self._choice(_branches(atom)),)
         if atom.kind is AtomKind.AND:
-            both = self._conjunction(list(atom.arguments))
-            return _Simplified(both, both)
+            return (self._conjunction(list(atom.arguments)),)
         return self._operation(atom)
 
-    def _operation(self, atom: Atom) -> _Simplified:
+    def _operation(self, atom: Atom) -> _Readings:
         """A comparison or a function: on simplified operands, or in canonical form."""
-        direct = operations.rebuilt(atom, self._simplified(self._scope, atom.arguments))
+        direct = self._on_simplified(atom)
         canonical = self._scope.canonical(direct)
         self._note(self._scope)
-        inside = {
-            inner: operations.rebuilt(inner, self._simplified(self._scope, inner.arguments))
-            for inner in outermost([canonical])
-        }
+        inside = {inner: self._on_simplified(inner) for inner in outermost([canonical])}
         found = operations.replace(canonical, inside)
         if atom.kind in BITWISE or atom.kind is AtomKind.CALL:
-            return _Simplified(found, min(found, direct, key=cost_of_form))
-        cheapest = min(found, direct, key=_cost_of_condition)
-        return _Simplified(cheapest, cheapest)
+            return tuple(dict.fromkeys((found, min(found, direct, key=cost_of_form))))
+        return (min(found, direct, key=_cost_of_condition),)
 
-    def _simplified(self, scope: Scope, wanted: Iterable[Form]) -> tuple[Form, ...]:
-        return tuple([self._asks.simplified(scope, each) for each in wanted])
+    def _on_simplified(self, atom: Atom) -> Form:
+        """The operation on simplified operands."""
+        operands = tuple([self._asks.simplified(self._scope, each) for each in atom.arguments])
+        return operations.rebuilt(atom, operands)
 
     # Parts of ``and``.
 
@@ -283,7 +257,7 @@ class _Reader:
             if within.is_empty:
                 self._fired(law.UNDER_OTHERS)
                 return ZERO
-            (found,) = self._simplified(within, [joined[place]])
+            found = self._asks.simplified(within, joined[place])
             if found != joined[place]:
                 self._fired(law.UNDER_OTHERS)
                 self._note(within)
@@ -299,12 +273,12 @@ class _Reader:
         failing: list[Form] = []
         scope = self._scope
         for condition, value in branches:
-            (holds,) = self._simplified(scope, [condition])
+            holds = self._asks.simplified(scope, condition)
             self._note(scope)
             within = scope.under(holds)
             if holds == ZERO or within.is_empty:
                 continue
-            (found,) = self._simplified(within, [value])
+            found = self._asks.simplified(within, value)
             if found != value:
                 self._fired(law.CHOSEN)
                 self._note(within)
@@ -344,7 +318,7 @@ class _Reader:
         if value == other:
             return value
         for scope, one, another in ((elsewhere, value, other), (within, other, value)):
-            if self._simplified(scope, [one]) == (another,):
+            if self._asks.simplified(scope, one) == another:
                 self._fired(law.CHOSEN)
                 return one
         return None
@@ -355,18 +329,16 @@ class _Reader:
         Nor may it be a choice itself: each would be read where the others hold, again and again.
         """
         _, value, within, elsewhere = branch
-        if any(map(_is_chosen_or_undefined, postorder((value, other)))):
+        if any(map(_is_chosen_or_undefined, forms.postorder((value, other)))):
             return None
         difference = value - other
         if not difference.terms:
             size = abs(difference.constant)
-            chosen = ((within, value), (elsewhere, other))
-            if not all(
-                Interval(0, size - 1).contains(self._asks.range_of(*each)) for each in chosen
-            ):
+            residues, chosen = Interval(0, size - 1), ((within, value), (elsewhere, other))
+            if not all(residues.contains(self._asks.range_of(*each)) for each in chosen):
                 return None
             self._fired(law.CHOSEN_RESIDUE)
-            return operations.mod(other, constant(size))
+            return operations.mod(other, forms.constant(size))
         here, there = (self._asks.range_of(scope, difference) for scope in (within, elsewhere))
         for extremum, greater, lesser in (
             (operations.maximum, here, there),
@@ -380,8 +352,7 @@ class _Reader:
     def _select(self, condition: Form, chosen: Form, other: Form) -> Form:
         """The select, with common terms of both branches outside."""
         common, chosen, other = comparisons.apart(self._scope, chosen, other)
-        scale = comparisons.common_factor(self._scope, chosen, other)
-        parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
+        scale, parts = comparisons.in_lowest_terms(self._scope, chosen, other)
         self._note(self._scope)
         return operations.select(condition, *parts).times(scale).plus(common)
 
@@ -450,11 +421,7 @@ def _branches(atom: Atom) -> list[tuple[Form, Form]]:
 
 
 def _is_deep(atom: Atom) -> bool:
-    return nesting((Form(0, {atom: 1}),)) > MAX_NESTED_CHOICES
-
-
-def nesting(forms: Iterable[Form]) -> int:
-    """Depth of nested conditions and selects; the branches of one select are side by side."""
+    """Whether conditions and selects are nested deep; branches of one select are side by side."""
 
     def of_atom(atom: Atom, inner: tuple[int, ...]) -> int:
         if atom.kind is AtomKind.SELECT:
@@ -466,9 +433,8 @@ def nesting(forms: Iterable[Form]) -> int:
     def of_form(form: Form, known: Mapping[Atom, int]) -> int:
         return max(map(known.__getitem__, form.terms), default=0)
 
-    forms = tuple(forms)
-    known = fold(forms, of_atom, of_form)
-    return max((of_form(form, known) for form in forms), default=0)
+    whole = Form(0, {atom: 1})
+    return of_form(whole, forms.fold((whole,), of_atom, of_form)) > MAX_NESTED_CHOICES
 
 
 def guarded(form: Form) -> Form:
@@ -487,8 +453,8 @@ def guarded(form: Form) -> Form:
 
 
 def _guarded_choice(atom: Atom) -> Form:
-    values = fold(atom.arguments, _guarded_atom, combine)
-    return operations.select(*(combine(argument, values) for argument in atom.arguments))
+    values = forms.fold(atom.arguments, _guarded_atom, forms.combine)
+    return operations.select(*(forms.combine(argument, values) for argument in atom.arguments))
 
 
 def _guarded_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
@@ -503,13 +469,10 @@ def _guarded_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
 # Only the range of such a variable is known, so the laws of arithmetic need not know of conditions,
 # and cost no time where there are none. Uninterpreted functions become variables, too.
 
-_REMEMBERED_FACTS: Final = 512
-"""The same facts are asked about with every form."""
 
-
-def is_logical(atoms: Iterable[Atom]) -> bool:
-    """Whether there are conditions, choices or functions of bits among atoms."""
-    return any(atom.kind in LOGICAL for atom in atoms)
+def has_logic(form: Form) -> bool:
+    """Whether there are conditions, choices or functions of bits in a form."""
+    return any(atom.kind in LOGICAL for atom in forms.postorder((form,)))
 
 
 class Abstraction(NamedTuple):
@@ -545,7 +508,7 @@ def abstracted(
     (a * 3 + y) floordiv 2 [0, 4] True
     """
     bounds, constraints = known
-    outside = operations.replace(form, {atom: variable(name) for atom, name in names.items()})
+    outside = operations.replace(form, {atom: forms.variable(name) for atom, name in names.items()})
     ends = ((name, range_of(atom)) for atom, name in names.items())
     every = tuple(sorted((*bounds, *ends), key=itemgetter(0)))
     meanings = {name: Form(0, {atom: 1}) for atom, name in names.items()}
@@ -561,10 +524,10 @@ def without_logic(scope: Scope, form: Form, range_of: Callable[[Atom], Interval]
     linear = {atom: _of_numbers(atom) for atom in outermost([form])}
     inner = dict.fromkeys(each for value in linear.values() for each in value.terms)
     names = {atom: f"{_MARK}{number}" for number, atom in enumerate(inner)}
-    variables = {atom: variable(name) for atom, name in names.items()}
+    variables = {atom: forms.variable(name) for atom, name in names.items()}
     bounds, constraints = scope.given
     facts = _arithmetic(
-        constraints, {atom: combine(value, variables) for atom, value in linear.items()}
+        constraints, {atom: forms.combine(value, variables) for atom, value in linear.items()}
     )
     found = abstracted(
         scope, operations.replace(form, linear), names, range_of, (bounds, tuple(facts))
@@ -578,15 +541,9 @@ def _arithmetic(
 ) -> Iterator[tuple[Form, Interval]]:
     """The constraints without logic, or that have none with variables for it."""
     for fact, ends in constraints:
-        if not _has_logic(fact):
-            yield fact, ends
-        elif not is_logical(postorder(((outside := operations.replace(fact, replacements)),))):
+        outside = operations.replace(fact, replacements)
+        if not has_logic(outside):
             yield outside, ends
-
-
-@lru_cache(maxsize=_REMEMBERED_FACTS)
-def _has_logic(fact: Form) -> bool:
-    return is_logical(postorder((fact,)))
 
 
 def hidden(form: Form) -> Form:
@@ -596,7 +553,9 @@ def hidden(form: Form) -> Form:
     >>> hidden(parse_form("x * 2 + select(x > 5, y, 0)")).is_affine
     True
     """
-    names = {atom: variable(f"{_MARK}{number}") for number, atom in enumerate(outermost([form]))}
+    names = {
+        atom: forms.variable(f"{_MARK}{number}") for number, atom in enumerate(outermost([form]))
+    }
     return operations.replace(form, names)
 
 
@@ -604,7 +563,7 @@ _MARK: Final = "\0"
 """Begins the names of variables, so that no other variable has such a name."""
 
 
-def outermost(forms: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> list[Atom]:
+def outermost(wanted: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> list[Atom]:
     """Conditions, choices and functions of bits that stand in no other one, in their order.
 
     Of ``kinds`` alone: a choice counts that stands in a condition, but in no other choice.
@@ -615,7 +574,7 @@ def outermost(forms: Iterable[Form], kinds: Collection[AtomKind] = LOGICAL) -> l
     """
     found: dict[Atom, None] = {}
     seen: set[Atom] = set()
-    stack = [atom for form in forms for atom in form.terms]
+    stack = [atom for form in wanted for atom in form.terms]
     while stack:
         atom = stack.pop()
         if atom in seen:
@@ -642,7 +601,7 @@ def _with_choices_of_numbers(form: Form) -> Form:
     for atom, factor in form.terms.items():
         if atom.kind in CONDITIONS and (factor != 1 or form.constant):
             first, rest = Form(0, {atom: 1}), form.without(atom)
-            numbers = constant(factor + form.constant), constant(form.constant)
+            numbers = forms.constant(factor + form.constant), forms.constant(form.constant)
             choice = operations.select(first, *numbers)
             return _with_choices_of_numbers(rest.plus_constant(-form.constant)).plus(choice)
     return form

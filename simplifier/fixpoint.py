@@ -12,7 +12,7 @@ from simplifier.bounds.interval import Interval
 from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
 from simplifier.canonical.scope import Scope, scope_of
-from simplifier.conditions import Abstraction, is_logical
+from simplifier.conditions import Abstraction, has_logic
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
@@ -70,7 +70,7 @@ def in_digits(scope: Scope, form: Form) -> Form:
     >>> print(simplified(scope, form), "is", in_digits(scope, form))
     x - (x floordiv 8) * 4 is (x floordiv 8) * 4 + x mod 8
     """
-    if is_logical(forms.postorder((form,))):
+    if has_logic(form):
         return form
     return extraction.in_digits(scope, form)
 
@@ -111,7 +111,7 @@ def _step(scope: Scope, form: Form, *, is_alone: bool) -> Form:
     plain = conditions.with_values(scope, form)
     if plain != form:
         return conditions.logged(scope, (ONLY_VALUE,), form, plain)
-    if is_logical(forms.postorder((form,))):
+    if has_logic(form):
         return conditions.step(scope, form, _QUESTIONS)
     if scope.smaller is not None:
         result = _solved(scope, form, scope.smaller)
@@ -282,12 +282,10 @@ def whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
 def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
     """The operands of an extremum less those that another operand dominates."""
     ranges = [range_as_written(scope, operand) for operand in operands]
-    if kind is AtomKind.MIN:
-        best = min(upper for _, upper in ranges)
-        kept = [lower < best or upper == best for lower, upper in ranges]
-    else:
-        best = max(lower for lower, _ in ranges)
-        kept = [upper > best or lower == best for lower, upper in ranges]
+    if kind is AtomKind.MIN:  # the greatest of the negated operands
+        ranges = [(-upper, -lower) for lower, upper in ranges]
+    best = max(lower for lower, _ in ranges)
+    kept = [upper > best or lower == best for lower, upper in ranges]
     if not all(kept):
         scope.fired(PRUNE)
     return tuple(operand for operand, is_kept in zip(operands, kept, strict=True) if is_kept)
@@ -302,7 +300,7 @@ def _cheaper(scope: Scope, form: Form) -> Form:
 
 def range_of(scope: Scope, form: Form) -> Interval:
     """An interval that holds every value of the form."""
-    if not form.is_affine and is_logical(forms.postorder((form,))):
+    if not form.is_affine and has_logic(form):
         return conditions.range_of(scope, form, _QUESTIONS)
     interval = Interval.from_range(range_as_written(scope, form))
     if scope.smaller is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from math import prod
 from operator import itemgetter
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
@@ -353,34 +353,25 @@ def _together(parts: Sequence[_Pairs]) -> _Pairs:
 
 
 def _read_bounds(bounds: Bounds, expressions: Iterable[Expression] = ()) -> _Pairs:
-    """The bounds with numbers as ends, and those with expressions as constraints."""
-    if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
-    numbers, constraints = _with_numbers(bounds, expressions)
-    return tuple((name, Interval.of(ends)) for name, ends in numbers.items()), tuple(constraints)
-
-
-def _with_numbers(
-    given: Mapping[Any, Any], expressions: Iterable[Expression]
-) -> tuple[Mapping[Any, IntervalLike], list[tuple[sympy.Expr, Interval]]]:
-    """The bounds with numbers as ends, and constraints for the ends that are expressions.
+    """The bounds with numbers as ends, and those with expressions as constraints.
 
     A variable that is given by its name is the symbol of that name in the expressions.
     """
-    if not any(map(_has_symbolic_end, given.values())):
-        return given, []
-    symbols = {each.name: each for whole in expressions for each in _symbols_in(whole)}
-    numbers: dict[Any, IntervalLike] = {}
-    constraints: list[tuple[sympy.Expr, Interval]] = []
+    if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise BoundsError(f"bounds are {bounds!r}; expected a mapping from symbols or their names")
+    given: Mapping[Any, Any] = bounds
+    pairs: list[tuple[Name, Interval]] = []
+    constraints: list[tuple[Expression, Interval]] = []
     for name, ends in given.items():
-        numbers[name] = ends
+        numbers = ends
         if _has_symbolic_end(ends):
-            itself = (symbols.get(name) or symbol(name)) if isinstance(name, str) else name
+            itself = _symbol_in(expressions, name) if isinstance(name, str) else name
             lower, upper = (None if _is_symbolic(end) else end for end in ends)
-            numbers[name] = lower, upper
+            numbers = lower, upper
             limits = zip(ends, (Interval(0, None), Interval(None, 0)), strict=True)
             constraints += [(itself - end, side) for end, side in limits if _is_symbolic(end)]
-    return numbers, constraints
+        pairs.append((name, Interval.of(numbers)))
+    return tuple(pairs), tuple(constraints)
 
 
 def _has_symbolic_end(ends: EndsLike) -> bool:
@@ -391,8 +382,11 @@ def _is_symbolic(end: object) -> bool:
     return isinstance(end, sympy.Expr) and not end.is_number
 
 
-def _symbols_in(expression: Expression) -> Iterable[Any]:
-    return expression.free_symbols if isinstance(expression, sympy.Basic) else ()
+def _symbol_in(expressions: Iterable[Expression], name: str) -> Any:  # noqa: ANN401 - of sympy
+    """The symbol of a name in expressions, or a new one."""
+    known = (each.free_symbols for each in expressions if isinstance(each, sympy.Basic))
+    symbols = {str(each): each for each in chain.from_iterable(known)}
+    return symbols.get(name) or symbol(name)
 
 
 def _read_constraints(constraints: Constraints) -> _ConstraintPairs:
@@ -720,7 +714,8 @@ def _by_smaller_problem(scope: Scope, form: Form) -> Iterator[Rewrite]:
         return
     solution, smaller = scope.smaller
     inner = [law for step in rewrites_of(smaller, solution.substituted(form)) for law in step.laws]
-    yield from _changed(tuple(dict.fromkeys((*rewrite.laws, *inner))), *rewrite[1:])
+    if rewrite.before != rewrite.after:
+        yield rewrite._replace(laws=tuple(dict.fromkeys((*rewrite.laws, *inner))))
     yield from whole_or_parts(scope, rewrite.after)
 
 
@@ -732,8 +727,3 @@ def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
     yield from whole_or_parts(scope, form if rewrite is None else rewrite.after)
     if form.key in _log(scope).shared:
         yield _log(scope).shared[form.key]
-
-
-def _changed(laws: tuple[Law, ...], before: Form, after: Form) -> Iterator[Rewrite]:
-    if before != after:
-        yield Rewrite(laws, before, after)

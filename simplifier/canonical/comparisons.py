@@ -132,8 +132,7 @@ def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form
     if chosen.is_constant and other.is_constant:
         context.fired(law.CHOICE_OF_NUMBERS)
         return common.plus(condition, chosen.constant - other.constant) + other.constant
-    scale = common_factor(context, chosen, other)
-    parts = chosen.exactly_divided(scale), other.exactly_divided(scale)
+    scale, parts = in_lowest_terms(context, chosen, other)
     choice = operations.select(condition, *parts)
     (atom,) = choice.terms
     ends = hull(map(context.range_of, parts))
@@ -149,13 +148,13 @@ def apart(context: Context, chosen: Form, other: Form) -> tuple[Form, Form, Form
     return common, chosen - common, other - common
 
 
-def common_factor(context: Context, *branches: Form) -> int:
-    """The greatest number that divides all coefficients of the branches."""
+def in_lowest_terms(context: Context, *branches: Form) -> tuple[int, list[Form]]:
+    """The greatest number that divides all coefficients of the branches, and what is left."""
     values = (value for form in branches for value in (form.constant, *form.terms.values()))
     factor = gcd(*values) or 1
     if factor > 1:
         context.fired(law.MULTIPLES_CHOSEN)
-    return factor
+    return factor, [each.exactly_divided(factor) for each in branches]
 
 
 def hull(ranges: Iterable[Range]) -> Range:

@@ -133,32 +133,25 @@ class Recorder:
 
     def extracted(self, rewrite: Rewrite) -> None:
         """Count and log the cheapest of all candidates of one step of the extraction."""
-        _count(rewrite)
-        if self.log is not None:
-            self.log.extracted[rewrite.before.key] = rewrite
+        self._rewrote(rewrite, self.log and self.log.extracted, rewrite.before)
 
     def shared(self, form: Form, rewrite: Rewrite) -> None:
         """What a form was written as shares more work as another form."""
-        _count(rewrite)
-        if self.log is not None:
-            self.log.shared[form.key] = rewrite
+        self._rewrote(rewrite, self.log and self.log.shared, form)
 
     def read(self, rewrite: Rewrite) -> None:
         """A form was read in another way, and the result is cheaper for it."""
-        _count(rewrite)
-        if self.log is not None:
-            self.log.read[rewrite.before.key] = rewrite
+        self._rewrote(rewrite, self.log and self.log.read, rewrite.before)
 
     def solved(self, rewrite: Rewrite) -> None:
         """A form became a cheaper one in the problem with an equation solved."""
-        _count(rewrite)
-        if self.log is not None:
-            self.log.solved[rewrite.before.key] = rewrite
+        self._rewrote(rewrite, self.log and self.log.solved, rewrite.before)
 
-
-def _count(rewrite: Rewrite) -> None:
-    for law in rewrite.laws:
-        COUNTS[law] += 1
+    def _rewrote(self, rewrite: Rewrite, log: dict[Key, Rewrite] | None, form: Form) -> None:
+        for law in rewrite.laws:
+            COUNTS[law] += 1
+        if log is not None:
+            log[form.key] = rewrite
 
 
 # The table of all laws.
