@@ -31,7 +31,6 @@ from simplifier.expr.form import (
     atom_of,
     combine,
     constant,
-    floordiv_atom,
     is_crowded,
     is_deep,
     postorder,
@@ -227,7 +226,7 @@ class Scope(Context):
 
     def quotient_atom(self, numerator: Form, divisor: int) -> Form:
         """A quotient in normal shape as an atom, or its only value."""
-        atom = floordiv_atom(numerator, divisor)
+        atom = atom_of(AtomKind.FLOORDIV, (numerator, constant(divisor)))
         if atom not in self.ranges:
             lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor

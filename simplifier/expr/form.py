@@ -13,6 +13,7 @@ import enum
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
@@ -104,6 +105,7 @@ class Digits(NamedTuple):
     sign: int
 
 
+@dataclass(init=False, eq=False, repr=False, slots=True, weakref_slot=True)
 class Atom:
     """One interned term of a form. Compare with ``is``.
 
@@ -115,21 +117,6 @@ class Atom:
     are many. ``digits`` are kept by :mod:`simplifier.extraction.cost`, ``expression`` by
     :mod:`simplifier.expr.sympy`, once asked for.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "_digest",
-        "arguments",
-        "depth",
-        "digits",
-        "divisor",
-        "expression",
-        "function",
-        "inside",
-        "kind",
-        "name",
-        "order",
-    )
 
     kind: AtomKind
     arguments: tuple[Form, ...]
@@ -158,9 +145,8 @@ class Atom:
         self.expression = expression
         self.function = function
         self._digest = ""
-        self.divisor = divisor = (
-            arguments[1].constant if kind in _BY_CONSTANT and not arguments[1].terms else 0
-        )
+        is_by_constant = kind in _BY_CONSTANT and not arguments[1].terms
+        self.divisor = divisor = arguments[1].constant if is_by_constant else 0
         self.depth = depth = 1 + _depth(arguments)
         self.inside = _inside(arguments) if arguments else ()
         if kind is VARIABLE:
@@ -183,27 +169,20 @@ class Atom:
         return f"<{self.kind.name.lower()} {Form(0, {self: 1})}>"
 
     def __reduce__(self) -> tuple[Callable[[Form], Atom], tuple[Form]]:
-        return _only_atom, (Form(0, {self: 1}),)
+        return attrgetter("only_atom"), (Form(0, {self: 1}),)
 
     def digest(self) -> str:
         """A name for the structure that is the same in every process."""
         if not self._digest:
             # Inner atoms come first, so that no call goes deeper than one level.
-            for atom in postorder(self.arguments, skip=Atom._has_digest):
+            for atom in postorder(self.arguments, skip=attrgetter("_digest")):
                 atom.digest()
-            self._digest = self._make_digest()
+            content = [f"{self.kind:d}{self.name}"]
+            for argument in self.arguments:
+                terms = [f"{factor:x}*{atom.digest()}" for atom, factor in argument.terms.items()]
+                content += [f"{argument.constant:x}", *terms, ";"]
+            self._digest = blake2b("|".join(content).encode(), digest_size=16).hexdigest()
         return self._digest
-
-    def _has_digest(self) -> bool:
-        return bool(self._digest)
-
-    def _make_digest(self) -> str:
-        content = [f"{self.kind:d}{self.name}"]
-        for argument in self.arguments:
-            content.append(f"{argument.constant:x}")
-            content += [f"{factor:x}*{atom.digest()}" for atom, factor in argument.terms.items()]
-            content.append(";")
-        return blake2b("|".join(content).encode(), digest_size=16).hexdigest()
 
 
 _BY_CONSTANT = frozenset({AtomKind.FLOORDIV, AtomKind.MOD, AtomKind.CEILDIV})
@@ -306,11 +285,7 @@ class Form:
         if not factor:
             return self
         if not other.terms:
-            return (
-                Form(self.constant + factor * other.constant, self.terms)
-                if other.constant
-                else self
-            )
+            return self.plus_constant(factor * other.constant)
         if not self.terms:
             return other.times(factor).plus_constant(self.constant)
         terms = dict(self.terms)
@@ -336,7 +311,7 @@ class Form:
         )
 
     def exactly_divided(self, divisor: int) -> Form:
-        """``self / divisor``, where the divisor divides the constant and every coefficient."""
+        """``self / divisor``, where it divides every coefficient; the constant is rounded down."""
         return Form(
             self.constant // divisor, {atom: value // divisor for atom, value in self.terms.items()}
         )
@@ -350,8 +325,7 @@ class Form:
     def __add__(self, other: Form | int) -> Form:
         return self.plus(other) if isinstance(other, Form) else self.plus_constant(other)
 
-    def __radd__(self, other: int) -> Form:
-        return self.plus_constant(other)
+    __radd__ = plus_constant
 
     def __sub__(self, other: Form | int) -> Form:
         return self.plus(other, -1) if isinstance(other, Form) else self.plus_constant(-other)
@@ -359,10 +333,7 @@ class Form:
     def __rsub__(self, other: int) -> Form:
         return self.times(-1).plus_constant(other)
 
-    def __mul__(self, other: int) -> Form:
-        return self.times(other)
-
-    __rmul__ = __mul__
+    __mul__ = __rmul__ = times
 
     def __neg__(self) -> Form:
         return self.times(-1)
@@ -503,12 +474,13 @@ class _Atoms:
         self._next_sweep = max(_FIRST_SWEEP, 2 * len(self._references))
 
 
-_intern: Final = _Atoms().intern
+atom_of: Final = _Atoms().intern
+"""The atom of an operation on forms, as it stands."""
 
 
 def variable_atom(name: str) -> Atom:
     """The atom of a variable."""
-    return _intern(VARIABLE, name=name)
+    return atom_of(VARIABLE, name=name)
 
 
 @lru_cache(maxsize=_REMEMBERED_NAMES)
@@ -522,22 +494,12 @@ def opaque(name: str, expression: sympy.Expr | None = None) -> Form:
 
     Without an expression it is any integer, of this name.
     """
-    return Form(0, {_intern(AtomKind.OPAQUE, name=name, expression=expression): 1})
+    return Form(0, {atom_of(AtomKind.OPAQUE, name=name, expression=expression): 1})
 
 
 def call(name: str, function: type[sympy.Function], arguments: tuple[Form, ...]) -> Form:
     """A foreign function of forms; ``name`` tells the function from others."""
-    return Form(0, {_intern(AtomKind.CALL, arguments, name, function=function): 1})
-
-
-def floordiv_atom(numerator: Form, divisor: int) -> Atom:
-    """The atom ``numerator floordiv divisor`` for a constant divisor that is not zero."""
-    return _intern(FLOORDIV, (numerator, constant(divisor)))
-
-
-def atom_of(kind: AtomKind, arguments: tuple[Form, ...]) -> Atom:
-    """The atom of an operation on forms, as it stands."""
-    return _intern(kind, arguments)
+    return Form(0, {atom_of(AtomKind.CALL, arguments, name, function=function): 1})
 
 
 # Walking and combining, without recursion: forms may be nested as deep as memory allows.
@@ -647,8 +609,10 @@ def combine(form: Form, values: Mapping[Atom, Form]) -> Form:
 # Pickling as a flat program, so that depth costs no recursion and shared parts are stored once.
 
 _Row: TypeAlias = "tuple[int, tuple[tuple[int, int], ...]]"
-_Foreign: TypeAlias = "tuple[sympy.Expr | None, type[sympy.Function] | None]"
-_Program: TypeAlias = "tuple[tuple[int, str, tuple[_Row, ...], _Foreign], ...]"
+_Step: TypeAlias = (
+    "tuple[int, tuple[_Row, ...], str, sympy.Expr | None, type[sympy.Function] | None]"
+)
+_Program: TypeAlias = "tuple[_Step, ...]"
 
 
 def _disassemble(form: Form) -> tuple[_Program, _Row]:
@@ -658,21 +622,12 @@ def _disassemble(form: Form) -> tuple[_Program, _Row]:
     def row(part: Form) -> _Row:
         return part.constant, tuple((numbers[atom], factor) for atom, factor in part.terms.items())
 
-    program = tuple(
-        (
-            int(atom.kind),
-            atom.name,
-            tuple(row(argument) for argument in atom.arguments),
-            _foreign(atom),
-        )
-        for atom in atoms
-    )
-    return program, row(form)
+    def step(atom: Atom) -> _Step:
+        # The expression of other atoms is a cache.
+        expression = atom.expression if atom.kind is AtomKind.OPAQUE else None
+        return int(atom.kind), tuple(map(row, atom.arguments)), atom.name, expression, atom.function
 
-
-def _foreign(atom: Atom) -> _Foreign:
-    """The uninterpreted function in an atom; the expressions of others are a cache."""
-    return atom.expression if atom.kind is AtomKind.OPAQUE else None, atom.function
+    return tuple(map(step, atoms)), row(form)
 
 
 def _assemble(program: _Program, result: _Row) -> Form:
@@ -681,14 +636,9 @@ def _assemble(program: _Program, result: _Row) -> Form:
     def form(row: _Row) -> Form:
         return Form(row[0], in_order({atoms[number]: factor for number, factor in row[1]}))
 
-    for kind, name, rows, foreign in program:
-        atoms.append(_intern(AtomKind(kind), tuple(form(row) for row in rows), name, *foreign))
+    for kind, rows, name, expression, function in program:
+        atoms.append(atom_of(AtomKind(kind), tuple(map(form, rows)), name, expression, function))
     return form(result)
-
-
-def _only_atom(form: Form) -> Atom:
-    (atom,) = form.terms
-    return atom
 
 
 # One walk over forms: the value of an atom follows from the values of its arguments.
@@ -800,10 +750,9 @@ def nests_extrema(form: Form) -> bool:
     holding: set[Atom] = set()
     for atom in postorder((form,)):
         is_extremum = atom.kind in EXTREMA
-        if any(inner in holding for argument in atom.arguments for inner in argument.terms):
-            if is_extremum:
-                return True
-            holding.add(atom)
-        elif is_extremum:
+        holds_one = any(not holding.isdisjoint(argument.terms) for argument in atom.arguments)
+        if is_extremum and holds_one:
+            return True
+        if is_extremum or holds_one:
             holding.add(atom)
     return False

@@ -127,11 +127,7 @@ class Pow(_Divisible, sympy.Pow, metaclass=_AsSympys):
     func = sympy.Pow
 
 
-_DIVISIBLE: Final[Mapping[type, type[_Divisible]]] = {
-    sympy.Add: Add,
-    sympy.Mul: Mul,
-    sympy.Pow: Pow,
-}
+_DIVISIBLE: Final[Mapping[type, type[_Divisible]]] = {each.func: each for each in (Add, Mul, Pow)}
 
 
 def divisible(made: Any) -> Any:  # noqa: ANN401 - of sympy, or what an operator gives

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from functools import partial, reduce
-from math import gcd
+from math import gcd, prod
 from typing import Any
 
 from simplifier.expr.form import (
@@ -56,18 +56,16 @@ def ceildiv(numerator: Form, divisor: Form) -> Form:
 
 def minimum(arguments: Iterable[Form]) -> Form:
     """The least of the arguments; equal ones count once, constants are folded into one."""
-    return _extremum(AtomKind.MIN, min, arguments)
+    return _extremum(AtomKind.MIN, arguments)
 
 
 def maximum(arguments: Iterable[Form]) -> Form:
     """The greatest of the arguments; equal ones count once, constants are folded into one."""
-    return _extremum(AtomKind.MAX, max, arguments)
+    return _extremum(AtomKind.MAX, arguments)
 
 
-def _extremum(
-    kind: AtomKind, choose: Callable[[list[int]], int], arguments: Iterable[Form]
-) -> Form:
-    operands = _distinct(choose, arguments)
+def _extremum(kind: AtomKind, arguments: Iterable[Form]) -> Form:
+    operands = extremum_operands(kind, arguments)
     if not operands:
         raise ValueError(f"{kind.name.lower()} of nothing")
     operands.sort(key=lambda form: (bool(form.terms), form.order))
@@ -76,11 +74,7 @@ def _extremum(
 
 def extremum_operands(kind: AtomKind, arguments: Iterable[Form]) -> list[Form]:
     """The operands that are left of a minimum or maximum, in any order."""
-    return _distinct(min if kind is AtomKind.MIN else max, arguments)
-
-
-def _distinct(choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> list[Form]:
-    """Equal arguments count once, constants are folded into one."""
+    choose = min if kind is AtomKind.MIN else max
     distinct = {argument.key: argument for argument in arguments}
     constants = [argument.constant for argument in distinct.values() if argument.is_constant]
     others = [argument for argument in distinct.values() if argument.terms]
@@ -89,13 +83,9 @@ def _distinct(choose: Callable[[list[int]], int], arguments: Iterable[Form]) -> 
 
 def product(factors: Iterable[Form]) -> Form:
     """The product; a constant multiplies a sum out, sums are not multiplied with each other."""
-    scale = 1
-    others: list[Form] = []
-    for factor in factors:
-        if factor.terms:
-            others.append(factor)
-        else:
-            scale *= factor.constant
+    factors = tuple(factors)
+    scale = prod([factor.constant for factor in factors if not factor.terms])
+    others = [factor for factor in factors if factor.terms]
     if not others or not scale:
         return constant(scale)
     if len(others) == 1:
@@ -276,13 +266,7 @@ def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
     values = _Values(replacements)
     for atom in postorder((form,)):
         if atom not in replaced and _may_hold(atom, replaced):
-            arguments = tuple(
-                [
-                    each if values.keys().isdisjoint(each.terms) else combine(each, values)
-                    for each in atom.arguments
-                ]
-            )
-            values[atom] = rebuilt(atom, arguments)
+            values[atom] = rebuilt(atom, tuple([combine(each, values) for each in atom.arguments]))
     return combine(form, values)
 
 
@@ -333,6 +317,5 @@ def _in_lowest_terms(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     if quotient is None or not (common := _common_factor(quotient)):
         return whole
     numerator, divisor = quotient.numerator, quotient.divisor // common
-    rest = Form(0, numerator.terms).exactly_divided(common)
-    rest = rest.plus_constant(numerator.constant // common)
+    rest = numerator.exactly_divided(common)
     return rest if divisor == 1 else floordiv(rest, constant(divisor))

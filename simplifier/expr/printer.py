@@ -143,9 +143,8 @@ class Printer:
             numerator, divisor = map(self.operand, atom.arguments)
             return f"{numerator} {self._symbol(atom)} {divisor}"
         if atom.kind is AtomKind.PRODUCT:
-            return " * ".join(
-                self.operand(factor) for factor in sorted(atom.arguments, key=self._factor_order)
-            )
+            factors = sorted(atom.arguments, key=self._factor_order)
+            return " * ".join(map(self.operand, factors))
         if atom.kind is AtomKind.SUM:
             return f"({self.sum(*atom.arguments)})"
         if atom.kind in CONDITIONS:
@@ -167,7 +166,7 @@ class Printer:
         holds = not form.constant
         if atom.kind is AtomKind.AND:
             own = "and" if holds else "or"
-            parts = [each if holds else (-each).plus_constant(1) for each in atom.arguments]
+            parts = [each if holds else 1 - each for each in atom.arguments]
             text = f" {own} ".join(self.condition(part, own) for part in parts)
             return f"({text})" if joint not in ("", own) else text
         relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
@@ -212,15 +211,9 @@ class Printer:
         text = self.sum(form)
         if not form.terms or (self.writes_relations and forms.negated(form)):
             return text
-        ((atom, factor), *others) = form.terms.items()
-        composite = (
-            others
-            or form.constant
-            or factor != 1
-            or self.is_infix(atom)
-            or atom.kind is AtomKind.PRODUCT
-        )
-        return f"({text})" if composite else text
+        atom = form.only_atom
+        is_composed = atom is None or self.is_infix(atom) or atom.kind is AtomKind.PRODUCT
+        return f"({text})" if is_composed else text
 
     def term_order(self, term: tuple[Atom, int]) -> tuple[object, ...]:
         """A key that sorts the terms of a sum."""
@@ -229,18 +222,14 @@ class Printer:
         return (factor < 0, not is_product, _RANKS[atom.kind], *self._atom_order(atom))
 
     def _factor_order(self, form: Form) -> tuple[object, ...]:
-        if form.terms and not form.constant:
-            ((atom, _), *others) = form.terms.items()
-            if not others:
-                return (1, _RANKS[atom.kind], *self._atom_order(atom))
+        if len(form.terms) == 1 and not form.constant:
+            (atom,) = form.terms
+            return (1, _RANKS[atom.kind], *self._atom_order(atom))
         return (0, 0, 0, forms.natural_order(self.sum(form)))
 
     def _atom_order(self, atom: Atom) -> tuple[object, ...]:
         """Declared variables by position, others by text, or by structure if the text is long."""
         position = self._positions.get(atom.name, len(self._positions))
         text = self.texts[atom]
-        return (
-            position,
-            len(text) > _LONG,
-            atom.order if len(text) > _LONG else forms.natural_order(text),
-        )
+        is_long = len(text) > _LONG
+        return position, is_long, atom.order if is_long else forms.natural_order(text)

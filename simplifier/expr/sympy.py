@@ -291,9 +291,8 @@ def _leaf(node: sympy.Expr, whole: sympy.Expr | Boolean) -> _Ratio:
 
 def _function_of_integers(node: sympy.Expr) -> ReadExpression | None:
     """A foreign function on its arguments, if these are integers, and its values in any case."""
-    if not node.is_Function or not node.func.default_assumptions.get("integer"):
-        return None
-    if not all(isinstance(part, sympy.Expr) for part in node.args):
+    is_integer = node.is_Function and node.func.default_assumptions.get("integer")
+    if not is_integer or not all(isinstance(part, sympy.Expr) for part in node.args):
         return None
     try:
         readings = [_remembered_reading(part) for part in node.args]
@@ -399,9 +398,7 @@ _COMPARISONS: Final[Mapping[str, Callable[..., Boolean]]] = {
     "==": sympy.Eq,
     "!=": sympy.Ne,
 }
-_RELATIONS: Final[Mapping[object, str]] = {
-    relation: sign for sign, relation in _COMPARISONS.items()
-}
+_RELATIONS: Final[Mapping[object, str]] = {each: sign for sign, each in _COMPARISONS.items()}
 
 
 def _either(conditions: Sequence[Form]) -> Form:

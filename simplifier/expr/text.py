@@ -19,8 +19,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from simplifier.errors import Span, TextError, TextWarning, listed, quoted
 from simplifier.expr import form as forms
@@ -32,14 +33,6 @@ Operation: TypeAlias = "Callable[[Form, Form], Form]"
 
 
 # The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
-
-RESERVED: Final = frozenset(
-    {
-        *("floordiv", "floorDiv", "ceildiv", "ceilDiv", "mod", "in", "min", "max"),
-        *("select", "bitand", "bitor", "bitxor", "and", "or", "not"),
-    }
-)
-"""Words that cannot name a variable."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
@@ -132,12 +125,9 @@ class ExpressionLexer(Lexer):
         self.advance()
         return -value if negative else value
 
-    def value_at(self, position: int) -> int:
-        """The integer that the token with this number is."""
-        return self.value_of(self.tokens[position], position)
-
-    def value_of(self, text: str, position: int) -> int:
-        """The integer of some digits in the token with this number."""
+    def value_at(self, position: int, digits: str = "") -> int:
+        """The integer that the token with this number is, or that some digits in it are."""
+        text = digits or self.tokens[position]
         try:
             return int(text)
         except ValueError:
@@ -197,6 +187,9 @@ _FUNCTIONS: Final[Mapping[str, Callable[[list[Form]], Form]]] = {
 }
 _ARGUMENTS_OF_SELECT: Final = 3
 
+RESERVED: Final = frozenset({*_DIVIDING_WORDS, *_FUNCTIONS, "and", "or", "not", "in"})
+"""Words that cannot name a variable."""
+
 _AND, _NOT, _RELATION, _SHIFT = range(2, 6)
 _LEVELS: Final[Mapping[str, int]] = {
     "or": 1,
@@ -218,6 +211,7 @@ class _Waiting(NamedTuple):
     position: int
 
 
+@dataclass(eq=False, slots=True)
 class _Group:
     """The text since a parenthesis was opened, or since the last comma in it.
 
@@ -226,32 +220,20 @@ class _Group:
     it ends.
     """
 
-    __slots__ = (
-        "arguments",
-        "depth",
-        "left",
-        "opening",
-        "operation",
-        "scale",
-        "sign",
-        "terms",
-        "waiting",
-    )
-
-    def __init__(self, opening: int, arguments: list[Form]) -> None:
-        self.opening = opening
-        """The position of the parenthesis."""
-        self.arguments = arguments
-        """The arguments before the last comma."""
-        self.terms: list[tuple[int, Form | _Group | None]] = []
-        self.sign = self.scale = 1
-        self.left: Form | _Group | None = None
-        """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
-        self.operation: Operation | None = None
-        self.waiting: list[_Waiting] = []
-        """The operators before the sum."""
-        self.depth = 0
-        """Of conditions inside of it."""
+    opening: int
+    """The position of the parenthesis."""
+    arguments: list[Form]
+    """The arguments before the last comma."""
+    terms: list[tuple[int, Form | _Group | None]] = field(default_factory=list[Any])
+    sign: int = 1
+    scale: int = 1
+    left: Form | _Group | None = None
+    """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
+    operation: Operation | None = None
+    waiting: list[_Waiting] = field(default_factory=list[Any])
+    """The operators before the sum."""
+    depth: int = 0
+    """Of conditions inside of it."""
 
     @property
     def begins_condition(self) -> bool:
@@ -321,24 +303,19 @@ def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
     return operation(numerator, -divisor)
 
 
+@dataclass
 class _ExpressionParser:
     """Operator precedence with an explicit stack of open groups."""
 
-    def __init__(
-        self,
-        lexer: ExpressionLexer,
-        names: Mapping[str, Form] | None,
-        divisions: Mapping[str, Operation],
-        *,
-        takes_conditions: bool,
-    ) -> None:
-        self._lexer = lexer
-        self._takes_conditions = takes_conditions
-        self._names = names
-        self._divisions = divisions
-        self._leaves: dict[str, Form | int] = dict(names or ())
+    _lexer: ExpressionLexer
+    _names: Mapping[str, Form] | None
+    _divisions: Mapping[str, Operation]
+    _takes_conditions: bool
+
+    def __post_init__(self) -> None:
+        self._leaves: dict[str, Form | int] = dict(self._names or ())
         """Values of the names and numbers read so far."""
-        self._groups = [_Group(lexer.position, [])]
+        self._groups = [_Group(self._lexer.position, [])]
 
     def parse(self) -> Form:
         """Read as far as an expression goes."""
@@ -408,7 +385,7 @@ class _ExpressionParser:
             raise self._lexer.error(f"unexpected character {name[0]!r}", span)
         if name not in self._names:
             raise self._unknown_name(position, self._names, name)
-        return self._names[name].times(self._lexer.value_of(digits, position))
+        return self._names[name].times(self._lexer.value_at(position, digits))
 
     def _expect_function(self, word: str, position: int) -> None:
         lexer = self._lexer
@@ -430,10 +407,8 @@ class _ExpressionParser:
         if join is not None:
             self._check_arguments(group)
             around.operand(join([*group.arguments, self._ended(group, position)]))
-        elif not group.waiting:
-            around.operand(group)
         else:
-            around.operand(self._ended(group, position))
+            around.operand(self._ended(group, position) if group.waiting else group)
         return around
 
     def _depth(self, group: _Group) -> int:
@@ -457,8 +432,7 @@ class _ExpressionParser:
         value, waiting = group.total(), group.waiting
         while waiting and waiting[-1].level > level:
             own = waiting[-1].level
-            count = next((n for n, each in enumerate(waiting[::-1]) if each.level != own), None)
-            first = 0 if count is None else len(waiting) - count
+            first = next(at for at, each in enumerate(waiting) if each.level >= own)
             if own <= _NOT:
                 self._check_condition(value, position)
             value = self._joined(waiting[first:], value)
@@ -541,9 +515,8 @@ class _ExpressionParser:
 
     def _unknown_name(self, position: int, names: Mapping[str, Form], name: str = "") -> TextError:
         message = f"{quoted(name or self._lexer.tokens[position])} is not a declared variable"
-        return self._lexer.error(
-            message, self._lexer.span_at(position), f"declared: {listed(names)}"
-        )
+        hint = f"declared: {listed(names)}"
+        return self._lexer.error(message, self._lexer.span_at(position), hint)
 
 
 def read_expression(
@@ -559,8 +532,7 @@ def read_expression(
     what quotients and remainders mean. A comparison stands in parentheses, unless the whole
     expression may be one.
     """
-    parser = _ExpressionParser(lexer, names, divisions, takes_conditions=takes_conditions)
-    return parser.parse()
+    return _ExpressionParser(lexer, names, divisions, takes_conditions).parse()
 
 
 def parse_form(text: str, names: Sequence[str] | None = None) -> Form:
