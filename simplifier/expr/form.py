@@ -342,7 +342,7 @@ class Form:
         """The rounded quotient by a constant that is not zero; only constants are evaluated."""
         if divisor == 1 or not self.terms:
             return Form(self.constant // divisor, self.terms)
-        return Form(0, {floordiv_atom(self, divisor): 1})
+        return Form(0, {atom_of(FLOORDIV, (self, constant(divisor))): 1})
 
     def __mod__(self, divisor: int) -> Form:
         """The remainder by a constant that is not zero; only constants are evaluated."""
