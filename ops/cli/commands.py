@@ -24,7 +24,7 @@ from ops.cli.documents import Document, Extent, Lines, SelectedQuery, Selection,
 from ops.cli.files import answer_files
 from ops.cli.others import OF_PASSES, advice, diff, example, explore, layout_lines
 from ops.cli.usage import parsers
-from ops.fusion.reasons import FEW_PATHS
+from ops.fusion.fusion import FEW_PATHS
 from ops.hlo.opcodes import near_names, nearby
 from ops.performance import DEVICES
 from ops.performance.utilization import SECONDS

@@ -28,7 +28,7 @@ from ops.cli.documents import (
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError, Reason, TileRead, access_picture, reads, why
-from ops.fusion.reasons import has_element, slice_text
+from ops.fusion.fusion import has_element, slice_text
 from ops.fusion.slicing import path_text
 from ops.hlo import HloModule, HloTextError, Instruction
 from ops.hlo.module import source_locations

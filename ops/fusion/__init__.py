@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from ops.fusion.fusion import Fusion, FusionError, by_producer
+from ops.fusion.fusion import Fusion, FusionError, Reason, TileRead, by_producer, reads, why
 from ops.fusion.pictures import FusionGraph, access_picture, fusion_graph
 from ops.fusion.reads import Reads
-from ops.fusion.reasons import Reason, TileRead, reads, why
 from ops.fusion.slicing import Provenance

@@ -74,9 +74,8 @@ class FusionGraph(Picture):
         lines = [self.title]
         for instruction, reads in self.reads.items():
             listed = ", ".join(f"%{read.operand.name} {read.maps}" for read in reads)
-            lines.append(
-                f"{_title(instruction)} {instruction.opcode}" + f" <- {listed}" * bool(reads)
-            )
+            head = f"{_title(instruction)} {instruction.opcode}"
+            lines.append(f"{head} <- {listed}" if reads else head)
         return "\n".join([*lines, *self.notes])
 
 

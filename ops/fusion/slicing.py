@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import chain, count, islice
@@ -433,6 +433,7 @@ def provenance_of(
 # Sets of paths.
 
 
+@dataclass(eq=False, slots=True)
 class PathSet:
     """All paths to an array ``along`` one indexing, or along maps of which one is unknown.
 
@@ -440,14 +441,11 @@ class PathSet:
     array is where paths begin.
     """
 
-    __slots__ = ("along", "array", "count", "length", "steps")
-
-    def __init__(self, array: Array, along: AnyDependence) -> None:
-        self.array = array
-        self.along = along
-        self.count = 0
-        self.length = 0
-        self.steps: dict[PathStep, None] = {}
+    array: Array
+    along: AnyDependence
+    count: int = 0
+    length: int = 0
+    steps: dict[PathStep, None] = field(default_factory=dict["PathStep", None])
 
     def begin(self) -> None:
         """Hold the path without a step."""
@@ -496,14 +494,16 @@ class _PathReader:
         found: dict[CallFrame, PathSets] = {}
         for frame in frames:
             found[frame] = self._paths_in(frame, found)
-        ends = (sets.get((target, n), {}) for sets in found.values() for n in _numbers(target))
+        ends = (
+            sets.get((target, n), {}) for sets in found.values() for n in target.shape.array_indices
+        )
         return [paths for end in ends for paths in end.values() if paths.count]
 
     def _summarize(self, computation: Computation) -> None:
         """Paths from the root of a called computation to its parameters; not those of a loop."""
         sites = self._region.call_sites.get(computation, ())
         if any(site.calls.condition is None for site in sites):
-            for number in _numbers(computation.root):
+            for number in computation.root.shape.array_indices:
                 start = computation.root, number
                 frame = CallFrame.at(start).follow(self._flow, self._region.limit(computation))
                 self._inside[start] = {
@@ -544,7 +544,7 @@ class _PathReader:
         if calls and calls.condition is None:
             root = calls.choices[0].computation.root
             inner = output - calls.first_output(instruction)
-            if inner in _numbers(root):
+            if inner in root.shape.array_indices:
                 return [*self._through(array, calls, inner)]
         return [(target, step, None) for target, step in self._flow.steps_from(array)]
 
@@ -591,11 +591,6 @@ def _kept(along: AnyDependence, there: Collection[AnyDependence]) -> AnyDependen
     wide = (each for each in there if any(one.approximation for one in each.indexings))
     unknown = (each for each in there if not each.indexings and len(there) >= limits.MAX_MAPS)
     return next(chain(wide, unknown), along)
-
-
-def _numbers(instruction: Instruction) -> range:
-    """The numbers of the arrays of a result."""
-    return instruction.shape.array_indices
 
 
 # Paths, listed one by one.
