@@ -201,11 +201,15 @@ def different(rows: Rows) -> Rows:
     """Each row once, in lexicographic order."""
     if not rows.shape[1]:
         return rows[:1]
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
-    is_new = np.ones(len(ordered), dtype=bool)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return ordered[is_new]
+    ordered = rows[np.lexsort(rows.T[::-1])]
+    return ordered[are_new(ordered)]
+
+
+def are_new(ordered: Rows) -> Rows:
+    """Whether each ordered row differs from the row before."""
+    found = np.ones(len(ordered), dtype=bool)
+    found[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return found
 
 
 def boxes_of_rows(rows: Rows) -> tuple[Box, ...]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
-from indexing.passes import arranged, box, holds, hull
+from indexing.passes import Constraint, arranged, box, holds, hull
 from ops import limits
 from ops.dependence import operand_indexing
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
@@ -225,22 +225,29 @@ def _key(origin: RuntimeOrigin) -> object:
 @lru_cache(maxsize=1 << 10)
 def _without_condition(own: IndexingMap, other: IndexingMap) -> IndexingMap | None:
     """A map without a condition, if the other one is the same where that does not hold."""
-    domain = own.domain
-    for form, limit in domain.constraints:
-        rest = [each for each in domain.constraints if each != (form, limit)]
-        free = domain.with_constraints(rest)
-        (reach,) = own.derived([form], free).result_bounds()
-        lower, upper = limit.ends
-        sides = (
-            Interval.from_range((reach.ends[0], lower - 1)),
-            Interval.from_range((upper + 1, reach.ends[1])),
-        )
-        outside = [each for each in sides if not each.is_empty]
-        if len(outside) == 1:
-            turned = own.derived(own.forms, free.constrained([(form, outside[0])]))
-            if turned.simplify(preserve_ranges=True) == other:
-                return own.derived(own.forms, free)
+    for constraint in own.domain.constraints:
+        found = free_and_turned(own, constraint)
+        if found and found[1].simplify(preserve_ranges=True) == other:
+            return found[0]
     return None
+
+
+def free_and_turned(
+    own: IndexingMap, constraint: Constraint
+) -> tuple[IndexingMap, IndexingMap] | None:
+    """A map without one of its constraints, and the map where that does not hold.
+
+    ``None`` unless its form has values on one side of the interval.
+    """
+    (form, limit), every = constraint, own.domain.constraints
+    free = own.domain.with_constraints(each for each in every if each != constraint)
+    (reach,) = own.derived([form], free).result_bounds()
+    (first, last), (lower, upper) = reach.ends, limit.ends
+    sides = map(Interval.from_range, ((first, lower - 1), (upper + 1, last)))
+    outside = [(form, each) for each in sides if not each.is_empty]
+    if len(outside) != 1:
+        return None
+    return own.derived(own.forms, free), own.derived(own.forms, free.constrained(outside))
 
 
 def contains(wide: OperandIndexing, narrow: OperandIndexing) -> bool:

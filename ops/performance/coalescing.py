@@ -9,7 +9,7 @@ from itertools import chain, combinations
 from math import gcd, lcm, prod
 from typing import Final, NamedTuple
 
-from indexing import IndexingMap, MapError, Variable, VariableKind
+from indexing import IndexingMap, MapError, VariableKind
 from indexing.layout import ElementType, Shape, ShapeError
 from indexing.passes import Domain, numbered, over_domain
 from ops import xla_gpu
@@ -17,7 +17,7 @@ from ops.devices import deciding
 from ops.hlo import Instruction
 from ops.index_maps import check_count
 from ops.limits import Device
-from ops.performance.tally import Column, Count, count_of, size_of, text_of_count
+from ops.performance.tally import BITS_OF_BYTE, Column, Count, count_of, size_of, text_of_count
 from ops.performance.warps import Loads, check_launch, loads_of_warps, parted, vector_width
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Origin
@@ -26,9 +26,6 @@ from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.forms import Form, Interval, np, points_in, values_of
 from simplifier.tools.display import html_of_table
-
-BITS: Final = 8
-"""Of a byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +78,9 @@ class Coalescing:
         return self.sectors / self.ideal_sectors if self.ideal_sectors else 1.0
 
     def _repr_html_(self) -> str:
-        values = ((name, getattr(self, name)) for name in self.__slots__)
+        values = ((name.replace("_", " "), getattr(self, name)) for name in self.__slots__)
         rows = (
-            (
-                name.replace("_", " "),
-                text_of_count(each) if isinstance(each, Interval) else str(each),
-            )
+            (name, text_of_count(each) if isinstance(each, Interval) else str(each))
             for name, each in values
         )
         return html_of_table(("counted", "number"), rows, title=str(self))
@@ -173,7 +167,8 @@ def survey(
     for each in (*tried, *([apart.map] if apart else [])):
         width = vector_width(each, width, memory.period)
     totals = [memory.total(each, width) for each in tried]
-    for unit in () if moving.is_same_for_all or not moving.is_free else memory.units:
+    units = 1, max(1, memory.sector_bits // memory.bits), memory.period
+    for unit in () if moving.is_same_for_all or not moving.is_free else units:
         with suppress(MapError):  # too many loads: then it is not known whether bounds are met
             spread = moving.spread(constants[0], unit)
             totals.append(memory.total(spread, width))
@@ -189,11 +184,11 @@ def survey(
     found = Coalescing(
         **{name: count_of(each) for name, each in zip(COUNTED, pairs, strict=True)},
         vector_width=width,
-        is_coalesced=is_coalesced(with_midpoints(offsets), -(-bits // BITS)),
+        is_coalesced=is_coalesced(with_midpoints(offsets), -(-bits // BITS_OF_BYTE)),
         condition="" if apart else moving.where_least(constants, sectors, memory.period),
         bounds=tuple(name for name, each, met in rows if each != met and each.size != 1),
     )
-    if not memory.banks:
+    if memory.banks == _NO_BANKS:
         found = replace(found, bank_conflicts=None)
     most = [each.most_sectors for each in totals]
     return Survey(found, memory, tried[most.index(max(most))])
@@ -249,10 +244,8 @@ def bandwidth_utilization(
         check_integers(given, f"bandwidth_utilization: {role}")
         check_count("bandwidth_utilization", role, given, shape.rank)
     if any(size < 1 for size in tile_sizes):
-        message = (
-            f"bandwidth_utilization: tile_sizes are {tuple(tile_sizes)}; expected positive ones"
-        )
-        raise ShapeError(message)
+        given = f"bandwidth_utilization: tile_sizes are {tuple(tile_sizes)}"
+        raise ShapeError(f"{given}; expected positive ones")
     together = 1
     for number in shape.array_layout.minor_to_major:
         if strides[number] != 1:
@@ -303,7 +296,7 @@ class Memory(NamedTuple):
     Attributes:
         widest: the most elements that one instruction loads for a lane.
         period: elements after which sectors, lines and banks are as before.
-        banks: how many there are, and the bytes of each; ``None`` where there are none.
+        banks: how many there are, and the bits of each; :data:`_NO_BANKS` where there are none.
     """
 
     bits: int
@@ -312,26 +305,21 @@ class Memory(NamedTuple):
     line_bits: int
     widest: int
     period: int
-    banks: tuple[int, int] | None
+    banks: tuple[int, int]
 
     @classmethod
     def of(cls, device: Device, bits: int) -> Memory:
         """The memory of a device; raises :class:`DeviceError` for a figure that it lacks."""
         sector, line, vector = (
-            device.figure(name, "coalescing") * BITS
+            device.figure(name, "coalescing") * BITS_OF_BYTE
             for name in ("sector_bytes", "transaction_bytes", "vector_bytes")
         )
-        banks = None
+        banks = _NO_BANKS
         if device.bank_count and device.bank_bytes:
-            banks = device.bank_count, device.bank_bytes
+            banks = device.bank_count, device.bank_bytes * BITS_OF_BYTE
         warp_size = device.figure("warp_size", "coalescing")
-        period = lcm(sector, line, vector, prod(banks or (1,)) * BITS, bits) // bits
+        period = lcm(sector, line, vector, prod(banks), bits) // bits
         return cls(bits, warp_size, sector, line, max(1, vector // bits), period, banks)
-
-    @property
-    def units(self) -> tuple[int, int, int]:
-        """The elements of one lane, of a sector and of a period."""
-        return 1, max(1, self.sector_bits // self.bits), self.period
 
     def total(self, offsets: IndexingMap, width: int) -> _Counts:
         """Counts of all loads, of so many neighbours for each lane."""
@@ -359,7 +347,7 @@ class Memory(NamedTuple):
 
         The banks serve as many lanes at once as they have bytes for.
         """
-        count, word = self._banks
+        count, word = self.banks
         words = max(1, width * self.bits // word)
         lanes, first = max(1, count // words), bits // word
         waits, phases = np.zeros((2, len(bits)), dtype=np.int64)
@@ -371,12 +359,6 @@ class Memory(NamedTuple):
             waits += np.maximum(_most_in_a_bank(every, served, count) - 1, 0)
             phases += served.any(axis=1)
         return waits, phases
-
-    @property
-    def _banks(self) -> tuple[int, int]:
-        """Number of banks, and the bits of each."""
-        count, size = self.banks or (1, 1)
-        return count, size * BITS
 
     def bounds(self, apart: Apart, width: int, *, is_sure: bool) -> tuple[_Counts, _Counts]:
         """The least and the most that all loads may touch, wherever values move offsets.
@@ -409,7 +391,7 @@ class Memory(NamedTuple):
             fewest, reach = _fewest(first, last, loads.is_active)
             least[row] = np.maximum(least[row], fewest)
             most[row] = np.minimum(most[row], reach)
-        count, word = self._banks
+        count, word = self.banks
         first, last = ((loads.offsets + end) * self.bits for end in apart.hull.ends)
         _, words = _fewest(first // word, (last + lane - 1) // word, loads.is_active)
         most[3] = np.minimum(most[3], (-(-words // count) - 1).clip(min=0) * every[0, 4])
@@ -419,6 +401,9 @@ class Memory(NamedTuple):
         most[5] = np.minimum(most[5], loaded[1] - np.maximum(least[0], most[1]) * lane)
         return least, most
 
+
+_NO_BANKS: Final = 1, BITS_OF_BYTE
+"""Stands for memory without banks: one, of a byte."""
 
 _NONE: Final = (1 << 63) - 1
 """The key of a lane that loads nothing; it is behind all others."""
@@ -697,12 +682,8 @@ def with_midpoints(indexing_map: IndexingMap) -> IndexingMap:
     >>> print(with_midpoints(window))
     (d0) -> (d0 + 4), domain: d0 in [0, 3]
     """
-    domain = indexing_map.domain
-    *_, names = domain.by_role(domain.names)
-    middle = {
-        name: _middle(variable.bounds)
-        for name, variable in zip(names, indexing_map.runtime, strict=True)
-    }
+    pairs = zip(indexing_map.names[2], indexing_map.runtime, strict=True)
+    middle = {name: _middle(variable.bounds) for name, variable in pairs}
     return indexing_map.substitute(middle) if middle else indexing_map
 
 
@@ -723,19 +704,17 @@ def is_coalesced(indexing_map: IndexingMap, element_bytes: int) -> bool:
         return True
     warp = _innermost_loop(warp)
     (form,) = warp.forms
+    limited = [each for each, _ in warp.domain.constraints]
     parts = parted(form.plus_constant(-form.constant), ("d0",))
-    if parts is None or len(warp.domain.constraints) > 1:
-        return False
-    if any(limited != form for limited, _ in warp.domain.constraints):
+    if parts is None or limited not in ([], [form]):
         return False
     return _fill_lines(_intervals(*parts, warp), element_bytes)
 
 
 def _first_warp(indexing_map: IndexingMap) -> IndexingMap:
     """The map of ``th_x`` in [0, 31] of the first block; other coordinates are 0."""
-    domain = indexing_map.domain
-    names = dict(zip(domain.names, indexing_map.dims, strict=False))
-    others = {name: 0 for name, each in names.items() if each.kind is not VariableKind.TH_X}
+    pairs = zip(indexing_map.names[0], indexing_map.dims, strict=True)
+    others = {name: 0 for name, each in pairs if each.kind is not VariableKind.TH_X}
     warp = indexing_map.substitute(others)
     if warp.dims:
         warp = warp.with_constraint(warp.domain.names[0], (0, WARP_SIZE - 1))
@@ -747,8 +726,8 @@ def _innermost_loop(warp: IndexingMap) -> IndexingMap:
     outer = warp.ranges[:-1]
     if not outer:
         return warp
-    *names, _ = warp.domain.by_role(warp.domain.names)[1]
-    first = {name: each.bounds.lower or 0 for name, each in zip(names, outer, strict=True)}
+    pairs = zip(warp.names[1], outer, strict=False)
+    first = {name: each.bounds.lower or 0 for name, each in pairs}
     unlimited = IndexingMap.from_forms(warp.forms, Domain.of(warp.dims, warp.ranges))
     return unlimited.substitute(first).simplify().without_unused_symbols()
 
@@ -768,12 +747,8 @@ def _intervals(of_thread: Form, of_loop: Form, warp: IndexingMap) -> list[tuple[
             return [(0, WARP_SIZE - 1)]
         if stride != 1:
             return _joined((lane * abs(stride) for lane in range(WARP_SIZE)), length)
-    return _joined(_values(of_thread, warp.dims), length)
-
-
-def _values(of_thread: Form, dims: Iterable[Variable]) -> list[int]:
-    lanes = IndexingMap.from_forms([of_thread], Domain.of(dims))
-    return sorted({point[-1][0] for point in lanes.points()})
+    lanes = IndexingMap.from_forms([of_thread], Domain.of(warp.dims))
+    return _joined(sorted({point[-1][0] for point in lanes.points()}), length)
 
 
 def _joined(starts: Iterable[int], length: int) -> list[tuple[int, int]]:

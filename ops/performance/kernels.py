@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
@@ -50,11 +50,10 @@ def kernels_of(
     check_type(fusion_or_module, _KERNELS, "kernels: what runs", _EXPECTED)
     if isinstance(fusion_or_module, Fusion):
         return iter((fusion_or_module,))
-    if isinstance(fusion_or_module, Instruction):
-        return iter((Fusion.of_instruction(fusion_or_module, registry=registry),))
     if isinstance(fusion_or_module, Computation):
         return iter((Fusion.of_computation(fusion_or_module, registry=registry),))
-    running = _running(fusion_or_module, registry)
+    is_one = isinstance(fusion_or_module, Instruction)
+    running = (fusion_or_module,) if is_one else _running(fusion_or_module, registry)
     return (Fusion.of_instruction(each, registry=registry) for each in running)
 
 
@@ -344,10 +343,7 @@ def _kind_of_map(
 
 
 def _together(kinds: Iterable[AccessKind]) -> AccessKind:
-    found = AccessKind(0)
-    for kind in kinds:
-        found |= kind
-    return found
+    return reduce(lambda one, other: one | other, kinds, AccessKind(0))
 
 
 def _of_runtime_values(way: OperandIndexing) -> Iterator[AccessKind]:

@@ -11,7 +11,8 @@ from indexing.layout import ElementType
 from indexing.pictures.grids import Box, Cell, painted
 from indexing.pictures.svg import Panel, Picture, legend, paragraphs, text, text_width
 from ops.limits import Device
-from ops.performance.coalescing import BITS, survey
+from ops.performance.coalescing import survey
+from ops.performance.tally import BITS_OF_BYTE
 from ops.performance.warps import loads_of_warps
 from ops.xla_gpu import Access
 
@@ -93,14 +94,11 @@ class LoadPicture(Picture):
             for row, line in enumerate(cells.values())
             for x, cell in zip(xs, line, strict=True)
         ]
-        elements = (
-            *(
-                text(left - 8, row * _HEIGHT + 14, start, "label", "end")
-                for row, start in enumerate(starts)
-            ),
-            *painted(boxes),
+        labels = (
+            text(left - 8, row * _HEIGHT + 14, start, "label", "end")
+            for row, start in enumerate(starts)
         )
-        return Panel(xs[-1] + width, len(cells) * _HEIGHT, elements)
+        return Panel(xs[-1] + width, len(cells) * _HEIGHT, (*labels, *painted(boxes)))
 
     def _offsets(self, line: int) -> range:
         return range(line * self.elements_of_line, (line + 1) * self.elements_of_line)
@@ -153,7 +151,7 @@ def load_picture(
             most = int(sectors[row])
             threads = _threads(loads.offsets[row].tolist(), loads.is_active[row].tolist(), width)
     in_sector, in_line = memory.sector_bits // memory.bits, memory.line_bits // memory.bits
-    return LoadPicture(str(found), threads, in_line, in_sector, memory.line_bits // BITS)
+    return LoadPicture(str(found), threads, in_line, in_sector, memory.line_bits // BITS_OF_BYTE)
 
 
 def _threads(offsets: list[int], is_active: list[bool], width: int) -> dict[int, tuple[int, ...]]:

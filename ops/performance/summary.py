@@ -133,15 +133,10 @@ HEADING = ("read", "written", "reuse", "kernel")
 """Above the cells of kernels."""
 
 
-def cells_of(kernel: KernelSummary) -> tuple[str, str, str, str]:
+def cells_of(kernel: KernelSummary) -> tuple[str, ...]:
     """Cells of a kernel in a table."""
-    reuse = "" if kernel.reuse is None else f"{kernel.reuse:.3g}"
-    return (
-        tally.cell_of_count(kernel.bytes_read),
-        tally.cell_of_count(kernel.bytes_written),
-        reuse,
-        str(kernel),
-    )
+    moved = map(tally.cell_of_count, (kernel.bytes_read, kernel.bytes_written))
+    return *moved, "" if kernel.reuse is None else f"{kernel.reuse:.3g}", str(kernel)
 
 
 def _text_of_operand(row: OperandUtilization) -> str:

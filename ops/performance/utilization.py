@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from indexing import IndexingMap, MapError, passes
 from indexing.passes import MAX_INT64, Ends
 from ops.analysis.dataflow import Array
+from ops.dependence.dependence import free_and_turned
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import deciding
 from ops.fusion import Fusion, Reads
@@ -88,7 +89,7 @@ class OperandUtilization(Displayed):
 
         Constraints and bounds of their maps say for which ones.
         """
-        return tuple(filter(_is_conditional, self.ways))
+        return tuple(way for way in self.ways if any(deciding(way.map.domain, way.runtime)))
 
     @property
     def kinds(self) -> tuple[AccessKind, ...]:
@@ -134,12 +135,10 @@ class OperandUtilization(Displayed):
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
         reuse = "" if self.reuse is None else f", {self.reuse:.4g} of each"
-        read, of_bytes, reads = map(
-            tally.text_of_count, (self.elements_read, self.bytes, self.reads)
-        )
-        of = tally.text_of_count(self.elements)
-        counts = f"{read} of {of} elements, {of_bytes} bytes, {reads} reads{reuse}"
-        head = f"%{self.operand.name}{place}: {counts}"
+        counts = (self.elements_read, self.elements, self.bytes, self.reads)
+        read, of, of_bytes, reads = map(tally.text_of_count, counts)
+        head = f"%{self.operand.name}{place}: {read} of {of} elements, {of_bytes} bytes"
+        head += f", {reads} reads{reuse}"
         lines = [f"{head} (bounds: {self.bounds})" if self.bounds else head]
         lines += (f"  only where {way}".replace("\n", "\n  ") for way in self.conditions)
         return "\n".join(lines)
@@ -252,14 +251,11 @@ class OperandCounter:
             pairs = zip(kernel.operands, known, strict=True)
             return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
         rows = tuple(_rows(kernel, self._deadline))
-        if likeness and len(rows) == len(kernel.operands) and not any(map(_is_own, rows)):
+        # A row may name facts of this kernel alone: values, or why nobody knows.
+        is_own = any(row.bounds or any(way.runtime for way in row.ways) for row in rows)
+        if likeness and len(rows) == len(kernel.operands) and not is_own:
             self._known[likeness] = rows
         return rows
-
-
-def _is_own(row: OperandUtilization) -> bool:
-    """Whether a row names facts of this kernel alone: values, or why nobody knows."""
-    return bool(row.bounds) or any(way.runtime for way in row.ways)
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:
@@ -313,10 +309,6 @@ def _symbolic(reads: Reads, deadline: Deadline) -> tuple[Size, Size] | None:
         return reads.distinct(), reads.total()
     except (MapError, NotQuasiAffineError, BudgetError, OutOfTimeError):
         return None
-
-
-def _is_conditional(way: OperandIndexing) -> bool:
-    return any(deciding(way.map.domain, way.runtime))
 
 
 def _reason(reads: Reads) -> str:
@@ -459,11 +451,7 @@ def _at_each_value(way: OperandIndexing, bounds: Footprint, deadline: Deadline) 
 
 def _may_be_nothing(way: OperandIndexing) -> bool:
     """Whether a value that the program may give lies outside the bounds."""
-    if not way.runtime:
-        return False
-    domain = way.map.domain
-    unlimited = domain.with_constraints(())
-    return any(deciding(unlimited, way.runtime))
+    return bool(way.runtime) and any(deciding(way.map.domain.with_constraints(), way.runtime))
 
 
 def _bounds(whole: IndexingMap) -> Footprint:
@@ -617,19 +605,12 @@ def _whole_and_hole(part: IndexingMap) -> Sequence[IndexingMap]:
     """
     domain = part.domain
     moving = [each for each in domain.constraints if _uses_values(each[:1], part)]
-    if len(moving) != 1:
+    found = free_and_turned(part, moving[0]) if len(moving) == 1 else None
+    if found is None:
         return ()
-    ((form, inside),) = moving
-    free = domain.with_constraints(each for each in domain.constraints if each not in moving)
-    (reach,) = IndexingMap.from_forms([form], free).result_bounds()
-    before, behind = _one_beyond(inside)
-    sides = [Interval(None, before), Interval(behind, None)]
-    outside = [each for each in map(reach.intersect, sides) if not each.is_empty]
-    if len(outside) != 1:
-        return ()
-    hole = IndexingMap.from_forms(part.forms, free.constrained([(form, outside[0])])).simplify()
+    whole, hole = found[0], found[1].simplify()
     is_always = hole.domain.runtime == domain.runtime
-    return [IndexingMap.from_forms(part.forms, free), hole] if is_always else ()
+    return [whole, hole] if is_always else ()
 
 
 def _uses_values(given: Iterable[Form], part: IndexingMap) -> bool:
@@ -829,8 +810,7 @@ def _dimensions(index: Sequence[Form]) -> set[str] | None:
 def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequence[str]) -> bool:
     """Whether the other coordinates are the values themselves, each of them once."""
     moved = [form for form in wanted if form not in static]
-    atoms = [form.only_atom for form in moved]
-    names = [atom.name for atom in atoms if atom is not None and atom.kind is forms.VARIABLE]
+    names = [name for form in moved if (name := form.single_variable()) is not None]
     return len(names) == len(moved) and sorted(names) == sorted(runtime)
 
 

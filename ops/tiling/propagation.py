@@ -111,12 +111,8 @@ class TilingSpace:
 
     def of_instruction(self, instruction: Instruction, element: int = 0) -> AnyDependence:
         """The maps to an array of an instruction, in all runs together."""
-        found = [
-            each
-            for node, each in self.accesses.items()
-            if node.instruction is instruction and node.element == element
-        ]
-        return NOTHING.union(*found)
+        array = instruction, element
+        return NOTHING.union(*(each for node, each in self.accesses.items() if node[:2] == array))
 
 
 def _callers(array: Array, fusion: Fusion) -> tuple[Instruction, ...]:
@@ -133,7 +129,7 @@ def _space(fusion: Fusion, flow: Flow, results: Sequence[FlowNode]) -> TilingSpa
         others = [node for node in solver.results if node not in begins]
         missing = [node for node in others if not _is_covered(node, accesses[node])]
         if not missing:
-            return TilingSpace(fusion, tuple(solver.dimensions), accesses, tuple(results))
+            return TilingSpace(fusion, tuple(solver.numbers), accesses, tuple(results))
         begins = [*begins, missing[0]]
 
 
@@ -162,11 +158,6 @@ class _SpaceBuilder:
         self.results = [node for node in self.nodes if node in wanted]
         self.sources = {n: flow.source(n) if self.is_backward else n for n in self.nodes}
         self.numbers: dict[TilingDimension, int] = {}
-
-    @property
-    def dimensions(self) -> list[TilingDimension]:
-        """The dimensions that are numbered."""
-        return [*self.numbers]
 
     def unreached(self) -> list[FlowNode]:
         """Results that no other leads to; back to the arrays that they pass on, without a range."""
@@ -398,10 +389,8 @@ def axes_of(of_range: IndexingMap, name: str) -> list[int]:
 
 def _contracted(instruction: Instruction) -> Iterator[AxisGroup]:
     named = instruction.attributes
-    pairs = zip(
-        named.get("lhs_contracting_dims", ()), named.get("rhs_contracting_dims", ()), strict=False
-    )
-    for pair in pairs:
+    contracted = (named.get(f"{side}_contracting_dims", ()) for side in ("lhs", "rhs"))
+    for pair in zip(*contracted, strict=False):
         sides = enumerate(pair * (len(instruction.operands) // 2))  # scales follow their tensors
         yield AxisGroup(DimensionKind.CONTRACTING, tuple(sides))
 
@@ -501,11 +490,8 @@ class Propagation(Displayed):
 
     def of(self, instruction: Instruction, element: int = 0) -> tuple[ArrayTile, ...]:
         """The tiles of an array: one for each different way in which it is read."""
-        return tuple(
-            each
-            for each in self.tiles
-            if each.instruction is instruction and each.element == element
-        )
+        array = instruction, element
+        return tuple(each for each in self.tiles if (each.instruction, each.element) == array)
 
     @property
     def operands(self) -> tuple[ArrayTile, ...]:
@@ -623,12 +609,9 @@ def propagate(
       sizes: 4, 2
       strides: 1, 1
     """
-    space = (
-        TilingSpace.of(fusion)
-        if operand is None
-        else TilingSpace.from_operand(fusion, operand, element)
-    )
-    return propagate_in(space, tile_sizes)
+    if operand is None:
+        return propagate_in(TilingSpace.of(fusion), tile_sizes)
+    return propagate_in(TilingSpace.from_operand(fusion, operand, element), tile_sizes)
 
 
 def propagate_in(space: TilingSpace, tile_sizes: TileSizes) -> Propagation:
