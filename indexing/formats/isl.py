@@ -12,7 +12,7 @@ from indexing.domain import Constraint, Domain, depths_of, distinctly_named
 from indexing.errors import MapError
 from indexing.exact import isl
 from indexing.exact.index_set import constraints_of
-from indexing.relation import Relation
+from indexing.relation import Relation, formulas
 from indexing.simplify import simplified
 from indexing.variable import Variable, check_parameter, parameter_identifier
 from simplifier import exact, forms
@@ -175,16 +175,16 @@ def _read(
     joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(given))
     positional = distinctly_named(dims, (), runtime).identifiers
     named = (parameter_identifier(parameter.name) for parameter in parameters)
-    fields = fields_of(joint, (*positional, *named), joins_cases=joins_cases)
-    ranges = [outputs[number] for number in fields.ranges.values()]
+    reader = _RelationReader(joint, (*positional, *named), joins_cases=joins_cases)
+    results = reader.results()
+    ranges = [outputs[number] for number in reader.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime, parameters)
-    return Relation.from_forms(fields.results, domain.constrained(fields.constraints))
+    return Relation.from_forms(results, domain.constrained(reader.constraints()))
 
 
 def _has_many_cases(made: Relation) -> bool:
     """Whether the map distinguishes so many cases that simplifying it would take too long."""
-    limits = (form for form, _ in made.domain.constraints)
-    atoms = forms.postorder((*made.forms, *limits))
+    atoms = forms.postorder(tuple(formulas(made)))
     operands = sum(len(atom.arguments) for atom in atoms if atom.kind in EXTREMA)
     divisions = sum(bool(atom.divisor) for atom in atoms)
     return operands > _MAX_CASES or operands * divisions > _MAX_DIVIDED_CASES
@@ -195,8 +195,6 @@ def _converted(relation: object, asker: str) -> islpy.Map:
     islpy = exact.load_isl()
     if isinstance(relation, islpy.Map):
         return cast("islpy.Map", relation)
-    if isinstance(relation, islpy.BasicMap):
-        return islpy.Map(relation)
     conversion = _CONVERSIONS.get(type(relation).__name__)
     if conversion is not None:
         with suppress(islpy.Error):
@@ -210,6 +208,7 @@ def _converted(relation: object, asker: str) -> islpy.Map:
 _CONVERSIONS: Final = MappingProxyType(
     {
         "Aff": "from_aff",
+        "BasicMap": "from_basic_map",
         "MultiAff": "from_multi_aff",
         "MultiPwAff": "from_multi_pw_aff",
         "PwAff": "from_pw_aff",
@@ -249,32 +248,6 @@ _MAX_PIECES: Final = 8
 _NEVER: Final = (ZERO, Interval(1, 1))
 
 
-class RelationFields(NamedTuple):
-    """The results, ranges and constraints of a relation, over identifiers of inputs and ranges."""
-
-    results: list[Form]
-    ranges: dict[str, int]
-    """The ranges ``s0 s1 ...``, each with the number of the output whose values it counts."""
-
-    constraints: list[Constraint]
-    """Where the relation has results, with the bounds of all inputs and ranges."""
-
-
-def fields_of(
-    relation: islpy.Map, identifiers: Sequence[str], *, joins_cases: bool = True
-) -> RelationFields:
-    """The fields of a relation without parameters; its inputs have the identifiers.
-
-    Cases of a function are joined to extrema or, where that is not wanted, left to constraints.
-    Costs some integer programmes for each output.
-    """
-    reader = _RelationReader(relation, identifiers, joins_cases=joins_cases)
-    results = reader.functions()
-    if results is None:
-        results = [reader.next_result(number) for number in range(_outputs(relation))]
-    return RelationFields(results, reader.ranges, reader.constraints())
-
-
 class _Case(NamedTuple):
     """The value of a function on a part of its domain."""
 
@@ -296,22 +269,29 @@ class _RangeChoice(NamedTuple):
 
 
 class _RelationReader:
-    """Reads a relation output by output; ``_left`` relates inputs and ranges to the others."""
+    """Reads a relation without parameters output by output, over identifiers of its inputs.
+
+    ``_left`` relates inputs and ranges to the outputs that are left. Cases of a function are joined
+    to extrema or, where that is not wanted, left to constraints. Costs some integer programmes for
+    each output.
+    """
 
     def __init__(self, left: islpy.Map, identifiers: Sequence[str], *, joins_cases: bool) -> None:
         self._left = left
         self._joins_cases = joins_cases
         self._space = Space(dict.fromkeys(identifiers, EVERYTHING), left.get_ctx())
         self.ranges: dict[str, int] = {}
+        """The ranges ``s0 s1 ...``, each with the number of the output whose values it counts."""
 
-    def functions(self) -> list[Form] | None:
-        """All outputs as functions of the inputs, if they are such."""
-        results = self._functions(self._left)
-        if results is not None:
-            self._left = self._left.project_out(exact.load_isl().dim_type.out, 0, len(results))
+    def results(self) -> list[Form]:
+        """The outputs over inputs and ranges."""
+        count, results = _outputs(self._left), self._functions(self._left)
+        if results is None:
+            return [self._next_result(number) for number in range(count)]
+        self._left = self._left.project_out(exact.load_isl().dim_type.out, 0, count)
         return results
 
-    def next_result(self, number: int) -> Form:
+    def _next_result(self, number: int) -> Form:
         """The first of the outputs left."""
         kind = exact.load_isl().dim_type.out
         first = self._left.project_out(kind, 1, _outputs(self._left) - 1)
@@ -323,7 +303,7 @@ class _RelationReader:
         return functions[0]
 
     def constraints(self) -> list[Constraint]:
-        """The constraints under which inputs and ranges have outputs."""
+        """The constraints under which the relation has results, with the bounds of all inputs."""
         points = self._left.domain().compute_divs().coalesce().compute_divs()
         if points.is_empty():
             return [_NEVER]
