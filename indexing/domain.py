@@ -23,6 +23,7 @@ from indexing.variable import (
     PARAMETER,
     POSITIONAL,
     Variable,
+    check_distinct,
     name_beside,
     parameter_identifier,
     united,
@@ -175,10 +176,6 @@ class Domain:
         for variable in self.variables:  # not any(): every map that is made asks this
             if variable.bounds.is_empty:
                 return True
-        return self._is_contradiction
-
-    @property
-    def _is_contradiction(self) -> bool:
         return self.constraints == _CONTRADICTION
 
     def constrained(self, constraints: Iterable[Constraint]) -> Domain:
@@ -204,7 +201,7 @@ class Domain:
         both = _joined(self.constraints, sorted(table.items(), key=_order))
         if both is None or any(left.is_empty for left in (*bounds.values(), *table.values())):
             return self.emptied()
-        return self._with(bounds, both)
+        return self.with_bounds(bounds, both)
 
     def constraints_among(self, identifiers: Collection[str]) -> tuple[Constraint, ...]:
         """The constraints on these variables alone."""
@@ -227,11 +224,13 @@ class Domain:
 
     def emptied(self) -> Domain:
         """The empty domain of the same variables."""
-        return self._with(
-            dict.fromkeys(self.identifiers, NO_VALUES), () if self.identifiers else _CONTRADICTION
-        )
+        bounds = dict.fromkeys(self.identifiers, NO_VALUES)
+        return self.with_bounds(bounds, () if bounds else _CONTRADICTION)
 
-    def _with(self, bounds: Mapping[str, Interval], constraints: tuple[Constraint, ...]) -> Domain:
+    def with_bounds(
+        self, bounds: Mapping[str, Interval], constraints: Iterable[Constraint] = ()
+    ) -> Domain:
+        """The same variables, some with these bounds; only these constraints, in normal order."""
         if not bounds:
             return self.with_constraints(constraints)
         within = (
@@ -279,15 +278,7 @@ class Domain:
 
     def check(self, where: str = "IndexingMap") -> None:
         """Raise :class:`MapError` for a name used twice or a constraint on an unknown variable."""
-        seen: set[str] = set()
-        for name in self.names:
-            if name in seen:
-                message = (
-                    f"{where}: the name {quoted(name)} stands for two variables; "
-                    "expected different names"
-                )
-                raise MapError(message)
-            seen.add(name)
+        check_distinct(self.names, "variables", where)
         self.check_forms([form for form, _ in self.constraints], "constraint")
 
     def resolved(
@@ -402,6 +393,11 @@ def substituted_constraints(
     constraints = tuple(constraints)
     replaced = forms.substitute([form for form, _ in constraints], replacements)
     return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
+
+
+def bounding(bounds: Mapping[str, Interval]) -> list[Constraint]:
+    """Constraints for the bounds of variables, by identifier."""
+    return [(forms.variable(identifier), values) for identifier, values in bounds.items()]
 
 
 def _joined(
@@ -601,9 +597,12 @@ def _parts(end: Form | None, joined_by: AtomKind) -> tuple[Form, ...]:
 
 def limit_texts(domain: Domain, syntax: Syntax = DOCUMENT) -> Iterator[str]:
     """The bounds of all variables, then the other constraints: ``d0 in [0, N - 1]``."""
-    ends, others = ends_and_constraints(domain)
-    for name, each in zip(domain.names, ends.values(), strict=True):
-        yield f"{name} in {text_of_ends(domain, each, syntax)}"
+    bounds, others = map(str, domain.bounds.values()), domain
+    if domain.parameters:
+        ends, others = ends_and_constraints(domain)
+        bounds = (text_of_ends(domain, each, syntax) for each in ends.values())
+    for name, text in zip(domain.names, bounds, strict=True):
+        yield f"{name} in {text}"
     for text, (_, interval) in others.constraint_texts(syntax):
         yield f"{text} in {interval}"
 

@@ -40,18 +40,11 @@ class VariableKind(enum.Enum):
     TH_W = "th_w"
 
 
-GRID: Final = (
-    VariableKind.TH_X,
-    VariableKind.TH_Y,
-    VariableKind.TH_Z,
-    VariableKind.BL_X,
-    VariableKind.BL_Y,
-    VariableKind.BL_Z,
-)
-"""The coordinates of a launch, in XLA's order."""
-
 KINDS: Final = {kind.value: kind for kind in VariableKind if kind is not VariableKind.DEFAULT}
 """The kind of a variable by its name."""
+
+GRID: Final = tuple(KINDS.values())[:6]
+"""The coordinates of a launch, in XLA's order: threads in x, y and z, then blocks."""
 
 _MAX_CACHED: Final = 1 << 10
 """Variables without names that are kept by their sizes: a program has few different sizes."""
@@ -249,13 +242,20 @@ def check_parameter(parameter: Variable, where: str) -> None:
 
 def check_parameters(parameters: Iterable[Variable], where: str) -> None:
     """:func:`check_parameter` for several, which have different names."""
-    seen: set[str] = set()
-    for position, parameter in enumerate(parameters):
+    given = tuple(parameters)
+    for position, parameter in enumerate(given):
         check_parameter(parameter, f"{where}: parameter {position}")
-        if parameter.name in seen:
-            message = f"{where}: the name {quoted(parameter.name)} stands for two parameters"
+    check_distinct([parameter.name for parameter in given], "parameters", where)
+
+
+def check_distinct(names: Iterable[str], what: str, where: str) -> None:
+    """Raise a :class:`MapError` for a name that stands for two of something."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            message = f"{where}: the name {quoted(name)} stands for two {what}"
             raise MapError(f"{message}; expected different names")
-        seen.add(parameter.name)
+        seen.add(name)
 
 
 def parameter_of(symbol: sympy.Symbol) -> Variable:

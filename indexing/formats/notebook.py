@@ -13,7 +13,7 @@ from typing import Final
 
 import simplifier
 from indexing.domain import Domain, ends_and_constraints, text_of_ends
-from indexing.formats.text import format_map
+from indexing.formats.text import declared, format_map
 from indexing.relation import Relation
 from simplifier.forms import LOGICAL, Atom, AtomKind, Form, Printer, as_written, variable
 from simplifier.tools.display import MAX_ROWS, cut, html
@@ -191,12 +191,8 @@ _AROUND_FRACTION: Final = {
 
 
 def _declarations(domain: Domain) -> str:
-    declared = (*domain.by_role(domain.names), [each.name for each in domain.parameters])
-    return "".join(
-        _tuple(map(_latex_of_name, names), brackets)
-        for names, brackets in zip(declared, ("()", "[]", "{}", "<>"), strict=True)
-        if names or brackets == "()"
-    )
+    pairs = declared(domain)
+    return "".join(_tuple(map(_latex_of_name, names), brackets) for brackets, names in pairs)
 
 
 def _tuple(texts: Iterable[str], brackets: str) -> str:

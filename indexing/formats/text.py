@@ -59,7 +59,7 @@ def format_map(
     if indexing_map.is_undefined:
         return str(indexing_map)
     domain, head = indexing_map.domain, _head(indexing_map, syntax)
-    parts = [_EMPTY] if domain.is_known_empty else list(_domain_texts(domain, syntax))
+    parts = [_EMPTY] if domain.is_known_empty else list(limit_texts(domain, syntax))
     if not parts:
         return head
     joint, lead = (",\n", "\n") if multiline else (", ", " ")
@@ -92,23 +92,16 @@ def _syntax(dialect: str) -> Syntax:
 
 def declarations(domain: Domain) -> str:
     """The names of all variables by role: ``(d0, d1)[s0]{rt0}<N>``."""
-    parameters = tuple(parameter.name for parameter in domain.parameters)
-    declared = (*domain.by_role(domain.names), parameters)
     return "".join(
-        f"{opening}{', '.join(names)}{closing}"
-        for (opening, closing), names in zip(_BRACKETS, declared, strict=True)
-        if names or opening == "("
+        f"{opening}{', '.join(names)}{closing}" for (opening, closing), names in declared(domain)
     )
 
 
-def _domain_texts(domain: Domain, syntax: Syntax) -> Iterator[str]:
-    if domain.parameters:
-        yield from limit_texts(domain, syntax)
-        return
-    for name, variable in zip(domain.names, domain, strict=True):
-        yield f"{name} in {variable.bounds}"
-    for text, (_, interval) in domain.constraint_texts(syntax):
-        yield f"{text} in {interval}"
+def declared(domain: Domain) -> Iterator[tuple[str, Sequence[str]]]:
+    """The brackets and names of each role; without variables, only those of the dimensions."""
+    roles = (*domain.by_role(domain.names), [parameter.name for parameter in domain.parameters])
+    pairs = zip(_BRACKETS, roles, strict=True)
+    return ((brackets, names) for brackets, names in pairs if names or brackets == "()")
 
 
 def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
@@ -227,33 +220,17 @@ def _read_domain(
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
         return dict.fromkeys(known, NO_VALUES), [(ZERO, Interval(1, 1))]
-    if parameters:
-        return _read_symbolic_domain(lexer, declared, known, parameters)
-    bounds = {name: _read_bounds(lexer, name) for name in declared}
-    constraints: list[Constraint] = []
-    while lexer.text not in _ENDS:
-        form = read_expression(lexer, known)
-        constraints.append((form, _read_limits(lexer)))
-    return bounds, constraints
-
-
-def _read_symbolic_domain(
-    lexer: ExpressionLexer,
-    declared: Sequence[str],
-    known: Mapping[str, Form],
-    parameters: Mapping[str, Form],
-) -> tuple[dict[str, Interval], list[Constraint]]:
-    """Bounds and constraints whose ends may be expressions over parameters."""
     bounds: dict[str, Interval] = {}
     constraints: list[Constraint] = []
     for name in declared:
-        _expect_bounds(lexer, name)
-        ends = _read_symbolic_limits(lexer, parameters)
-        bounds[name], others = limits(known[name], ends)
+        if not lexer.accept(name):
+            order = "bounds stand in the order of declaration"
+            raise lexer.expected(f"the bounds of {quoted(name)}", order)
+        bounds[name], others = _read_limits(lexer, known[name], parameters)
         constraints += others
     while lexer.text not in _ENDS:
         form = read_expression(lexer, known)
-        interval, others = limits(form, _read_symbolic_limits(lexer, parameters))
+        interval, others = _read_limits(lexer, form, parameters)
         constraints += [(form, interval), *others]
     return bounds, constraints
 
@@ -265,50 +242,42 @@ _BOUNDS: Final = "the bounds of every variable must be given"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
 
 
-def _read_bounds(lexer: ExpressionLexer, name: str) -> Interval:
-    _expect_bounds(lexer, name)
-    return _read_limits(lexer)
+def _read_limits(
+    lexer: ExpressionLexer, form: Form, parameters: Mapping[str, Form]
+) -> tuple[Interval, Sequence[Constraint]]:
+    """The limits of a form, and the comma or line break before the next part of the domain.
 
-
-def _expect_bounds(lexer: ExpressionLexer, name: str) -> None:
-    if not lexer.accept(name):
-        order = "bounds stand in the order of declaration"
-        raise lexer.expected(f"the bounds of {quoted(name)}", order)
-
-
-def _read_limits(lexer: ExpressionLexer) -> Interval:
-    """``in [0, 3]``, and the comma or line break before the next part of the domain."""
-    lexer.expect("in", "before an interval")
-    interval = read_interval(lexer)
-    _finish_limits(lexer)
-    return interval
-
-
-def _read_symbolic_limits(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
-    """``in [0, N - 1]``, as :func:`_read_limits`."""
-    ends = read_ends(lexer, parameters)
-    _finish_limits(lexer)
-    return ends
-
-
-def read_ends(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
-    """``in [0, N - 1]``."""
-    lexer.expect("in", "before an interval")
-    lexer.expect("[")
-    lower = None if lexer.accept_all("-", "inf") else read_expression(lexer, parameters)
-    lexer.expect(",", "between the ends of an interval")
-    upper = None if lexer.accept("inf") else read_expression(lexer, parameters)
-    lexer.expect("]")
-    return Ends(lower, upper)
-
-
-def _finish_limits(lexer: ExpressionLexer) -> None:
+    With parameters, ``in [0, N - 1]`` gives constraints for the ends that are no numbers.
+    """
+    found = limits(form, read_ends(lexer, parameters)) if parameters else (read_interval(lexer), ())
     is_last = lexer.text in _ENDS
     if not is_last and not lexer.accept(",") and not lexer.begins_line:
         raise lexer.expected("',' before the next part of the domain")
+    return found
 
 
 T = TypeVar("T")
+
+
+def _read_pair(lexer: ExpressionLexer, read: Callable[[], T]) -> tuple[T | None, T | None]:
+    """The ends in ``in [0, 3]``; ``None`` for an infinity."""
+    lexer.expect("in", "before an interval")
+    lexer.expect("[")
+    lower = None if lexer.accept_all("-", "inf") else read()
+    lexer.expect(",", "between the ends of an interval")
+    upper = None if lexer.accept("inf") else read()
+    lexer.expect("]")
+    return lower, upper
+
+
+def read_ends(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
+    """``in [0, N - 1]``: an interval whose ends are expressions over parameters."""
+    return Ends(*_read_pair(lexer, lambda: read_expression(lexer, parameters)))
+
+
+def read_interval(lexer: ExpressionLexer) -> Interval:
+    """``in [0, 3]``, ``in [-inf, inf]``."""
+    return Interval(*_read_pair(lexer, lexer.integer))
 
 
 def read_items(
@@ -349,22 +318,3 @@ def read_parameters(
             message = f"the parameter {quoted(name)} is called {other}"
             raise lexer.error(message, span, "expected another name, such as N")
     return names
-
-
-def read_interval(lexer: ExpressionLexer) -> Interval:
-    """A closed interval: ``[0, 3]``, ``[-inf, inf]``."""
-    lexer.expect("[")
-    lower = _read_end(lexer, "lower")
-    lexer.expect(",", "between the ends of an interval")
-    upper = _read_end(lexer, "upper")
-    lexer.expect("]")
-    return Interval(lower, upper)
-
-
-def _read_end(lexer: ExpressionLexer, side: str) -> int | None:
-    """An integer or the infinity of this side."""
-    if side == "upper" and lexer.accept("inf"):
-        return None
-    if side == "lower" and lexer.accept_all("-", "inf"):
-        return None
-    return lexer.integer()

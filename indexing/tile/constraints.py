@@ -329,7 +329,6 @@ def _read_part(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> Ti
         lexer.expect(")")
         return found
     form = forms.read_expression(lexer)
-    lexer.expect("in", "before an interval")
     return TileConstraints.limit(form, read_interval(lexer))
 
 
