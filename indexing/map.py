@@ -471,7 +471,7 @@ class IndexingMap(ExactRelation):
         (60,)
         """
         given = validation.read_names(parameters, "evaluate: parameters")
-        return evaluate.evaluate(self, dims, ranges, runtime, given)
+        return evaluate.evaluate(self, (dims, ranges, runtime), given)
 
     def __call__(self, *values: Value, **by_name: Value) -> Index:
         """The index at a point of the domain, or at many: NumPy arrays broadcast.
@@ -507,7 +507,7 @@ class IndexingMap(ExactRelation):
         array([ True,  True, False, False])
         """
         given = validation.read_names(parameters, "contains: parameters")
-        return evaluate.contains(self, dims, ranges, runtime, given)
+        return evaluate.contains(self, (dims, ranges, runtime), given)
 
     def points(self) -> Iterator[Point]:
         """All points of the domain with their results, in order; the last variable is fastest.
@@ -912,14 +912,14 @@ class IndexingMap(ExactRelation):
         >>> parse_map(m).unused_variables()
         ((0,), (0,), (0,))
         """
-        return substitute.unused_variables(self)
+        return substitute.unused(self, substitute.variables)
 
     def unused_symbols(self) -> ByRole[int]:
         """The positions of the unused ranges and runtime variables.
 
         As :meth:`unused_variables`, but dimensions count as used.
         """
-        return substitute.unused_symbols(self)
+        return substitute.unused(self, substitute.symbols)
 
     def without_unused_variables(self) -> Self:
         """The map without its :meth:`unused_variables` and the constraints on them.
@@ -931,7 +931,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(odd).without_unused_variables())
         (d0) -> (d0), domain: d0 in [0, 59]
         """
-        return self._derive(substitute.without_unused_variables)
+        return self._derive(substitute.without_unused, substitute.variables)
 
     def without_unused_symbols(self) -> Self:
         """The map without its :meth:`unused_symbols` and the constraints on them.
@@ -943,7 +943,7 @@ class IndexingMap(ExactRelation):
         >>> print(parse_map(reduced).without_unused_symbols())
         (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 9]
         """
-        return self._derive(substitute.without_unused_symbols)
+        return self._derive(substitute.without_unused, substitute.symbols)
 
     # Other roles, steps and names.
 

@@ -285,10 +285,7 @@ def with_numeric_bounds(domain: Domain) -> Domain:
     """
     if not domain.parameters or domain.is_known_empty:
         return domain
-    bounds = scope_with_facts(domain).bounds
-    pairs = zip(domain.identifiers, domain, strict=True)
-    sharp = (given.within(bounds[identifier]) for identifier, given in pairs)
-    return domain.with_variables(sharp, domain.constraints)
+    return domain.with_bounds(scope_with_facts(domain).bounds, domain.constraints)
 
 
 def check_name(name: str, asker: str, reserved: frozenset[str]) -> None:

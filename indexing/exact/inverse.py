@@ -38,7 +38,7 @@ from indexing.exact.isl import check_quasi_affine
 from indexing.exact.symbolic_inverse import symbolic_inverse
 from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
-from indexing.transform.substitute import without_unused_symbols
+from indexing.transform.substitute import symbols, without_unused
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.exact import NotQuasiAffineError
@@ -82,7 +82,8 @@ def inverse(indexing_map: RelationT) -> RelationT:
         if found is None:
             raise
         return found
-    found = without_unused_symbols(simplified(solved_for_dims(simplest, indexing_map.forms)))
+    solved = simplified(solved_for_dims(simplest, indexing_map.forms))
+    found = without_unused(solved, symbols)
     # A permutation of bits, written as a sum whose terms share bits, is solved by no equation.
     return (inverse_of_bits(simplest) if found.ranges else None) or found
 

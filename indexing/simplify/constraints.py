@@ -299,13 +299,9 @@ class PreservedVariables(NamedTuple):
     @classmethod
     def of(cls, domain: Domain) -> PreservedVariables:
         """The opaque terms for all variables of a domain that have one value."""
-        points = {
-            identifier: bounds for identifier, bounds in domain.bounds.items() if bounds.is_point
-        }
-        terms = {identifier: forms.opaque(identifier) for identifier in points}
-        return cls(
-            terms, tuple((terms[identifier], bounds) for identifier, bounds in points.items())
-        )
+        points = [(name, bounds) for name, bounds in domain.bounds.items() if bounds.is_point]
+        terms = {name: forms.opaque(name) for name, _ in points}
+        return cls(terms, tuple((terms[name], bounds) for name, bounds in points))
 
     def hidden(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
         """Constraints with the terms in place of the variables."""
@@ -328,11 +324,7 @@ class PreservedVariables(NamedTuple):
 
     @property
     def _variables(self) -> dict[Atom, Form]:
-        return {
-            atom: forms.variable(identifier)
-            for identifier, term in self.terms.items()
-            for atom in term.terms
-        }
+        return {next(iter(term.terms)): forms.variable(name) for name, term in self.terms.items()}
 
 
 NONE_PRESERVED: Final = PreservedVariables({}, ())

@@ -16,7 +16,7 @@ from math import gcd
 from typing import Final, NamedTuple
 
 from indexing.domain import Constraint, Domain, distinctly_named
-from indexing.relation import Relation, RelationT
+from indexing.relation import Relation, RelationT, formulas
 from indexing.simplify.constraints import (
     MAX_REMEMBERED,
     NONE_PRESERVED,
@@ -273,7 +273,7 @@ def _may_have_sums_of_ranges(indexing_map: Relation) -> bool:
     """Whether some form has an operation, or two ranges as terms: most maps are done here."""
     if not indexing_map.domain.ranges:
         return False
-    for form in _formulas(indexing_map):
+    for form in formulas(indexing_map):
         ranges = 0
         for atom in form.terms:
             if atom.kind is not VARIABLE:
@@ -282,10 +282,6 @@ def _may_have_sums_of_ranges(indexing_map: Relation) -> bool:
         if ranges > 1:
             return True
     return False
-
-
-def _formulas(indexing_map: Relation) -> Iterator[Form]:
-    return chain(indexing_map.forms, (form for form, _ in indexing_map.domain.constraints))
 
 
 # Digits of ranges, and the sums that they are terms of.
@@ -365,9 +361,11 @@ def _digit(atom: Atom, ranges: Collection[str]) -> _RangeDigit | None:
 
 def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Form, int]]:
     """The sums that each digit in formulas is a term of, with its factors there."""
-    ranges = _bounded_ranges(indexing_map.domain)
+    domain = indexing_map.domain
+    _, names, _ = domain.by_role(domain.identifiers)
+    ranges = {name for name in names if (domain.bounds[name].size or 0) > 1}
     found: dict[_RangeDigit, dict[Form, int]] = defaultdict(dict)
-    visited = dict.fromkeys(_formulas(indexing_map))
+    visited = dict.fromkeys(formulas(indexing_map))
     pending = [*visited]
     for form in pending:
         for atom, factor in form.terms.items():
@@ -379,13 +377,6 @@ def _sums_with_digits(indexing_map: Relation) -> Mapping[_RangeDigit, Mapping[Fo
             visited.update(inner)
             pending += inner
     return found
-
-
-def _bounded_ranges(domain: Domain) -> frozenset[str]:
-    """The identifiers of the ranges that have several values, but finitely many."""
-    _, ranges, _ = domain.by_role(domain.identifiers)
-    sizes = (variable.bounds.size or 0 for variable in domain.ranges)
-    return frozenset(name for name, size in zip(ranges, sizes, strict=True) if size > 1)
 
 
 def _independent(
@@ -500,7 +491,7 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
     identifiers = domain.by_role(domain.identifiers)[1]
     gone = {*chain.from_iterable(map(_Enumeration.ranges, found))}
     rows = [
-        ((place, 0), variable, [_atom(identifier)])
+        ((place, 0), variable, [forms.variable_atom(identifier)])
         for place, (identifier, variable) in enumerate(zip(identifiers, ranges, strict=True))
         if identifier not in gone
     ]
@@ -519,8 +510,3 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
     constraints = ((forms.replace(form, values), interval) for form, interval in domain.constraints)
     results = (forms.replace(form, values) for form in indexing_map.forms)
     return indexing_map.derived(results, target.constrained(constraints))
-
-
-def _atom(identifier: str) -> Atom:
-    (atom,) = forms.variable(identifier).terms
-    return atom

@@ -12,6 +12,7 @@ from typing import Final
 from indexing.domain import (
     Constraint,
     Domain,
+    bounding,
     limited_variable,
     substituted_constraints,
     symbolic_ends,
@@ -76,8 +77,8 @@ def _remembered(domain: Domain) -> Domain:
     found = _tightened_alone(alone.domain)
     if found.is_known_empty:
         return domain.emptied()
-    bounds = ((forms.variable(name), values) for name, values in found.bounds.items())
-    limits = substituted_constraints([*bounds, *found.constraints], alone.names)
+    known = [*bounding(found.bounds), *found.constraints]
+    limits = substituted_constraints(known, alone.names)
     return domain.with_constraints().constrained(limits)
 
 
@@ -136,30 +137,15 @@ def _with_sharper_bounds(domain: Domain) -> Domain:
     scope = scope_with_facts(domain)
     if scope.is_empty:
         return domain.emptied()
-    narrowed = [
-        (forms.variable(identifier), scope.bounds[identifier])
+    narrowed = {
+        identifier: scope.bounds[identifier]
         for identifier, bounds in domain.bounds.items()
         if scope.bounds[identifier] != bounds
-    ]
-    if domain.parameters:
-        narrowed = unless_symbolic(domain, narrowed)
-    return domain.constrained(narrowed) if narrowed else domain
-
-
-def unless_symbolic(domain: Domain, narrowed: Iterable[Constraint]) -> list[Constraint]:
-    """The bounds without ends on sides where an expression over parameters is the end."""
-    sides = {(name, side) for name, side, _ in symbolic_ends(domain)}
-    return [
-        (
-            variable,
-            Interval(
-                None if (identifier, "lower") in sides else bounds.lower,
-                None if (identifier, "upper") in sides else bounds.upper,
-            ),
-        )
-        for variable, bounds in narrowed
-        if (identifier := variable.single_variable())
-    ]
+    }
+    for identifier, side, _ in symbolic_ends(domain) if domain.parameters else ():
+        if identifier in narrowed:  # an expression over parameters stays the end
+            narrowed[identifier] = _without_end(narrowed[identifier], side)
+    return domain.constrained(bounding(narrowed)) if narrowed else domain
 
 
 def with_open_ends(domain: Domain) -> Domain:
@@ -177,11 +163,7 @@ def with_open_ends(domain: Domain) -> Domain:
     }
     if not bounds:
         return domain
-    opened = (
-        variable.within(bounds.get(identifier, variable.bounds))
-        for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
-    )
-    return with_open_ends(domain.with_variables(opened, domain.constraints))
+    return with_open_ends(domain.with_bounds(bounds, domain.constraints))
 
 
 def _implies(values: Range, bounds: Interval, side: str) -> bool:
@@ -209,7 +191,9 @@ def _normal(domain: Domain, preserved: PreservedVariables) -> Domain:
         facts = normal(scope, constraint)
         if facts is None:
             return domain.emptied()
-        residues, rest = _split_by_residues(scope, facts)
+        read = [(fact, Residues.of(scope, fact)) for fact in facts]
+        residues = [each for _, each in read if each is not None]
+        rest = [extracted(scope, fact) for fact, each in read if each is None]
         is_costlier = _cost([*(each.constraint for each in residues), *rest]) > _cost([constraint])
         is_costlier &= not any(map(limited_variable, rest))  # it reads as an end
         remainders += () if is_costlier else residues
@@ -219,24 +203,10 @@ def _normal(domain: Domain, preserved: PreservedVariables) -> Domain:
         return domain.emptied()
     written = [each.constraint_within(scope.range_of(each.form)) for each in left]
     if left:
-        others = [_ending_at(left, constraint) for constraint in (*_bounds(domain), *others)]
+        limits = (*bounding(domain.bounds), *others)
+        others = [_ending_at(left, constraint) for constraint in limits]
     shown = preserved.shown([*written, *others])
     return domain.with_constraints().constrained(map(turned_to_variable, shown))
-
-
-def _split_by_residues(
-    scope: Scope, facts: Iterable[Fact]
-) -> tuple[list[Residues], list[Constraint]]:
-    """The facts about remainders, and the others as constraints."""
-    remainders: list[Residues] = []
-    others: list[Constraint] = []
-    for fact in facts:
-        residues = Residues.of(scope, fact)
-        if residues is None:
-            others.append(extracted(scope, fact))
-        else:
-            remainders.append(residues)
-    return remainders, others
 
 
 def _cost(constraints: Iterable[Constraint]) -> int:
@@ -248,10 +218,6 @@ def _in_given_shape(scope: Scope, constraint: Constraint) -> Constraint:
     form = simplified_form(scope, constraint[0])
     interval = interval_within(form, constraint[1], forms.range_of(scope, form))
     return form.plus_constant(-form.constant), interval - form.constant
-
-
-def _bounds(domain: Domain) -> list[Constraint]:
-    return [(forms.variable(identifier), bounds) for identifier, bounds in domain.bounds.items()]
 
 
 def _ending_at(remainders: list[Residues], constraint: Constraint) -> Constraint:
@@ -365,7 +331,7 @@ def _needed(
     domain: Domain, group: list[Constraint], facts: tuple[Constraint, ...]
 ) -> list[Constraint] | None:
     """The constraints of the group that are needed; ``None`` if it contradicts itself."""
-    left = sorted(group, key=_cost_and_order)
+    left = sorted(group, key=lambda each: (forms.cost_of_form(each[0]), each[0].order))
     for constraint in left[::-1]:
         index = left.index(constraint)
         others = _comparable(constraint, left[:index] + left[index + 1 :])
@@ -390,10 +356,6 @@ def _comparable(constraint: Constraint, others: list[Constraint]) -> tuple[Const
         for other in others
         if all(name == limited or name[0] == PARAMETER for name in forms.variables_of(other[:1]))
     )
-
-
-def _cost_and_order(constraint: Constraint) -> tuple[object, ...]:
-    return forms.cost_of_form(constraint[0]), constraint[0].order
 
 
 def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:

@@ -9,7 +9,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from indexing.domain import ROLES, Constraint, Domain
+from indexing.domain import ROLES, ByRole, Constraint, Domain
 from indexing.errors import MapError
 from indexing.relation import Relation, check_without_parameters
 from indexing.validation import ByName, in_order
@@ -21,6 +21,8 @@ Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
 
 Index: TypeAlias = "Sequence[Value]"
+Unordered: TypeAlias = "ByRole[Value] | tuple[Index | ByName[Value], ...]"
+"""Values for the variables of each role: in order, or by name."""
 Point: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]"
 
 _CHUNK: Final = 1 << 14
@@ -30,11 +32,7 @@ NO_PARAMETERS: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
 def evaluate(
-    indexing_map: Relation,
-    dims: Index | ByName[Value],
-    ranges: Index | ByName[Value] = (),
-    runtime: Index | ByName[Value] = (),
-    parameters: Mapping[str, Value] = NO_PARAMETERS,
+    indexing_map: Relation, by_role: Unordered, parameters: Mapping[str, Value] = NO_PARAMETERS
 ) -> tuple[Value, ...]:
     """The results at one point, or on arrays that broadcast; the domain is not checked.
 
@@ -44,19 +42,13 @@ def evaluate(
     Raises:
         MapError: a wrong number of values, values that are no integers, or a division by zero.
     """
-    values = _environment(indexing_map, (dims, ranges, runtime), parameters)
+    values = _environment(indexing_map, by_role, parameters)
     return evaluate_forms(indexing_map.forms, values)
 
 
-def contains(
-    indexing_map: Relation,
-    dims: Index | ByName[Value],
-    ranges: Index | ByName[Value] = (),
-    runtime: Index | ByName[Value] = (),
-    parameters: Mapping[str, Value] = NO_PARAMETERS,
-) -> Value:
+def contains(indexing_map: Relation, by_role: Unordered, parameters: Mapping[str, Value]) -> Value:
     """Whether points lie within the bounds of the variables and meet all constraints."""
-    return _is_inside(indexing_map, _environment(indexing_map, (dims, ranges, runtime), parameters))
+    return _is_inside(indexing_map, _environment(indexing_map, by_role, parameters))
 
 
 def called(indexing_map: Relation, dims: Index, by_name: Mapping[str, Value]) -> tuple[Value, ...]:
@@ -158,10 +150,9 @@ def points(indexing_map: Relation) -> Iterator[Point]:
     """
     check_without_parameters(indexing_map, "points")
     domain = indexing_map.domain
-    for columns in _chunks(domain):
-        point, index = columns.values(), evaluate_forms(indexing_map.forms, columns)
-        count = next((len(column) for column in point), 1)
-        by_role = (_rows(role, count) for role in domain.by_role(point))
+    for count, columns in _chunks(domain):
+        index = evaluate_forms(indexing_map.forms, columns)
+        by_role = (_rows(role, count) for role in domain.by_role(columns.values()))
         yield from zip(*by_role, _rows(index, count), strict=True)
 
 
@@ -173,8 +164,7 @@ def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, .
     Raises:
         MapError: a variable is not bounded.
     """
-    for columns in _chunks(indexing_map.domain):
-        count = next((len(column) for column in columns.values()), 1)
+    for count, columns in _chunks(indexing_map.domain):
         yield count, evaluate_forms(indexing_map.forms, columns)
 
 
@@ -212,10 +202,10 @@ def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
     return None if budget < total else False
 
 
-def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Value]]:
-    """The points of the domain in order: columns by identifier, for some thousands at a time.
+def _chunks(domain: Domain, budget: int | None = None) -> Iterator[tuple[int, dict[str, Value]]]:
+    """The points of the domain in order, some thousands at a time: how many, and their columns.
 
-    Without variables there are no columns, and the one point is a chunk.
+    Columns are by identifier. Without variables there are none, and the one point is a chunk.
     """
     _check_bounded(domain)
     box = domain.bounds
@@ -225,8 +215,8 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[dict[str, Val
         columns = forms.points_in(box, _numbers(range(start, min(start + _CHUNK, stop)), box))
         everywhere = forms.np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
         keep = _meeting(domain.constraints, columns, everywhere)
-        if keep.any():
-            yield {identifier: column[keep] for identifier, column in columns.items()}
+        if count := int(keep.sum()):
+            yield count, {identifier: column[keep] for identifier, column in columns.items()}
 
 
 def _numbers(numbers: range, box: Mapping[str, Interval]) -> Value:
@@ -244,9 +234,7 @@ def _check_bounded(domain: Domain) -> None:
 
 
 def _environment(
-    indexing_map: Relation,
-    by_role: tuple[Index | ByName[Value], ...],
-    parameters: Mapping[str, Value],
+    indexing_map: Relation, by_role: Unordered, parameters: Mapping[str, Value]
 ) -> dict[str, Value]:
     values: list[Value] = []
     domain = indexing_map.domain
@@ -365,10 +353,9 @@ class CompiledMap:
         if len(values) != expected:
             raise MapError(f"to_numpy: got {len(values)} values; expected {expected}")
         values = tuple(checked_value(value, "to_numpy") for value in values)
-        if parameters or domain.parameters:
-            return evaluate(self._map, *domain.by_role(values), parameters)
-        if not (self._is_safe and _all_within(values, tuple(domain.bounds.values()))):
-            return evaluate(self._map, *domain.by_role(values))
+        is_safe = self._is_safe and not (parameters or domain.parameters)
+        if not (is_safe and all(map(_is_within, values, domain.bounds.values()))):
+            return evaluate(self._map, domain.by_role(values), parameters)
         return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")
 
     def __reduce__(self) -> tuple[type[CompiledMap], tuple[Relation]]:
@@ -376,10 +363,6 @@ class CompiledMap:
 
     def __repr__(self) -> str:
         return f"CompiledMap({self._map!r})"
-
-
-def _all_within(values: Sequence[Value], bounds: Sequence[Interval]) -> bool:
-    return all(_is_within(value, interval) for value, interval in zip(values, bounds, strict=True))
 
 
 def _is_within(value: Value, interval: Interval) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from math import prod
 from typing import Final
 
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.relation import Relation, RelationT, formulas, terms_in
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.evaluate import evaluate, result_columns
@@ -295,8 +295,13 @@ def values_in_box(form: Form, domain: Domain) -> list[int]:
     if not 0 < prod(bounds.size or 0 for bounds in box) <= MAX_VALUES:
         return []
     dims = {name: forms.variable(f"d{number}") for number, name in enumerate(names)}
-    renamed = Relation.from_forms(substitute([form], dims), Domain(tuple(map(Variable, box))))
-    return [value for _, (column,) in result_columns(renamed) for value in column.tolist()]
+    return _values_of(substitute([form], dims), Domain(tuple(map(Variable, box))))
+
+
+def _values_of(form: Iterable[Form], domain: Domain) -> list[int]:
+    """The values of a form, the only one, at all points of a domain."""
+    columns = result_columns(Relation.from_forms(form, domain))
+    return [value for _, (column,) in columns for value in column.tolist()]
 
 
 def _is_in(form: Form, variable: str) -> bool:
@@ -310,16 +315,9 @@ def _is_long(form: Form, variable: str) -> bool:
 
 def _values_within(limits: Sequence[Constraint], variable: str, bounds: Interval) -> list[int]:
     """The values of a variable that meet constraints in it alone."""
-    values = [*bounds]
-    if not limits:
-        return values
-    rows = zip(*_evaluated([form for form, _ in limits], variable, values), strict=True)
-    intervals = [interval for _, interval in limits]
-    return [
-        value
-        for value, row in zip(values, rows, strict=True)
-        if all(each in interval for each, interval in zip(row, intervals, strict=True))
-    ]
+    own = forms.variable("d0")
+    held = substituted_constraints(limits, {variable: own})
+    return _values_of([own], Domain.of([Variable(bounds)], constraints=held))
 
 
 def _tables(long: Sequence[Form], variable: str, values: Sequence[int]) -> Iterator[Form]:
@@ -345,5 +343,5 @@ def _evaluated(single: Iterable[Form], variable: str, values: Sequence[int]) -> 
     """The results of forms in one variable for some of its values."""
     domain = Domain((Variable(Interval(values[0], values[-1])),))
     renamed = Relation.from_forms(substitute(single, {variable: forms.variable("d0")}), domain)
-    for results in evaluate(renamed, [np.array(values)]):
+    for results in evaluate(renamed, ([np.array(values)], (), ())):
         yield np.broadcast_to(results, len(values)).tolist()

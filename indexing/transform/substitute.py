@@ -16,6 +16,7 @@ from indexing.domain import (
     Constraint,
     Domain,
     bare,
+    bounding,
     conditions_for_values,
     distinctly_named,
     ends_and_constraints,
@@ -176,21 +177,14 @@ def substitute(
         zip(gone, wider.resolved([*values.values()], "value", "substitute"), strict=True)
     )
     kept = resolved.keys() & {*forms.variables_of(resolved.values())}
-    wider = wider.with_variables(
-        variable.within(EVERYTHING) if identifier in kept else variable
-        for identifier, variable in zip(wider.identifiers, wider.variables, strict=True)
-    )
+    wider = wider.with_bounds(dict.fromkeys(kept, EVERYTHING))
     limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
     replaced = over_domain(indexing_map, wider.constrained(limits), resolved)
-    left = (
-        [identifier for identifier in role if identifier in kept or identifier not in resolved]
-        for role in wider.by_role(wider.identifiers)
-    )
-    arrangement = arranged(replaced, *left)
     gone_for_good = resolved.keys() - kept
+    left = _without(replaced, gone_for_good)
     if gone_for_good.isdisjoint(domain.parameter_identifiers):
-        return arrangement
-    return _without_parameters(arrangement, gone_for_good)
+        return left
+    return _without_parameters(left, gone_for_good)
 
 
 def _used_by_parameters(domain: Domain, values: Mapping[str, Form]) -> Iterator[Variable]:
@@ -281,12 +275,9 @@ def concatenate_results(first: RelationT, second: RelationT) -> RelationT:
         if side.is_undefined:
             return side
     _check_same_variables(first.domain, second.domain)
-    bounds = (
-        (forms.variable(identifier), within) for identifier, within in second.domain.bounds.items()
-    )
     parameters = united(first.parameters + second.parameters)
     joint = replace(first.domain, parameters=parameters)
-    domain = joint.constrained([*bounds, *second.domain.constraints])
+    domain = joint.constrained([*bounding(second.domain.bounds), *second.domain.constraints])
     return first.derived(first.forms + second.forms, domain)
 
 
@@ -295,11 +286,9 @@ def _check_same_variables(first: Domain, second: Domain) -> None:
         ROLES, first.by_role(first.names), second.by_role(second.names), strict=True
     ):
         if names != others:
-            message = (
-                f"concatenate_results: the {role} are ({listed(names)}) in one map and "
-                f"({listed(others)}) in the other; expected the same number and names"
-            )
-            raise MapError(message)
+            both = f"({listed(names)}) in one map and ({listed(others)}) in the other"
+            expected = "expected the same number and names"
+            raise MapError(f"concatenate_results: the {role} are {both}; {expected}")
 
 
 # One map after the other.
@@ -331,21 +320,19 @@ def compose(consumer: RelationT, producer: RelationT) -> RelationT:
     for side in (consumer, producer):
         if side.is_undefined:
             return side
-    if len(consumer.forms) != len(producer.dims):
-        message = (
-            f"compose: the consumer has {len(consumer.forms)} results, "
-            f"but the producer has {len(producer.dims)} dimensions; expected as many"
-        )
-        raise MapError(message)
+    results, dims = len(consumer.forms), len(producer.dims)
+    if results != dims:
+        counts = f"the consumer has {results} results, but the producer has {dims} dimensions"
+        raise MapError(f"compose: {counts}; expected as many")
     inputs, own_constraints = substituted(consumer, _renumbering(consumer, producer))
-    results, producer_constraints = substituted(
+    found, producer_constraints = substituted(
         producer, {f"d{position}": form for position, form in enumerate(inputs)}
     )
     within_bounds = zip(inputs, (variable.bounds for variable in producer.dims), strict=True)
     domain = _joint(consumer, producer, own_constraints).constrained(
         [*within_bounds, *producer_constraints]
     )
-    return consumer.derived(results, domain)
+    return consumer.derived(found, domain)
 
 
 def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint, ...]) -> Domain:
@@ -376,16 +363,15 @@ def _renumbering(consumer: Relation, producer: Relation) -> dict[str, Form]:
 # Maps without unused variables, and without unused values of symbols.
 
 
-def unused_variables(indexing_map: Relation) -> ByRole[int]:
-    """Positions of the variables that :func:`without_unused_variables` leaves out."""
-    known = _with_conditions(indexing_map, _variables)
-    return _positions(indexing_map.domain, _unused(known, _variables) or frozenset())
-
-
-def unused_symbols(indexing_map: Relation) -> ByRole[int]:
-    """Positions of the variables that :func:`without_unused_symbols` leaves out."""
-    known = _with_conditions(indexing_map, _symbols)
-    return _positions(indexing_map.domain, _unused(known, _symbols) or frozenset())
+def unused(indexing_map: Relation, candidates: Callable[[Domain], Sequence[str]]) -> ByRole[int]:
+    """Positions of the variables that :func:`without_unused` leaves out."""
+    domain = indexing_map.domain
+    gone = _unused(_with_conditions(indexing_map, candidates), candidates) or ()
+    dims, ranges, runtime = (
+        tuple(position for position, identifier in enumerate(role) if identifier in gone)
+        for role in domain.by_role(domain.identifiers)
+    )
+    return dims, ranges, runtime
 
 
 def is_symbol_constrained(indexing_map: Relation, symbol: int | str) -> bool:
@@ -395,40 +381,36 @@ def is_symbol_constrained(indexing_map: Relation, symbol: int | str) -> bool:
         MapError: there is no such symbol.
     """
     domain = indexing_map.domain
-    _, ranges, runtime = domain.by_role(domain.identifiers)
     _, *names = domain.by_role(domain.names)
     called = [*chain(*names)]
-    (wanted,) = chosen((*ranges, *runtime), [symbol], "is_symbol_constrained", "symbols", called)
+    (wanted,) = chosen(symbols(domain), [symbol], "is_symbol_constrained", "symbols", called)
     return wanted in forms.variables_of([form for form, _ in domain.constraints])
 
 
-def without_unused_variables(indexing_map: RelationT) -> RelationT:
-    """The map without unused variables; the empty map if these have no values."""
-    known = _with_conditions(indexing_map, _variables)
-    return _without(known, _unused(known, _variables))
+def without_unused(
+    indexing_map: RelationT, candidates: Callable[[Domain], Sequence[str]]
+) -> RelationT:
+    """The map without unused candidates; the empty map if these have no values."""
+    known = _with_conditions(indexing_map, candidates)
+    gone, domain = _unused(known, candidates), known.domain
+    if gone is None:
+        return known.derived(known.forms, domain.emptied())
+    if not gone:
+        return known
+    left = [identifier for identifier in domain.identifiers if identifier not in gone]
+    kept = domain.with_constraints(domain.constraints_among(left))
+    return _without(known.derived(known.forms, kept), gone)
 
 
-def without_unused_symbols(indexing_map: RelationT) -> RelationT:
-    """The map without unused symbols; the empty map if these have no values."""
-    known = _with_conditions(indexing_map, _symbols)
-    return _without(known, _unused(known, _symbols))
-
-
-def _variables(domain: Domain) -> Sequence[str]:
+def variables(domain: Domain) -> Sequence[str]:
+    """All variables with positions, as candidates."""
     return [*chain(*domain.by_role(domain.identifiers))]
 
 
-def _symbols(domain: Domain) -> Sequence[str]:
+def symbols(domain: Domain) -> Sequence[str]:
+    """The ranges and runtime variables, as candidates."""
     _, ranges, runtime = domain.by_role(domain.identifiers)
     return ranges + runtime
-
-
-def _positions(domain: Domain, identifiers: Collection[str]) -> ByRole[int]:
-    dims, ranges, runtime = (
-        tuple(position for position, identifier in enumerate(role) if identifier in identifiers)
-        for role in domain.by_role(domain.identifiers)
-    )
-    return dims, ranges, runtime
 
 
 def _with_conditions(
@@ -486,12 +468,8 @@ def _unused(
 
 def _restricted(domain: Domain, identifiers: set[str]) -> Domain:
     """The domain of some variables with the constraints on them alone; the others are 0."""
-    fixed = Interval(0, 0)
-    held = (
-        variable if identifier in identifiers else variable.within(fixed)
-        for identifier, variable in zip(domain.identifiers, domain.variables, strict=True)
-    )
-    return domain.with_variables(held, domain.constraints_among(identifiers))
+    fixed = {name: Interval(0, 0) for name in domain.identifiers if name not in identifiers}
+    return domain.with_bounds(fixed, domain.constraints_among(identifiers))
 
 
 def _has_point(domain: Domain) -> bool | None:
@@ -505,20 +483,14 @@ def _has_point(domain: Domain) -> bool | None:
     return None
 
 
-def _without(indexing_map: RelationT, identifiers: frozenset[str] | None) -> RelationT:
-    """The map without these unused variables and the constraints on them."""
-    if identifiers is None:
-        return indexing_map.derived(indexing_map.forms, indexing_map.domain.emptied())
-    if not identifiers:
-        return indexing_map
+def _without(indexing_map: RelationT, gone: Collection[str]) -> RelationT:
+    """The map without some of its variables with positions, which nothing uses."""
     domain = indexing_map.domain
-    left = [identifier for identifier in domain.identifiers if identifier not in identifiers]
-    kept = domain.with_constraints(domain.constraints_among(left))
     roles = (
-        [identifier for identifier in role if identifier not in identifiers]
+        [identifier for identifier in role if identifier not in gone]
         for role in domain.by_role(domain.identifiers)
     )
-    return arranged(indexing_map.derived(indexing_map.forms, kept), *roles)
+    return arranged(indexing_map, *roles)
 
 
 # Symbols that take only every n-th value count these instead: fewer values, no remainders.
@@ -539,8 +511,8 @@ def _rescaled(indexing_map: RelationT) -> RelationT:
     """The map rescaled once; other constraints may then leave fewer steps."""
     domain = indexing_map.domain
     scope = scope_of(tuple((identifier, EVERYTHING) for identifier in domain.identifiers))
-    symbols = frozenset(_symbols(domain))
-    read = [(pair, _residues(scope, symbols, pair)) for pair in domain.constraints]
+    may_be = frozenset(symbols(domain))
+    read = [(pair, _residues(scope, may_be, pair)) for pair in domain.constraints]
     rest = tuple(pair for pair, found in read if found is None)
     if len(rest) == len(domain.constraints):
         return indexing_map
@@ -552,14 +524,14 @@ def _rescaled(indexing_map: RelationT) -> RelationT:
 
 
 def _residues(
-    scope: Scope, symbols: frozenset[str], constraint: Constraint
+    scope: Scope, may_be: frozenset[str], constraint: Constraint
 ) -> list[Residues] | None:
     """The residues of symbols that say the same as a constraint, if there are such."""
     facts = normal(scope, constraint)
     if facts is None:
         return None
     found = [Residues.of(scope, fact) for fact in facts]
-    residues = [each for each in found if each and each.is_single and _variable(each) in symbols]
+    residues = [each for each in found if each and each.is_single and _variable(each) in may_be]
     return residues if len(residues) == len(found) else None
 
 
@@ -571,17 +543,12 @@ def _variable(residues: Residues) -> str:
 def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
     """The map with some variables that count their steps."""
     domain = indexing_map.domain
-    counted = [
-        variable.within(_count(variable.bounds, steps[identifier]))
-        if identifier in steps
-        else variable
-        for identifier, variable in zip(domain.identifiers, domain, strict=True)
-    ]
+    counted = {name: _count(domain.bounds[name], step) for name, step in steps.items()}
     values = {
         identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
         for identifier, step in steps.items()
     }
-    return over_domain(indexing_map, domain.with_variables(counted), values)
+    return over_domain(indexing_map, domain.with_bounds(counted), values)
 
 
 def _count(bounds: Interval, step: Residues) -> Interval:
@@ -698,6 +665,4 @@ def _over(
 ) -> RelationT:
     """The map with other results and constraints, which do not use one of its ranges."""
     free = replace(indexing_map.domain, constraints=()).constrained(constraints)
-    dims, ranges, runtime = free.by_role(free.identifiers)
-    left = [each for each in ranges if each != name]
-    return arranged(indexing_map.derived(tuple(results), free), dims, left, runtime)
+    return _without(indexing_map.derived(tuple(results), free), {name})
