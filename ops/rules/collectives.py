@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from types import NoneType
-from typing import Final, TypeVar
+from typing import Final, TypeAlias
 
-from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint, Ends, substituted_constraints
 from ops import devices, index_maps
@@ -25,7 +23,7 @@ from ops.hlo import Instruction
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules import rule
 from ops.rules.elementwise import elementwise
-from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Origin, Pair, Unknown, sizes_of
+from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Origin, Pair, Unknown
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.forms import Form, Interval, substitute, tabulated_partly
@@ -55,15 +53,8 @@ def all_reduce(
     """
     sizes = index_maps.checked_sizes("all-reduce", "operand", operand_sizes)
     groups = devices.device_groups("all-reduce", replica_groups, replica_count).sorted()
-    member = groups.member(OWN_REPLICA, index_maps.symbol(0))
-    replica_map = ReplicaMap(
-        sizes,
-        index_maps.dimensions_of(sizes),
-        member,
-        [groups.size],
-        groups.constraints(OWN_REPLICA, index_maps.symbol(0)),
-    )
-    return indexing_between(sizes, groups.count, replica_map, replica_map)
+    members = _to_members(groups, sizes)
+    return indexing_between(sizes, groups.count, members, members)
 
 
 def all_gather(
@@ -107,18 +98,16 @@ def _whole_and_blocks(
     groups: DeviceGroups, sizes: CheckedSizes, block_sizes: CheckedSizes, axis: int
 ) -> tuple[ReplicaMap, ReplicaMap]:
     """Map from an array to the block of each replica that an element lies in, and back."""
-    element, taking_part = index_maps.dimensions_of(sizes), groups.constraints(OWN_REPLICA)
+    element = index_maps.dimensions_of(sizes)
     number, within = index_maps.block_and_offset(index_maps.dim(axis), block_sizes[axis])
     place = index_maps.dim(axis) + index_maps.scaled(
         groups.position(OWN_REPLICA), block_sizes[axis]
     )
     member = groups.member(OWN_REPLICA, number)
-    whole = ReplicaMap(
-        sizes, index_maps.with_value(element, axis, within), member, constraints=taking_part
-    )
-    every, extents = groups.member(OWN_REPLICA, index_maps.symbol(0)), [groups.size]
+    inside = index_maps.with_value(element, axis, within)
     block = index_maps.with_value(element, axis, place)
-    return whole, ReplicaMap(block_sizes, block, every, extents, taking_part)
+    whole = ReplicaMap(sizes, member, inside, constraints=groups.constraints(OWN_REPLICA))
+    return whole, _to_members(groups, block_sizes, block)
 
 
 def reduce_scatter(
@@ -154,8 +143,7 @@ def reduce_scatter(
     block, conditions = _block(op, sizes, axis, groups.size)
     output_sizes = index_maps.with_value(sizes, axis, block)
     back, there = _whole_and_blocks(groups, sizes, output_sizes, axis)
-    maps = indexing_between(output_sizes, groups.count, there, back)
-    return maps.on_condition(conditions)
+    return indexing_between(output_sizes, groups.count, there, back).on_condition(conditions)
 
 
 def all_to_all(
@@ -204,13 +192,11 @@ def all_to_all(
         moved = index_maps.with_value(
             element, laid, element[laid] + index_maps.scaled(position, block_sizes[laid])
         )
-        return ReplicaMap(
-            from_sizes, moved, groups.member(OWN_REPLICA, number), constraints=taking_part
-        )
+        member = groups.member(OWN_REPLICA, number)
+        return ReplicaMap(from_sizes, member, moved, constraints=taking_part)
 
     there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)
-    maps = indexing_between(output_sizes, groups.count, there, back)
-    return maps.on_condition(conditions)
+    return indexing_between(output_sizes, groups.count, there, back).on_condition(conditions)
 
 
 def all_to_all_of_tuple(
@@ -253,18 +239,16 @@ def all_to_all_of_tuple(
         """Map from the replica at position ``at`` of a group to the one at ``towards``."""
         member = groups.member(OWN_REPLICA, forms.constant(towards))
         here = (position, Interval(at, at))
-        return ReplicaMap(
-            sizes, index_maps.dimensions_of(sizes), member, constraints=[*taking_part, here]
-        )
+        return ReplicaMap(sizes, member, constraints=[*taking_part, here])
 
+    def maps_between(result: int, operand: int) -> _Maps:
+        there, back = replica_map(operand, result), replica_map(result, operand)
+        return _simplified(there, groups.count), _simplified(back, groups.count)
+
+    numbers = range(groups.size)
     return tuple(
-        with_all_operands(
-            indexing_between(
-                sizes, groups.count, replica_map(operand, result), replica_map(result, operand)
-            )
-            for operand in range(groups.size)
-        )
-        for result in range(groups.size)
+        _of_operands(sizes, (maps_between(result, operand) for operand in numbers))
+        for result in numbers
     )
 
 
@@ -328,7 +312,8 @@ def _all_to_all(instruction: Instruction) -> Maps:
 
 # Maps between elements on different replicas, for collective operations.
 
-T = TypeVar("T")
+_Maps: TypeAlias = "tuple[rule.MapOfOperand, rule.MapOfOperand]"
+"""The map from the result to an operand, and back."""
 
 _OWN: Final = "own"
 OWN_REPLICA: Final = forms.variable(_OWN)
@@ -337,29 +322,25 @@ OWN_REPLICA: Final = forms.variable(_OWN)
 
 @dataclass(frozen=True, slots=True)
 class RuntimeElement:
-    """A runtime variable up to ``largest``: an element of an operand, on any replica."""
+    """A runtime variable with values ``clamp``: an element of an operand, on any replica."""
 
     operand: int
-    largest: Size
+    clamp: Interval | Ends
     index: Form
     replica: Form = OWN_REPLICA
-
-    @property
-    def clamp(self) -> Interval | Ends:
-        """The values that it has."""
-        return index_maps.between(0, self.largest)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaMap:
     """One direction: from an element on its own replica to elements on other replicas.
 
-    A rule writes it like this; its maps are found by way of a :class:`JointIndexing`.
+    A rule writes it like this; its maps are found by way of a :class:`JointIndexing`. Without an
+    ``element``, the index is the same.
     """
 
     sizes: Sizes
-    element: Sequence[Form]
     replica: Form
+    element: Sequence[Form] | None = None
     ranges: Sizes = ()
     constraints: Sequence[Constraint] = ()
     reads: Sequence[RuntimeElement] = ()
@@ -369,49 +350,44 @@ def indexing_between(
     output_sizes: Sizes, count: int, there: ReplicaMap, back: ReplicaMap
 ) -> OpIndexing:
     """The maps of an operation with one operand on ``count`` replicas, from both directions."""
-    to_input, output_origins, output_replica = _simplified(there, count)
-    to_output, input_origins, input_replica = _simplified(back, count)
-    return OpIndexing(
-        tuple(output_sizes),
-        (to_input,),
-        (to_output,),
-        (output_origins,),
-        (input_origins,),
-        (output_replica,),
-        (input_replica,),
-    )
+    return _of_operands(output_sizes, [(_simplified(there, count), _simplified(back, count))])
 
 
-def with_all_operands(operations: Iterable[OpIndexing]) -> OpIndexing:
-    """Operations with one operand each as one operation with all their operands."""
-    listed = [*operations]
-    return OpIndexing(
-        listed[0].output_sizes,
-        _chained(each.output_to_input for each in listed),
-        _chained(each.input_to_output for each in listed),
-        _chained(each.output_origins or ((),) * len(each.output_to_input) for each in listed),
-        _chained(each.input_origins or ((),) * len(each.output_to_input) for each in listed),
-        _chained(each.output_replicas or (None,) * len(each.output_to_input) for each in listed),
-        _chained(each.input_replicas or (None,) * len(each.output_to_input) for each in listed),
-    )
+def _of_operands(output_sizes: Sizes, operands: Iterable[_Maps]) -> OpIndexing:
+    """The operation with these maps for each operand."""
+    there, back = zip(*operands, strict=True)
+    to_inputs, output_origins, output_replicas = zip(*there, strict=True)
+    to_outputs, input_origins, input_replicas = zip(*back, strict=True)
+    origins, replicas = (output_origins, input_origins), (output_replicas, input_replicas)
+    return OpIndexing(tuple(output_sizes), to_inputs, to_outputs, *origins, *replicas)
 
 
-def _chained(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
-    return tuple(chain.from_iterable(parts))
+def _to_members(
+    groups: DeviceGroups,
+    sizes: Sizes,
+    element: Sequence[Form] | None = None,
+    conditions: Iterable[Constraint] = (),
+    reads: Sequence[RuntimeElement] = (),
+) -> ReplicaMap:
+    """Map to an element on each replica of the group."""
+    position, extents = index_maps.symbol(0), [groups.size]
+    member = groups.member(OWN_REPLICA, position)
+    constraints = [*groups.constraints(OWN_REPLICA, position), *conditions]
+    return ReplicaMap(sizes, member, element, extents, constraints, reads)
 
 
-def _simplified(
-    replica_map: ReplicaMap, count: int
-) -> tuple[IndexingMap, tuple[Origin, ...], IndexingMap | None]:
+def _simplified(replica_map: ReplicaMap, count: int) -> rule.MapOfOperand:
     """The map to the element, the origins of its runtime variables, and the map to the replica."""
-    device = {_OWN: index_maps.dim(len(replica_map.sizes))}
+    sizes, element = replica_map.sizes, replica_map.element
+    device = {_OWN: index_maps.dim(len(sizes))}
+    same = index_maps.dimensions_of(sizes)
     parts = [
-        (replica_map.element, replica_map.replica, None),
+        (same if element is None else element, replica_map.replica, None),
         *(([read.index], read.replica, read) for read in replica_map.reads),
     ]
     domain = index_maps.index_map(
         (),
-        (*replica_map.sizes, count),
+        (*sizes, count),
         replica_map.ranges,
         substituted_constraints(replica_map.constraints, device),
         [read.clamp for read in replica_map.reads],
@@ -428,7 +404,7 @@ def _simplified(
         Origin(None if read is None else read.operand, index, None, replica)
         for read, index, replica in found.runtime
     )
-    return found.map, tuple(origins), found.replica
+    return rule.MapOfOperand(found.map, tuple(origins), found.replica)
 
 
 # Between one device and others: transfers, broadcasts, reductions to a root.
@@ -503,11 +479,10 @@ def collective_broadcast(
     >>> print(collective_broadcast((8,), [[0, 1, 2]], root=Root(1, 0)).output_replicas[0])
     (d0){rt0} -> (rt0), domain: d0 in [0, 7], rt0 in [0, 2]
     """
-    check_type(root, (Root, NoneType), "collective-broadcast: root", "a Root")
-    sizes = index_maps.checked_sizes("collective-broadcast", "operand", operand_sizes)
-    groups = devices.device_groups("collective-broadcast", replica_groups, replica_count)
-    there, back = _to_root(groups, sizes, root), _from_root(groups, sizes, root)
-    return indexing_between(sizes, groups.count, there, back)
+    sizes, count, to_root, from_root = _rooted_maps(
+        "collective-broadcast", operand_sizes, replica_groups, replica_count, root
+    )
+    return indexing_between(sizes, count, to_root, from_root)
 
 
 def collective_reduce(
@@ -535,43 +510,32 @@ def collective_reduce(
     >>> print(indexing.input_replicas[0])
     (d0){rt0} -> ((rt0 floordiv 2) * 2), domain: d0 in [0, 7], rt0 in [0, 3]
     """
-    check_type(root, (Root, NoneType), "collective-reduce: root", "a Root")
-    sizes = index_maps.checked_sizes("collective-reduce", "operand", operand_sizes)
-    groups = devices.device_groups("collective-reduce", replica_groups, replica_count)
-    there, back = _from_root(groups, sizes, root), _to_root(groups, sizes, root)
-    return indexing_between(sizes, groups.count, there, back)
-
-
-def _to_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
-    """Map from every replica of a group to its root."""
-    position = index_maps.runtime_value(0) if root else forms.ZERO
-    return ReplicaMap(
-        sizes,
-        index_maps.dimensions_of(sizes),
-        groups.member(OWN_REPLICA, position),
-        constraints=groups.constraints(OWN_REPLICA, position),
-        reads=_reads(groups, root),
+    sizes, count, to_root, from_root = _rooted_maps(
+        "collective-reduce", operand_sizes, replica_groups, replica_count, root
     )
+    return indexing_between(sizes, count, from_root, to_root)
 
 
-def _from_root(groups: DeviceGroups, sizes: Sizes, root: Root | None) -> ReplicaMap:
-    """Map from the root of a group to all replicas of it."""
-    position = index_maps.runtime_value(0) if root else forms.ZERO
+def _rooted_maps(
+    op: str,
+    operand_sizes: Sizes,
+    replica_groups: Iterable[Iterable[int]],
+    replica_count: int | None,
+    root: Root | None,
+) -> tuple[Sizes, int, ReplicaMap, ReplicaMap]:
+    """Sizes, the number of replicas, and the maps from every replica to its root, and back."""
+    check_type(root, (Root, NoneType), f"{op}: root", "a Root")
+    sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+    groups = devices.device_groups(op, replica_groups, replica_count)
+    position, reads = forms.ZERO, list[RuntimeElement]()
+    if root:
+        position, index = index_maps.runtime_value(0), forms.constant(root.index)
+        reads = [RuntimeElement(root.operand, Interval(0, groups.size - 1), index)]
+    taking_part = groups.constraints(OWN_REPLICA, position)
+    member = groups.member(OWN_REPLICA, position)
+    to_root = ReplicaMap(sizes, member, constraints=taking_part, reads=reads)
     is_root = (groups.position(OWN_REPLICA) - position, Interval(0, 0))
-    return ReplicaMap(
-        sizes,
-        index_maps.dimensions_of(sizes),
-        groups.member(OWN_REPLICA, index_maps.symbol(0)),
-        [groups.size],
-        [*groups.constraints(OWN_REPLICA, index_maps.symbol(0)), is_root],
-        _reads(groups, root),
-    )
-
-
-def _reads(groups: DeviceGroups, root: Root | None) -> list[RuntimeElement]:
-    return (
-        [RuntimeElement(root.operand, groups.size - 1, forms.constant(root.index))] if root else []
-    )
+    return sizes, groups.count, to_root, _to_members(groups, sizes, None, [is_root], reads)
 
 
 def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> ReplicaMap:
@@ -582,14 +546,9 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
             raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
         partners[first] = second
     if not partners:
-        return ReplicaMap(
-            sizes,
-            index_maps.dimensions_of(sizes),
-            OWN_REPLICA,
-            constraints=[(OWN_REPLICA, Interval(0, -1))],
-        )
+        return ReplicaMap(sizes, OWN_REPLICA, constraints=[(OWN_REPLICA, Interval(0, -1))])
     partner, constraints = tabulated_partly(partners, OWN_REPLICA)
-    return ReplicaMap(sizes, index_maps.dimensions_of(sizes), partner, constraints=constraints)
+    return ReplicaMap(sizes, partner, constraints=constraints)
 
 
 def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
@@ -612,7 +571,7 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
         has_roots = bool(instruction.attributes.get("has_dynamic_root"))
         data = instruction.operands[: len(instruction.operands) - has_roots]
         if has_roots:
-            roots = sizes_of(instruction.operands[-1])
+            roots = rule.sizes_of(instruction.operands[-1])
             index_maps.check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
         index_maps.check_count(
             instruction.opcode, "the result", instruction.shape.arrays, len(data), "operand"
@@ -620,7 +579,7 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
         found: dict[Pair, OpIndexing] = {}
         groups, count = devices.groups_of(instruction), devices.device_count(instruction)
         for number, operand in enumerate(data):
-            sizes, root = sizes_of(operand), Root(len(data), number) if has_roots else None
+            sizes, root = rule.sizes_of(operand), Root(len(data), number) if has_roots else None
             found[number, number] = build(sizes, groups, count, root)
             if has_roots:
                 found[number, len(data)] = _from_element(number, sizes)
@@ -693,21 +652,26 @@ def ragged_all_to_all(
     results = index_maps.checked_sizes(op, "output", output_sizes)
     groups = devices.even_groups(op, replica_groups, replica_count)
     conditions = _check(op, sizes, results, offset_count, groups.size)
-    rows = _rows(sizes, results, offset_count // groups.size, groups)
-    offsets = _offsets(results, offset_count, groups)
-    return with_all_operands(
-        [rows, elementwise([results]), *[offsets] * 3, _own(results, offset_count)]
-    ).on_condition(conditions)
+    same = rule.MapOfOperand(index_maps.index_map(index_maps.dimensions_of(results), results))
+    to_own, from_own = map(rule.MapOfOperand, index_maps.paired(results, (offset_count,)))
+    maps = (
+        _rows(sizes, results, offset_count // groups.size, groups),
+        (same, same),
+        *[_offsets(results, offset_count, groups)] * 3,
+        (to_own, from_own),
+    )
+    return _of_operands(results, maps).on_condition(conditions)
 
 
-def _rows(
-    sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: DeviceGroups
-) -> OpIndexing:
+def _rows(sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: DeviceGroups) -> _Maps:
     """From a row of the result to the one that was sent there, if this is so, and back."""
     start, count, target = (index_maps.runtime_value(number) for number in range(3))
     member, update = groups.member(OWN_REPLICA, index_maps.symbol(0)), index_maps.symbol(1)
     theirs = groups.position(OWN_REPLICA) * updates + update, member
     mine = index_maps.symbol(0) * updates + update, OWN_REPLICA
+
+    sent, written = (index_maps.between(0, each[0]) for each in (sizes, results))
+    counted = index_maps.between(0, index_maps.least(sizes[0], results[0]))
 
     def replica_map(
         begin: CheckedSizes, end: CheckedSizes, before: Form, after: Form, source: tuple[Form, Form]
@@ -718,8 +682,8 @@ def _rows(
         reached = row + after
         return ReplicaMap(
             begin,
-            index_maps.with_value(index_maps.dimensions_of(begin), 0, reached),
             member,
+            index_maps.with_value(index_maps.dimensions_of(begin), 0, reached),
             (groups.size, updates),
             [
                 *groups.constraints(OWN_REPLICA),
@@ -727,37 +691,27 @@ def _rows(
                 *index_maps.inside(reached, index_maps.between(0, end[0] - 1)),
             ],
             [
-                RuntimeElement(2, sizes[0], *source),
-                RuntimeElement(3, index_maps.least(sizes[0], results[0]), *source),
-                RuntimeElement(4, results[0], *source),
+                RuntimeElement(operand, values, *source)
+                for operand, values in enumerate((sent, counted, written), 2)
             ],
         )
 
     there = replica_map(results, sizes, target, start, theirs)
     back = replica_map(sizes, results, start, target, mine)
-    return indexing_between(results, groups.count, there, back)
+    return _simplified(there, groups.count), _simplified(back, groups.count)
 
 
-def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> OpIndexing:
+def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> _Maps:
     """Every element of a result depends on the offsets of every replica of the group."""
     updates = count // groups.size
     taking_part = groups.constraints(OWN_REPLICA)
     position = groups.position(OWN_REPLICA) * updates + index_maps.symbol(1)
     number, _ = index_maps.block_and_offset(index_maps.dim(0), updates)
     member = groups.member(OWN_REPLICA, index_maps.symbol(0))
-    there = ReplicaMap(results, [position], member, (groups.size, updates), taking_part)
+    there = ReplicaMap(results, member, [position], (groups.size, updates), taking_part)
     every = [index_maps.symbol(axis) for axis in range(len(results))]
-    back = ReplicaMap((count,), every, groups.member(OWN_REPLICA, number), results, taking_part)
-    return indexing_between(results, groups.count, there, back)
-
-
-def _own(results: Sizes, count: int) -> OpIndexing:
-    """Every element of a result depends on all elements of a vector on its own replica."""
-    there = ReplicaMap(results, [index_maps.symbol(0)], OWN_REPLICA, (count,))
-    back = ReplicaMap(
-        (count,), [index_maps.symbol(axis) for axis in range(len(results))], OWN_REPLICA, results
-    )
-    return indexing_between(results, 1, there, back)
+    back = ReplicaMap((count,), groups.member(OWN_REPLICA, number), every, results, taking_part)
+    return _simplified(there, groups.count), _simplified(back, groups.count)
 
 
 def _check(
@@ -781,10 +735,10 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     operand, output, *offsets = instruction.operands
     count, *_ = *offsets[0].shape.dimensions, 0
     for each in offsets:
-        index_maps.check_sizes(instruction.opcode, f"%{each.name}", sizes_of(each), (count,))
+        index_maps.check_sizes(instruction.opcode, f"%{each.name}", rule.sizes_of(each), (count,))
     return ragged_all_to_all(
-        sizes_of(operand),
-        sizes_of(output),
+        rule.sizes_of(operand),
+        rule.sizes_of(output),
         count,
         devices.groups_of(instruction),
         devices.device_count(instruction),
@@ -792,23 +746,18 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
 
 
 RULES: Final[Mapping[str, OpRule]] = {
-    "all-gather": OpRule(each_operand(_in_groups(all_gather)), values=devices.devices_running),
-    "all-gather-start": OpRule(started(_in_groups(all_gather)), values=devices.devices_running),
-    "all-reduce": OpRule(each_operand(_in_groups(all_reduce)), values=devices.devices_running),
-    "all-reduce-start": OpRule(
-        each_operand(_in_groups(all_reduce)), values=devices.devices_running
-    ),
-    "all-to-all": OpRule(_all_to_all, values=devices.devices_running),
-    "reduce-scatter": OpRule(
-        each_operand(_in_groups(reduce_scatter)), values=devices.devices_running
-    ),
-    "collective-broadcast": OpRule(_rooted(collective_broadcast), values=devices.devices_running),
-    "collective-permute": OpRule(
-        _on_arrays(each_operand(_collective_permute)), values=devices.devices_running
-    ),
-    "collective-permute-start": OpRule(
-        _on_arrays(started(_collective_permute)), values=devices.devices_running
-    ),
-    "collective-reduce": OpRule(_rooted(collective_reduce), values=devices.devices_running),
-    "ragged-all-to-all": OpRule(_ragged_all_to_all, values=devices.devices_running),
+    opcode: OpRule(maps, values=devices.devices_running)
+    for opcode, maps in (
+        ("all-gather", each_operand(_in_groups(all_gather))),
+        ("all-gather-start", started(_in_groups(all_gather))),
+        ("all-reduce", each_operand(_in_groups(all_reduce))),
+        ("all-reduce-start", each_operand(_in_groups(all_reduce))),
+        ("all-to-all", _all_to_all),
+        ("reduce-scatter", each_operand(_in_groups(reduce_scatter))),
+        ("collective-broadcast", _rooted(collective_broadcast)),
+        ("collective-permute", _on_arrays(each_operand(_collective_permute))),
+        ("collective-permute-start", _on_arrays(started(_collective_permute))),
+        ("collective-reduce", _rooted(collective_reduce)),
+        ("ragged-all-to-all", _ragged_all_to_all),
+    )
 }

@@ -79,12 +79,13 @@ def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
                 "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
             )
     identity = index_maps.index_map(index_maps.dimensions_of(output_sizes), output_sizes)
-    full = [len(sizes) == len(output_sizes) for sizes in operand_sizes]
-    return OpIndexing(
-        output_sizes,
-        tuple(identity if is_full else index_maps.no_dimensions(output_sizes) for is_full in full),
-        tuple(identity if is_full else index_maps.every_element(output_sizes) for is_full in full),
-    ).on_condition(conditions)
+    pairs = (
+        (identity, identity)
+        if len(sizes) == len(output_sizes)
+        else index_maps.paired(output_sizes, ())
+        for sizes in operand_sizes
+    )
+    return OpIndexing.between(output_sizes, *pairs).on_condition(conditions)
 
 
 # Reading instructions.

@@ -49,12 +49,9 @@ def reduce(operand_sizes: Sizes, dimensions: Sequence[int], inputs: int = 1) -> 
     folded = sorted(index_maps.checked_dimensions("reduce", "dimensions", dimensions, len(sizes)))
     kept = [axis for axis in range(len(sizes)) if axis not in folded]
     output_sizes = tuple(sizes[axis] for axis in kept)
-    to_input, to_output = index_maps.paired(output_sizes, sizes, enumerate(kept))
-    return OpIndexing(
-        output_sizes,
-        (to_input,) * inputs + (index_maps.no_dimensions(output_sizes),) * inputs,
-        (to_output,) * inputs + (index_maps.every_element(output_sizes),) * inputs,
-    )
+    operand = index_maps.paired(output_sizes, sizes, enumerate(kept))
+    initial = index_maps.paired(output_sizes, ())
+    return OpIndexing.between(output_sizes, *(operand,) * inputs, *(initial,) * inputs)
 
 
 def _reduce(instruction: Instruction) -> OpIndexing:
@@ -175,9 +172,8 @@ class _FeatureArray:
         The words: ``all`` elements of the feature, the element at the ``same`` index, none: ``-``.
         """
         pairs = zip(operands, needs.split(), strict=True)
-        maps = [self._maps_between(operand, need) for operand, need in pairs]
-        to_inputs, to_outputs = zip(*maps, strict=True)
-        return OpIndexing(self.sizes, to_inputs, to_outputs)
+        maps = (self._maps_between(operand, need) for operand, need in pairs)
+        return OpIndexing.between(self.sizes, *maps)
 
     def _maps_between(self, operand: _FeatureArray, need: str) -> tuple[IndexingMap, IndexingMap]:
         if need == "-":
@@ -249,8 +245,7 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
         "sort", "dimensions", [dimension], len(sizes)
     )
     same = [(axis, axis) for axis in range(len(sizes)) if axis != sorted_dimension]
-    to_input, to_output = index_maps.paired(sizes, sizes, same)
-    return OpIndexing(sizes, (to_input,) * inputs, (to_output,) * inputs)
+    return OpIndexing.between(sizes, *(index_maps.paired(sizes, sizes, same),) * inputs)
 
 
 def top_k(operand_sizes: Sizes, k: SizeLike) -> OpIndexing:
@@ -286,10 +281,8 @@ def top_k(operand_sizes: Sizes, k: SizeLike) -> OpIndexing:
         *index_maps.at_most(chosen, sizes[last], message),
     ]
     output_sizes = (*sizes[:last], chosen)
-    to_input, to_output = index_maps.paired(
-        output_sizes, sizes, [(axis, axis) for axis in range(last)]
-    )
-    return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
+    maps = index_maps.paired(output_sizes, sizes, [(axis, axis) for axis in range(last)])
+    return OpIndexing.between(output_sizes, maps).on_condition(conditions)
 
 
 def _sort(instruction: Instruction) -> tuple[OpIndexing, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
+from typing import ClassVar, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
@@ -256,42 +256,22 @@ class Unknown(UndefinedMap):
 
     __slots__ = ()
 
-    def compose(self, producer: object) -> Unknown:  # noqa: ARG002 - nothing is known behind it
-        """A composition with an unknown dependence is unknown."""
+    def _itself(self, *_: object, **__: object) -> Unknown:
+        """What is composed or united with it, changed, chosen, simplified or widened is unknown."""
         return self
 
-    def union(self, *others: object, sizes: object = None) -> Unknown:  # noqa: ARG002
-        """A union with an unknown dependence is unknown."""
-        return self
-
-    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002 # pyright: ignore[reportIncompatibleMethodOverride] - that of a dependence
-        """There is no indexing that could be changed."""
-        return self
-
-    def only(self, wanted: Callable[[Any], bool]) -> Unknown:  # noqa: ARG002 - as above
-        """There is no indexing that could be left out."""
-        return self
-
-    def simplify(self, **_: object) -> Unknown:
-        """There is no map that could be simplified."""
-        return self
-
-    def minimal(self) -> Unknown:
-        """There are no maps that could contain each other."""
-        return self
+    compose = union = only = simplify = minimal = widened = _itself
+    apply = _itself  # pyright: ignore[reportAssignmentType] - that of a dependence
 
     def singles(self) -> list[Unknown]:
         """The one answer: there is no map."""
         return [self]
 
-    def widened(self) -> Unknown:
-        """Nothing that is known could hold it."""
-        return self
+    indexings: ClassVar[tuple[()]] = ()
+    """The indexings that are known: none."""
 
-    @property
-    def indexings(self) -> tuple[()]:
-        """The indexings that are known: none."""
-        return ()
+    burden: ClassVar[int] = 0
+    """Cost that it adds to a composition: nothing."""
 
     @property
     def entries(self) -> tuple[Unknown]:
@@ -301,11 +281,6 @@ class Unknown(UndefinedMap):
     def map_of_operand(self, *_: object) -> MapOfOperand:
         """The reason, in the place of a map."""
         return MapOfOperand(self)
-
-    @property
-    def burden(self) -> int:
-        """Cost that it adds to a composition: nothing."""
-        return 0
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse the attributes that maps of an operation, or an indexing, would have."""
@@ -437,6 +412,14 @@ class OpIndexing:
             tuple(map(of_replica, self.input_replicas)),
         )
 
+    @classmethod
+    def between(
+        cls, output_sizes: Iterable[SizeLike], *operands: tuple[IndexingMap, IndexingMap]
+    ) -> OpIndexing:
+        """The operation with a pair of maps for each operand: to the operand, and back."""
+        to_inputs, to_outputs = zip(*operands, strict=True) if operands else ((), ())
+        return cls(tuple(output_sizes), to_inputs, to_outputs)
+
     @property
     def reads_operands(self) -> bool:
         """Whether operands hold values of runtime variables."""
@@ -445,12 +428,11 @@ class OpIndexing:
 
     def map_of_operand(self, direction: Direction, number: int) -> MapOfOperand:
         """The map, origins and replica of one operand in one direction."""
-        if direction is Direction.OUTPUT_TO_INPUT:
-            maps = self.output_to_input
-            origins = self.output_origins
-            replicas = self.output_replicas
-        else:
-            maps, origins, replicas = self.input_to_output, self.input_origins, self.input_replicas
+        maps, origins, replicas = (
+            (self.output_to_input, self.output_origins, self.output_replicas)
+            if direction is Direction.OUTPUT_TO_INPUT
+            else (self.input_to_output, self.input_origins, self.input_replicas)
+        )
         own, replica = origins[number] if origins else (), replicas[number] if replicas else None
         return MapOfOperand(maps[number], own, replica)
 
