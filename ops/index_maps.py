@@ -59,6 +59,11 @@ def with_value(values: Sequence[T], index: int, value: T) -> tuple[T, ...]:
     return (*values[:index], value, *values[index + 1 :])
 
 
+def in_order(values: Mapping[int, T]) -> tuple[T, ...]:
+    """The values by their numbers."""
+    return tuple(values[number] for number in sorted(values))
+
+
 def block_and_offset(index: Form, size: Size) -> tuple[Form, Form]:
     """The number of the block of some size that holds an index, and the offset in the block.
 
@@ -172,8 +177,7 @@ def _with_the_same(sizes: Sizes, others: Sizes, pairs: Mapping[int, int]) -> Ind
     free = [axis for axis in range(len(others)) if axis not in pairs]
     element = {axis: symbol(number) for number, axis in enumerate(free)}
     element |= {axis: dim(same) for axis, same in pairs.items()}
-    results = (element[axis] for axis in range(len(others)))
-    return index_map(results, sizes, [others[axis] for axis in free])
+    return index_map(in_order(element), sizes, [others[axis] for axis in free])
 
 
 def unrelated(output_sizes: Sizes, operand_sizes: Sizes) -> tuple[IndexingMap, IndexingMap]:

@@ -14,7 +14,7 @@ from indexing.passes import Constraint, Ends
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import FOLD, NEUTRAL, neutral_element
-from ops.index_maps import Extent, Size, as_form, ceil_divided, plain, product, total
+from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product, total
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps
 from ops.kernels.operations import NUMPY, TRITON, Dialect
@@ -413,7 +413,7 @@ class TritonKernel(ArrayWriter):
             if dimension in plan.loops:
                 block, index[dimension] = self.looped(block, sizes[dimension], f"d{dimension}")
         for pointer, source, output in results:
-            self._store(block, pointer, source, output, elements.in_order(index))
+            self._store(block, pointer, source, output, in_order(index))
         self.close(block, top)
 
     def _program(self, block: LoopBlock, count: Size) -> tuple[LoopBlock, Form]:

@@ -14,7 +14,7 @@ from indexing.layout import ElementType, Kind, Shape, logical_to_linear
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import FOLD
-from ops.index_maps import Extent, Size, as_form, product
+from ops.index_maps import Extent, Size, as_form, in_order, product
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
@@ -104,7 +104,7 @@ class CKernel(ElementWriter):
                 else {group[0]: total}
             )
             index |= found
-        self._store(block, elements.in_order(index), pointer, source, output)
+        self._store(block, in_order(index), pointer, source, output)
         self.close(block, top)
 
     def _split(
@@ -132,7 +132,7 @@ class CKernel(ElementWriter):
         count = product(sizes)
         inner, place = self.looped(top, count or 1, "i")
         counter = inner.variables[-1]
-        index = elements.in_order(elements.index_of(place, sizes, order, inner))
+        index = in_order(elements.index_of(place, sizes, order, inner))
         self._store(inner, index, pointer, source, output)
         kind = top.type_of(counter.bounds)
         thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x"
@@ -225,7 +225,7 @@ def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: I
     block.close_loop(first)
     _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
     last, index[kept] = block.loop(columns, f"d{kept}")
-    offset = writer.place(source, 0, elements.in_order(index), last)
+    offset = writer.place(source, 0, in_order(index), last)
     value = f"{total}[{_counter(last)}]"
     last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
     writer.close(last, top)
@@ -236,9 +236,9 @@ def _fold_rows(
 ) -> None:
     """Loops over the reduced dimensions, and inside over the columns."""
     found, kept = writer.map_of(source, 0), elements.major_first(source.shape)[-1]
-    body, point = writer.loops_over(found, elements.in_order(index), block)
+    body, point = writer.loops_over(found, in_order(index), block)
     column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
-    columns = elements.in_order({**index, kept: place})
+    columns = in_order({**index, kept: place})
     read = writer.applied(found, (*columns, *point[len(columns) :]))
     value = writer.value(source.operands[0], 0, read, column)
     cell = f"{total}[{_counter(column)}]"
@@ -283,9 +283,7 @@ def write_inside(
     index: dict[int, Form] = {}
 
     def store(block: LoopBlock, place: Form) -> None:
-        value = writer.stored(
-            source.shape, writer.value(operand, 0, elements.in_order(index), block)
-        )
+        value = writer.stored(source.shape, writer.value(operand, 0, in_order(index), block))
         (offset,) = block.texts([block.simplified(place)])
         block.lines.append(f"{pointer}[{offset}] = {value};")
 
@@ -324,7 +322,7 @@ def write_inside(
     bounds = {number: to.dims[number].bounds for number in elements.major_first(operand.shape)}
     block, found = _nested(writer, top, bounds)
     index.update(found)
-    known = dict(zip(to.domain.identifiers, elements.in_order(index), strict=True))
+    known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
     store(block, writer.offset(source, 0, forms.substitute(to.forms, known), block))
     writer.close(block, top)
 
@@ -524,7 +522,7 @@ def write_scheduled(
         coordinates[number] = constant(bounds.lower or 0)
         if bounds.size != 1:
             block, coordinates[number] = block.loop(bounds, name)
-    _write_thread(writer, block, written, elements.in_order(coordinates), store)
+    _write_thread(writer, block, written, in_order(coordinates), store)
     if not has_threads:
         writer.close(block, top)
     while block is not top and block.parent is not None and has_threads:

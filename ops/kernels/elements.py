@@ -538,11 +538,6 @@ def index_of(
     return dict(zip(counted, found, strict=True))
 
 
-def in_order(index: Mapping[int, Form]) -> Index:
-    """The forms by their numbers."""
-    return tuple(index[number] for number in sorted(index))
-
-
 # The sizes that a kernel takes as arguments: those that only the running program knows.
 #
 # They are the first variables of the block on top, so that all loops and offsets are over them.

@@ -653,12 +653,14 @@ def ragged_all_to_all(
     groups = devices.even_groups(op, replica_groups, replica_count)
     conditions = _check(op, sizes, results, offset_count, groups.size)
     same = rule.MapOfOperand(index_maps.index_map(index_maps.dimensions_of(results), results))
-    to_own, from_own = map(rule.MapOfOperand, index_maps.paired(results, (offset_count,)))
+    every = [index_maps.symbol(axis) for axis in range(len(results))]
+    to_own = ReplicaMap(results, OWN_REPLICA, [index_maps.symbol(0)], (offset_count,))
+    from_own = ReplicaMap((offset_count,), OWN_REPLICA, every, results)
     maps = (
         _rows(sizes, results, offset_count // groups.size, groups),
         (same, same),
         *[_offsets(results, offset_count, groups)] * 3,
-        (to_own, from_own),
+        (_simplified(to_own, 1), _simplified(from_own, 1)),
     )
     return _of_operands(results, maps).on_condition(conditions)
 

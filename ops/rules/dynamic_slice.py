@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from types import NoneType
 from typing import Final
 
@@ -49,28 +51,7 @@ def dynamic_slice(
     >>> print(dynamic_slice((2, 258), (1, 32), (0, 300)).input_to_output[0])
     (d0, d1) -> (d0, d1 - 226), domain: d0 in [0, 0], d1 in [226, 257]
     """
-    return _sliced(operand_sizes, slice_sizes, start_indices)
-
-
-def _sliced(
-    operand_sizes: Sizes,
-    slice_sizes: Sizes,
-    start_indices: Sequence[int | None],
-    *,
-    is_vector: bool = False,
-) -> OpIndexing:
-    operand = index_maps.checked_sizes("dynamic-slice", "operand", operand_sizes)
-    part = index_maps.checked_sizes("dynamic-slice", "slice", slice_sizes)
-    starts = _Starts("dynamic-slice", operand, part, start_indices, is_vector=is_vector)
-    to_starts, from_starts = starts.maps(part)
-    none = [()] * len(to_starts)
-    return OpIndexing(
-        part,
-        (starts.out_of(part), *to_starts),
-        (starts.into(operand), *from_starts),
-        (starts.origins(1, part), *none),
-        (starts.origins(1, operand), *none),
-    ).on_condition(starts.conditions)
+    return _Part("dynamic-slice", operand_sizes, slice_sizes, start_indices).sliced()
 
 
 def dynamic_update_slice(
@@ -102,33 +83,11 @@ def dynamic_update_slice(
     >>> print(dynamic_update_slice((20, 30), (5, 30), (0, 0)).output_to_input[0])
     (d0, d1) -> (d0, d1), domain: d0 in [5, 19], d1 in [0, 29]
     """
-    return _updated(operand_sizes, update_sizes, start_indices)
+    return _Part("dynamic-update-slice", operand_sizes, update_sizes, start_indices).updated()
 
 
-def _updated(
-    operand_sizes: Sizes,
-    update_sizes: Sizes,
-    start_indices: Sequence[int | None],
-    *,
-    is_vector: bool = False,
-) -> OpIndexing:
-    operand = index_maps.checked_sizes("dynamic-update-slice", "operand", operand_sizes)
-    update = index_maps.checked_sizes("dynamic-update-slice", "update", update_sizes)
-    starts = _Starts("dynamic-update-slice", operand, update, start_indices, is_vector=is_vector)
-    kept, covering = starts.outside(operand), starts.origins(2, operand)
-    to_starts, from_starts = starts.maps(operand)
-    none = [()] * len(to_starts)
-    return OpIndexing(
-        operand,
-        (kept, starts.into(operand), *to_starts),
-        (kept, starts.out_of(update), *from_starts),
-        (covering, covering, *none),
-        (covering, starts.origins(2, update), *none),
-    ).on_condition(starts.conditions)
-
-
-class _Starts:
-    """Begin of a part of a tensor: in each dimension a number, or a runtime variable.
+class _Part:
+    """A part of a tensor: in each dimension it begins at a number, or at a runtime variable.
 
     The starts are scalars, or elements of one vector, in the older form of these instructions.
     """
@@ -136,84 +95,107 @@ class _Starts:
     def __init__(
         self,
         op: str,
-        sizes: CheckedSizes,
-        part_sizes: CheckedSizes,
+        operand_sizes: Sizes,
+        part_sizes: Sizes,
         start_indices: Sequence[int | None],
         *,
-        is_vector: bool,
+        is_vector: bool = False,
     ) -> None:
+        self._sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
+        self._part = index_maps.checked_sizes(op, _ROLES[op], part_sizes)
         check_type(start_indices, Sequence, f"{op}: start_indices", "a list of integers and None")
-        known = start_indices or [None] * len(sizes)
-        index_maps.check_count(op, "the part", part_sizes, len(sizes))
-        index_maps.check_count(op, "start_indices", known, len(sizes))
+        known = start_indices or [None] * len(self._sizes)
+        index_maps.check_count(op, "the part", self._part, len(self._sizes))
+        index_maps.check_count(op, "start_indices", known, len(self._sizes))
         for start in known:
             expected = "an integer, or None for one that is known when the program runs"
             check_type(start, (*INTEGER, NoneType), f"{op}: the start index", expected)
-        self.conditions = _check_part(op, sizes, part_sizes)
+        self._conditions = _check_part(op, self._sizes, self._part)
         self._is_vector = is_vector
-        self._part_sizes = part_sizes
-        self._last = [size - part for size, part in zip(sizes, part_sizes, strict=True)]
+        self._first = FIRST_START[op]
+        self._last = [size - part for size, part in zip(self._sizes, self._part, strict=True)]
         self._known = [
             start if start is None else index_maps.least(max(start, 0), last)
             for start, last in zip(known, self._last, strict=True)
         ]
         self._runtime = [axis for axis, start in enumerate(self._known) if start is None]
 
-    def out_of(self, extents: Sizes) -> IndexingMap:
+    def sliced(self) -> OpIndexing:
+        """The maps of an operation that takes the part."""
+        to_starts, from_starts = self._maps_to_starts(self._part)
+        none = [()] * len(to_starts)
+        return OpIndexing(
+            self._part,
+            (self._to_tensor(), *to_starts),
+            (self._to_part(), *from_starts),
+            (self._origins(self._part), *none),
+            (self._origins(self._sizes), *none),
+        ).on_condition(self._conditions)
+
+    def updated(self) -> OpIndexing:
+        """The maps of an operation that writes the part."""
+        kept, covering = self._outside(), self._origins(self._sizes)
+        to_starts, from_starts = self._maps_to_starts(self._sizes)
+        none = [()] * len(to_starts)
+        return OpIndexing(
+            self._sizes,
+            (kept, self._to_part(), *to_starts),
+            (kept, self._to_tensor(), *from_starts),
+            (covering, covering, *none),
+            (covering, self._origins(self._part), *none),
+        ).on_condition(self._conditions)
+
+    def _to_tensor(self) -> IndexingMap:
         """Map from an index in the part to the index in the tensor."""
-        pairs = zip(index_maps.dimensions_of(extents), self._forms(), strict=True)
-        return self._map([index + start for index, start in pairs], extents)
+        index = index_maps.dimensions_of(self._part)
+        return self._map(map(operator.add, index, self._starts()), self._part)
 
-    def into(self, extents: Sizes) -> IndexingMap:
+    def _to_part(self) -> IndexingMap:
         """Map from the indices in the tensor that the part covers to those in the part."""
-        pairs = list(zip(index_maps.dimensions_of(extents), self._forms(), strict=True))
-        covered = [
-            limit
-            for (index, start), known, part in zip(
-                pairs, self._known, self._part_sizes, strict=True
-            )
-            for limit in (
-                index_maps.inside(index - start, index_maps.between(0, part - 1))
-                if known is None
-                else index_maps.inside(index, index_maps.between(known, known + part - 1))
-            )
-        ]
-        return self._map([index - start for index, start in pairs], extents, covered)
+        index, starts = index_maps.dimensions_of(self._sizes), self._starts()
+        covered: list[Constraint] = []
+        for axis, (known, part) in enumerate(zip(self._known, self._part, strict=True)):
+            if known is None:
+                place, first = index[axis] - starts[axis], 0
+            else:
+                place, first = index[axis], known
+            covered += index_maps.inside(place, index_maps.between(first, first + part - 1))
+        return self._map(map(operator.sub, index, starts), self._sizes, covered)
 
-    def outside(self, extents: Sizes) -> IndexingMap:
+    def _outside(self) -> IndexingMap:
         """The identity on the indices in the tensor that the part does not cover."""
-        identity = index_maps.dimensions_of(extents)
-        rows = zip(identity, self._forms(), self._known, self._last, self._part_sizes, strict=True)
+        identity = index_maps.dimensions_of(self._sizes)
+        if 0 in self._part:
+            return self._map(identity, self._sizes)
+        rows = zip(identity, self._starts(), self._known, self._last, self._part, strict=True)
         covered = [condition for row in rows for condition in _covers(*row)]
-        if 0 in self._part_sizes:
-            return self._map(identity, extents)
         beyond = forms.negation(forms.conjunction(covered))
-        return self._map(identity, extents, facts_of(beyond))
+        return self._map(identity, self._sizes, facts_of(beyond))
 
-    def origins(self, first: int, extents: Sizes) -> tuple[Origin, ...]:
-        """The origins of the runtime variables: starts are operands from number ``first`` on."""
+    def _origins(self, extents: Sizes) -> tuple[Origin, ...]:
+        """The origins of the runtime variables: starts are the last operands."""
         return tuple(
             Origin(
-                first if self._is_vector else first + axis,
+                self._first if self._is_vector else self._first + axis,
                 index_maps.index_map([forms.constant(axis)] if self._is_vector else [], extents),
                 index_maps.between(0, self._last[axis]),
             )
             for axis in self._runtime
         )
 
-    def maps(self, result_sizes: Sizes) -> tuple[list[IndexingMap], list[IndexingMap]]:
+    def _maps_to_starts(
+        self, result_sizes: Sizes
+    ) -> tuple[tuple[IndexingMap, ...], tuple[IndexingMap, ...]]:
         """From a result to each operand with starts, and back: everything depends on them."""
-        count = len(self._last)
-        pairs = [
-            index_maps.paired(result_sizes, s)
-            for s in ([(count,)] if self._is_vector else [()] * count)
-        ]
-        return [there for there, _ in pairs], [back for _, back in pairs]
+        rank = len(self._sizes)
+        starts = [(rank,)] if self._is_vector else [()] * rank
+        pairs = [index_maps.paired(result_sizes, each) for each in starts]
+        return tuple(there for there, _ in pairs), tuple(back for _, back in pairs)
 
-    def _forms(self) -> list[Form]:
-        numbers = iter(range(len(self._runtime)))
+    def _starts(self) -> list[Form]:
+        numbers = count()
         return [
-            forms.variable(f"rt{next(numbers)}") if start is None else index_maps.as_form(start)
+            index_maps.runtime_value(next(numbers)) if start is None else index_maps.as_form(start)
             for start in self._known
         ]
 
@@ -221,9 +203,11 @@ class _Starts:
         self, results: Iterable[Form], extents: Sizes, constraints: Iterable[Constraint] = ()
     ) -> IndexingMap:
         runtime = [index_maps.between(0, self._last[axis]) for axis in self._runtime]
-        return index_maps.index_map(
-            results, extents, (), constraints, runtime, over=self._part_sizes
-        )
+        return index_maps.index_map(results, extents, (), constraints, runtime, over=self._part)
+
+
+_ROLES: Final = {"dynamic-slice": "slice", "dynamic-update-slice": "update"}
+"""Opcode -> the role of the part."""
 
 
 def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[Constraint]:
@@ -258,13 +242,14 @@ def _dynamic_slice(instruction: Instruction) -> OpIndexing:
     if operand.shape.dynamic_dimensions:
         sizes, part_sizes = sizes_and_part(operand, part_sizes)
     known, is_vector = start_values(instruction), not _are_scalars(starts)
-    return _sliced(sizes, part_sizes, known, is_vector=is_vector)
+    return _Part(instruction.opcode, sizes, part_sizes, known, is_vector=is_vector).sliced()
 
 
 def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
     operand, update, *starts = instruction.operands
     known, is_vector = start_values(instruction), not _are_scalars(starts)
-    return _updated(bounds_of(operand), sizes_of(update), known, is_vector=is_vector)
+    sizes, part_sizes = bounds_of(operand), sizes_of(update)
+    return _Part(instruction.opcode, sizes, part_sizes, known, is_vector=is_vector).updated()
 
 
 def start_values(instruction: Instruction) -> tuple[int | None, ...]:
@@ -276,13 +261,12 @@ def start_values(instruction: Instruction) -> tuple[int | None, ...]:
     starts = instruction.operands[FIRST_START[instruction.opcode] :]
     rank = len(sizes_of(instruction.operands[0]))
     _check_starts(instruction.opcode, starts, rank)
-    if _are_scalars(starts):
-        elements = [(start, index_maps.index_map((), ())) for start in starts]
-    else:
-        elements = [
-            (starts[0], index_maps.index_map([forms.constant(axis)], ())) for axis in range(rank)
-        ]
-    values = (value_of(start, element) for start, element in elements)
+    places: list[tuple[Instruction, list[Form]]] = (
+        [(start, []) for start in starts]
+        if _are_scalars(starts)
+        else [(starts[0], [forms.constant(axis)]) for axis in range(rank)]
+    )
+    values = (value_of(start, index_maps.index_map(index, ())) for start, index in places)
     return tuple(value.constant if value and value.is_constant else None for value in values)
 
 

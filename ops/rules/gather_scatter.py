@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, pairwise
 from math import prod
@@ -57,33 +57,33 @@ class IndexedWindows:
     dimension of the operand, ``window_sizes``. ``indices`` is the number of the operand that
     holds the indices. Windows that would not lie in the operand are moved so that they do if
     ``is_clamped``, and else are none.
-
-    Raises:
-        ShapeError: the numbers of dimensions and the sizes do not fit together.
     """
 
     names: Names
     indices: int
-    is_clamped: bool
     operand_sizes: tuple[Size, ...]
     indices_sizes: tuple[Size, ...]
     window_sizes: tuple[Size, ...]
+    index_vector_dim: int
     window_dims: tuple[int, ...]
     dropped_dims: tuple[int, ...]
     indexed_dims: tuple[int, ...]
-    index_vector_dim: int
     operand_batching_dims: tuple[int, ...]
     indices_batching_dims: tuple[int, ...]
-    conditions: Sequence[Constraint] = field(init=False)
-    """Conditions on parameters in sizes."""
+    is_clamped: bool
 
-    def __post_init__(self) -> None:
+    def checked(self) -> list[Constraint]:
+        """The conditions on parameters in sizes.
+
+        Raises:
+            ShapeError: the numbers of dimensions and the sizes do not fit together.
+        """
         _check_vectors(self)
         _check_operand_dimensions(self)
         sizes = (*self.operand_sizes, *self.indices_sizes, *self.window_sizes)
         conditions = [*index_maps.not_negative(sizes), *_check_batching(self)]
         _check_window_dims(self)
-        object.__setattr__(self, "conditions", [*conditions, *_check_single(self)])
+        return [*conditions, *_check_single(self)]
 
     @cached_property
     def kept_dims(self) -> tuple[int, ...]:
@@ -119,20 +119,17 @@ class IndexedWindows:
         sizes = dict(zip(self.batch_dims, self.batch_sizes, strict=True))
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
             sizes[axis] = self.window_sizes[kept]
-        return tuple(sizes[axis] for axis in range(len(sizes)))
+        return index_maps.in_order(sizes)
 
     @cached_property
     def reached_sizes(self) -> tuple[Size, ...]:
         """Sizes that windows can reach in each dimension of the operand."""
+        pairs = zip(self.operand_sizes, self.window_sizes, strict=True)
+        moved = (*self.indexed_dims, *self.operand_batching_dims)
         return tuple(
-            size if window and self._is_moved(axis) else index_maps.least(size, window)
-            for axis, (size, window) in enumerate(
-                zip(self.operand_sizes, self.window_sizes, strict=True)
-            )
+            size if window and axis in moved else index_maps.least(size, window)
+            for axis, (size, window) in enumerate(pairs)
         )
-
-    def _is_moved(self, axis: int) -> bool:
-        return axis in self.indexed_dims or axis in self.operand_batching_dims
 
     # Maps. A batch index is a tuple of forms, one for each dimension of the batch.
 
@@ -142,17 +139,10 @@ class IndexedWindows:
         results = self._starts(batch)
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
             results[kept] += index_maps.dim(axis)
-        constraints = [
-            limit
-            for axis in (*self.dropped_dims, *self.operand_batching_dims)
-            for limit in index_maps.inside(
-                forms.constant(0), index_maps.between(0, self.window_sizes[axis] - 1)
-            )
-        ]
-        return (
-            index_maps.index_map(results, self.sizes, (), constraints, self._runtime()),
-            self._origins(batch, self.sizes),
-        )
+        gone = (*self.dropped_dims, *self.operand_batching_dims)
+        within = self._in_windows(dict.fromkeys(gone, forms.ZERO))
+        found = index_maps.index_map(results, self.sizes, (), within, self._runtime())
+        return found, self._origins(batch, self.sizes)
 
     def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
         """Map from an index in the operand to the elements of windows that lie there."""
@@ -161,23 +151,20 @@ class IndexedWindows:
         results = dict(zip(self.batch_dims, batch, strict=True))
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
             results[axis] = distances[kept]
-        constraints: list[Constraint] = [
+        within = self._in_windows({axis: distances[axis] for axis in self.indexed_dims})
+        sizes, index = self.reached_sizes, index_maps.in_order(results)
+        found = index_maps.index_map(index, sizes, others, within, self._runtime())
+        return found, self._origins(batch, sizes, others)
+
+    def _in_windows(self, places: Mapping[int, Form]) -> list[Constraint]:
+        """The constraints that windows hold places, by dimension of the operand."""
+        return [
             limit
-            for axis in self.indexed_dims
+            for axis, place in places.items()
             for limit in index_maps.inside(
-                distances[axis], index_maps.between(0, self.window_sizes[axis] - 1)
+                place, index_maps.between(0, self.window_sizes[axis] - 1)
             )
         ]
-        return (
-            index_maps.index_map(
-                (results[axis] for axis in range(len(results))),
-                self.reached_sizes,
-                others,
-                constraints,
-                self._runtime(),
-            ),
-            self._origins(batch, self.reached_sizes, others),
-        )
 
     def batch_of_operand(self) -> tuple[list[Form], list[Size]]:
         """The batch indices of the windows that may hold an element of the operand.
@@ -335,7 +322,13 @@ def _check_single(windows: IndexedWindows) -> list[Constraint]:
     return conditions
 
 
-def check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Constraint]:
+def _checked_dims(names: Names, *given: Sequence[int]) -> list[tuple[int, ...]]:
+    """The attributes with dimensions, in the order of their names."""
+    named = zip(names[2:], given, strict=True)
+    return [index_maps.checked_integers(names.op, name, dims) for name, dims in named]
+
+
+def _check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Constraint]:
     """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions.
 
     An inequality of parameters is a condition.
@@ -421,23 +414,16 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
     """
     operand = index_maps.checked_sizes("gather", "operand", operand_sizes)
     index_maps.check_count("gather", "slice_sizes", slice_sizes, len(operand))
-    slices = IndexedWindows(
+    indices = index_maps.checked_sizes("gather", "indices", indices_sizes)
+    window = index_maps.checked_sizes("gather", "slice", slice_sizes)
+    dims = _checked_dims(
         _GATHER_NAMES,
-        indices=1,
-        is_clamped=True,
-        operand_sizes=operand,
-        indices_sizes=index_maps.checked_sizes("gather", "indices", indices_sizes),
-        window_sizes=index_maps.checked_sizes("gather", "slice", slice_sizes),
-        window_dims=index_maps.checked_integers("gather", "offset_dims", offset_dims),
-        dropped_dims=index_maps.checked_integers(
-            "gather", "collapsed_slice_dims", collapsed_slice_dims
-        ),
-        indexed_dims=index_maps.checked_integers("gather", "start_index_map", start_index_map),
-        index_vector_dim=index_vector_dim,
-        operand_batching_dims=tuple(operand_batching_dims),
-        indices_batching_dims=tuple(start_indices_batching_dims),
+        *(offset_dims, collapsed_slice_dims, start_index_map),
+        *(operand_batching_dims, start_indices_batching_dims),
     )
-    fitting = check_windows_fit(slices, range(len(operand)))
+    given = (operand, indices, window, index_vector_dim, *dims)
+    slices = IndexedWindows(_GATHER_NAMES, 1, *given, is_clamped=True)
+    conditions = [*slices.checked(), *_check_windows_fit(slices, range(len(operand)))]
     from_operand, origins = slices.windows_to_operand()
     to_result, starts = slices.operand_to_windows()
     return OpIndexing(
@@ -446,7 +432,7 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
         (to_result, _indices_to_gathered(slices)),
         output_origins=(origins, ()),
         input_origins=(starts, ()),
-    ).on_condition([*slices.conditions, *fitting])
+    ).on_condition(conditions)
 
 
 def _gathered_to_indices(slices: IndexedWindows) -> IndexingMap:
@@ -463,7 +449,7 @@ def _indices_to_gathered(slices: IndexedWindows) -> IndexingMap:
     for number, axis in enumerate(slices.window_dims):
         results[axis] = index_maps.symbol(number)
     return index_maps.index_map(
-        (results[axis] for axis in range(len(results))),
+        index_maps.in_order(results),
         slices.indices_sizes,
         [slices.sizes[axis] for axis in slices.window_dims],
     )
@@ -540,32 +526,22 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
     """
     operand = index_maps.checked_sizes("scatter", "operand", operand_sizes)
     updates = index_maps.checked_sizes("scatter", "updates", updates_sizes)
-    window_dims = index_maps.checked_dimensions(
-        "scatter", "update_window_dims", update_window_dims, len(updates)
-    )
-    dropped = index_maps.checked_integers("scatter", "inserted_window_dims", inserted_window_dims)
-    batching = index_maps.checked_integers("scatter", "input_batching_dims", input_batching_dims)
-    windows = IndexedWindows(
+    dims = _checked_dims(
         _SCATTER_NAMES,
-        indices=inputs,
-        is_clamped=False,
-        operand_sizes=operand,
-        indices_sizes=index_maps.checked_sizes("scatter", "indices", indices_sizes),
-        window_sizes=_window_sizes(len(operand), updates, window_dims, (*dropped, *batching)),
-        window_dims=window_dims,
-        dropped_dims=dropped,
-        indexed_dims=index_maps.checked_integers(
-            "scatter", "scatter_dims_to_operand_dims", scatter_dims_to_operand_dims
-        ),
-        index_vector_dim=index_vector_dim,
-        operand_batching_dims=batching,
-        indices_batching_dims=tuple(scatter_indices_batching_dims),
+        *(update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims),
+        *(input_batching_dims, scatter_indices_batching_dims),
     )
-    given = "as indices and windows have"
+    window_dims, dropped, _, batching, _ = dims
+    index_maps.checked_dimensions("scatter", "update_window_dims", window_dims, len(updates))
+    indices = index_maps.checked_sizes("scatter", "indices", indices_sizes)
+    window = _window_sizes(len(operand), updates, window_dims, (*dropped, *batching))
+    given = (operand, indices, window, index_vector_dim, *dims)
+    windows = IndexedWindows(_SCATTER_NAMES, inputs, *given, is_clamped=False)
+    reason = "as indices and windows have"
     conditions = [
-        *windows.conditions,
-        *check_windows_fit(windows, windows.kept_dims),
-        *index_maps.check_sizes("scatter", "the updates", updates, windows.sizes, given),
+        *windows.checked(),
+        *_check_windows_fit(windows, windows.kept_dims),
+        *index_maps.check_sizes("scatter", "the updates", updates, windows.sizes, reason),
     ]
     identity = index_maps.index_map(index_maps.dimensions_of(operand), operand)
     to_updates, origins = windows.operand_to_windows()

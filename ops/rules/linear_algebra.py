@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -98,15 +98,14 @@ def scaled_dot(  # noqa: PLR0913 - these are the operation's attributes
     lhs = _Side("scaled-dot", "lhs", lhs_sizes, lhs_contracting_dims, lhs_batch_dims)
     rhs = _Side("scaled-dot", "rhs", rhs_sizes, rhs_contracting_dims, rhs_batch_dims)
     product = _product(lhs, rhs, _check_operands("scaled-dot", lhs, rhs))
-    blocks = _blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)
-    pairs = list(zip(blocks, product.output_to_input, product.input_to_output, strict=True))
-    scales_of = [_after(to_input, each.to_scale) for each, to_input, _ in pairs]
-    scaled_by = [_after(each.to_elements, to_output) for each, _, to_output in pairs]
-    return OpIndexing(
-        product.output_sizes,
-        (*product.output_to_input, *scales_of),
-        (*product.input_to_output, *scaled_by),
-    ).on_condition([condition for each in blocks for condition in each.conditions])
+    blocks = [_blocks(lhs, lhs_scale_sizes), _blocks(rhs, rhs_scale_sizes)]
+    tensors = [*zip(product.output_to_input, product.input_to_output, strict=True)]
+    scales = (
+        (_after(to_input, each.to_scale), _after(each.to_elements, to_output))
+        for each, (to_input, to_output) in zip(blocks, tensors, strict=True)
+    )
+    conditions = [condition for each in blocks for condition in each.conditions]
+    return OpIndexing.between(product.output_sizes, *tensors, *scales).on_condition(conditions)
 
 
 def _after(consumer: IndexingMap, producer: IndexingMap) -> IndexingMap:
@@ -124,7 +123,7 @@ class _Blocks(NamedTuple):
 def _blocks(side: _Side, scale_sizes: Sizes) -> _Blocks:
     scales = index_maps.checked_sizes("scaled-dot", f"{side.name}_scale", scale_sizes)
     if not scales:
-        return _Blocks(index_maps.no_dimensions(side.sizes), index_maps.every_element(side.sizes))
+        return _Blocks(*index_maps.paired(side.sizes, ()))
     index_maps.check_count("scaled-dot", f"{side.name}_scale", scales, len(side.sizes))
     widths: list[Size] = []
     conditions: list[Constraint] = []
@@ -207,17 +206,16 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
     product = _product(lhs, rhs, conditions, leading)
     kept = lhs.kept_axes(len(leading), len(leading) + len(lhs.batch))
     same = [(kept[axis], number) for number, axis in enumerate(before) if axis in kept]
-    if ragged in lhs.batch:
-        to_counts, to_output = index_maps.unrelated(product.output_sizes, counts)
-    else:
-        to_counts, to_output = index_maps.paired(product.output_sizes, counts, same)
+    to_counts, to_output = (
+        index_maps.unrelated(product.output_sizes, counts)
+        if ragged in lhs.batch
+        else index_maps.paired(product.output_sizes, counts, same)
+    )
     if leading:
         to_counts, to_output = _of_groups_before(to_counts), _of_groups_from(to_output)
-    return OpIndexing(
-        product.output_sizes,
-        (*product.output_to_input, to_counts),
-        (*product.input_to_output, to_output),
-    ).on_condition(conditions)
+    tensors = zip(product.output_to_input, product.input_to_output, strict=True)
+    maps = OpIndexing.between(product.output_sizes, *tensors, (to_counts, to_output))
+    return maps.on_condition(conditions)
 
 
 def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
@@ -250,7 +248,7 @@ def _checked_lists(
     before = next(each[: each.index(ragged)] for each in choices if ragged in each)
     if len(counts) == 1:
         return (), []
-    expected = (*lhs.sizes_of(before), counts[-1])
+    expected = (*(lhs.sizes[axis] for axis in before), counts[-1])
     shapes = dict.fromkeys(map(index_maps.shown_sizes, (counts[-1:], expected)))
     wanted = " or ".join(map(str, shapes))
     message = (
@@ -279,19 +277,16 @@ def _product(
     lhs: _Side, rhs: _Side, conditions: Sequence[Constraint], leading: Sizes = ()
 ) -> OpIndexing:
     """The maps of a dot whose result may have further dimensions in front."""
+    output_sizes = (
+        *leading,
+        *(lhs.sizes[axis] for axis in (*lhs.batch, *lhs.free)),
+        *(rhs.sizes[axis] for axis in rhs.free),
+    )
     first_lhs = len(leading) + len(lhs.batch)
-    kept = (
-        (lhs, lhs.kept_axes(len(leading), first_lhs)),
-        (rhs, rhs.kept_axes(len(leading), first_lhs + len(lhs.free))),
-    )
-    batch, rows, columns = (
-        side.sizes_of(part) for side, part in ((lhs, lhs.batch), (lhs, lhs.free), (rhs, rhs.free))
-    )
-    output_sizes = (*leading, *batch, *rows, *columns)
-    return OpIndexing(
+    return OpIndexing.between(
         output_sizes,
-        tuple(side.from_output(output_sizes, axes) for side, axes in kept),
-        tuple(side.to_output(output_sizes, axes) for side, axes in kept),
+        lhs.maps_to(output_sizes, lhs.kept_axes(len(leading), first_lhs)),
+        rhs.maps_to(output_sizes, rhs.kept_axes(len(leading), first_lhs + len(lhs.free))),
     ).on_condition(conditions)
 
 
@@ -319,27 +314,22 @@ class _Side:
         index_maps.checked_dimensions(op, named, taken, len(self.sizes))
         self.free = tuple(axis for axis in range(len(self.sizes)) if axis not in taken)
 
-    def sizes_of(self, axes: Sequence[int]) -> list[Size]:
-        return [self.sizes[axis] for axis in axes]
-
     def kept_axes(self, first_batch: int, first_free: int) -> dict[int, int]:
         """The dimensions that the result has, too, and their numbers there."""
         batch = {axis: number for number, axis in enumerate(self.batch, first_batch)}
         return batch | {axis: number for number, axis in enumerate(self.free, first_free)}
 
-    def from_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
-        """Map from the result to this operand."""
+    def maps_to(
+        self, output_sizes: Sizes, kept: Mapping[int, int]
+    ) -> tuple[IndexingMap, IndexingMap]:
+        """From the result to this operand, and back: there all of the other one's free indices."""
         summed = self.contracting + self.group
         element = {axis: index_maps.dim(number) for axis, number in kept.items()}
         element |= {axis: index_maps.symbol(number) for number, axis in enumerate(summed)}
-        results = (element[axis] for axis in range(len(self.sizes)))
-        return index_maps.index_map(results, output_sizes, self.sizes_of(summed))
-
-    def to_output(self, output_sizes: Sizes, kept: Mapping[int, int]) -> IndexingMap:
-        """From this operand to the result; the other operand's free dimensions take all values."""
-        return index_maps.paired(
-            output_sizes, self.sizes, [(there, axis) for axis, there in kept.items()]
-        )[1]
+        index, ranges = index_maps.in_order(element), [self.sizes[axis] for axis in summed]
+        same = ((there, axis) for axis, there in kept.items())
+        _, to_output = index_maps.paired(output_sizes, self.sizes, same)
+        return index_maps.index_map(index, output_sizes, ranges), to_output
 
 
 def _check_operands(op: str, lhs: _Side, rhs: _Side) -> list[Constraint]:
@@ -475,8 +465,7 @@ def cholesky(operand_sizes: Sizes, *, lower: bool = False) -> OpIndexing:
         inside = tuple((form, within) for form in (i - j, row - column, i - row, j - column))
         return *inside, (forms.minimum((row - j, i - row)), -within)
 
-    to_input, to_output = _both_ways(sizes, sizes, needed)
-    return OpIndexing(sizes, (to_input,), (to_output,)).on_condition(conditions)
+    return OpIndexing.between(sizes, _both_ways(sizes, sizes, needed)).on_condition(conditions)
 
 
 def triangular_solve(
@@ -518,10 +507,10 @@ def triangular_solve(
     a, conditions = _checked_matrices("triangular-solve", "a", a_sizes)
     sizes = index_maps.checked_sizes("triangular-solve", "b", b_sizes)
     conditions += _check_solvable(a, sizes, left_side=left_side)
-    is_transposed = _is_transposed(transpose_a)
+    _check_choice("triangular-solve: transpose_a", transpose_a, _TRANSPOSED)
     # x @ a = b is a.T @ x.T = b.T, and the transpose of a lower triangle is an upper one.
     check_type(lower, bool, "triangular-solve: lower", "True or False")
-    is_forward = lower ^ is_transposed ^ (not left_side)
+    is_forward = lower ^ _TRANSPOSED[transpose_a] ^ (not left_side)
     within, solved = _up_to(a[-1]), 0 if left_side else 1
     triangle = _up_to(a[-1], first=1) if unit_diagonal else within
 
@@ -530,12 +519,10 @@ def triangular_solve(
         reached = result[solved] - high if is_forward else low - result[solved]
         return (high - low, triangle), (reached, within)
 
-    a_to_input, a_to_output = _both_ways(sizes, a, needed_of_a)
     axis = len(sizes) - _MATRIX_RANK + solved
     earlier, later = (_on_one_side(sizes, axis, sign * within) for sign in (1, -1))
-    b_to_input, b_to_output = (earlier, later) if is_forward else (later, earlier)
-    maps = (a_to_input, b_to_input), (a_to_output, b_to_output)
-    return OpIndexing(sizes, *maps).on_condition(conditions)
+    maps = _both_ways(sizes, a, needed_of_a), (earlier, later) if is_forward else (later, earlier)
+    return OpIndexing.between(sizes, *maps).on_condition(conditions)
 
 
 _TRANSPOSED = {"NO_TRANSPOSE": False, "TRANSPOSE": True, "ADJOINT": True}
@@ -543,12 +530,10 @@ _TRANSPOSED = {"NO_TRANSPOSE": False, "TRANSPOSE": True, "ADJOINT": True}
 _MATRIX_RANK = 2
 
 
-def _is_transposed(transpose_a: str) -> bool:
-    check_type(transpose_a, str, "triangular-solve: transpose_a", "a string")
-    if transpose_a not in _TRANSPOSED:
-        message = f"triangular-solve: transpose_a is {transpose_a!r}"
-        raise ShapeError(f"{message}; expected one of {', '.join(_TRANSPOSED)}")
-    return _TRANSPOSED[transpose_a]
+def _check_choice(what: str, given: str, choices: Collection[str]) -> None:
+    check_type(given, str, what, "a string")
+    if given not in choices:
+        raise ShapeError(f"{what} is {given!r}; expected one of {', '.join(choices)}")
 
 
 def _up_to(size: Size, first: int = 0) -> Interval:
@@ -580,11 +565,10 @@ def _matrix_map(sizes: Sizes, others: Sizes, relation: _Relation) -> IndexingMap
 
 def _on_one_side(sizes: Sizes, axis: int, distance: Interval) -> IndexingMap:
     """Map from an element to those along an axis that lie at this distance before it."""
-    results = (
-        index_maps.symbol(0) if each == axis else index_maps.dim(each) for each in range(len(sizes))
-    )
-    related = [(index_maps.dim(axis) - index_maps.symbol(0), distance)]
-    return index_maps.index_map(results, sizes, [sizes[axis]], related).simplify()
+    same = [(each, each) for each in range(len(sizes)) if each != axis]
+    found, _ = index_maps.paired(sizes, sizes, same)
+    before = index_maps.dim(axis) - index_maps.symbol(0)
+    return index_maps.constrained(found, before, distance).simplify()
 
 
 def _checked_matrices(
@@ -635,9 +619,8 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 4], d1 in [0, 15], s0 in [0, 8]
     """
     sizes, output_sizes, batch, conditions = _fft_sizes(operand_sizes, fft_type, fft_length)
-    same = [(axis, axis) for axis in range(batch)]
-    to_input, to_output = index_maps.paired(output_sizes, sizes, same)
-    return OpIndexing(output_sizes, (to_input,), (to_output,)).on_condition(conditions)
+    maps = index_maps.paired(output_sizes, sizes, [(axis, axis) for axis in range(batch)])
+    return OpIndexing.between(output_sizes, maps).on_condition(conditions)
 
 
 def _fft_shape(op: Application) -> Sized:
@@ -668,9 +651,7 @@ def _fft_sizes(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> _FftSi
     """
     sizes = index_maps.checked_sizes("fft", "operand", operand_sizes)
     lengths = _checked_lengths(fft_length, len(sizes))
-    check_type(fft_type, str, "fft: the type", "a string")
-    if fft_type not in _TYPES:
-        raise ShapeError(f"fft: the type is {fft_type!r}; expected one of {', '.join(_TYPES)}")
+    _check_choice("fft: the type", fft_type, _TYPES)
     halved = (*lengths[:-1], _half(lengths[-1]))
     batch = sizes[: len(sizes) - len(lengths)]
     conditions = index_maps.not_negative((*sizes, *lengths))
