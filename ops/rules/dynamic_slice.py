@@ -51,7 +51,7 @@ def dynamic_slice(
     >>> print(dynamic_slice((2, 258), (1, 32), (0, 300)).input_to_output[0])
     (d0, d1) -> (d0, d1 - 226), domain: d0 in [0, 0], d1 in [226, 257]
     """
-    return _Part("dynamic-slice", operand_sizes, slice_sizes, start_indices).sliced()
+    return _StartedPart("dynamic-slice", operand_sizes, slice_sizes, start_indices).sliced()
 
 
 def dynamic_update_slice(
@@ -83,10 +83,12 @@ def dynamic_update_slice(
     >>> print(dynamic_update_slice((20, 30), (5, 30), (0, 0)).output_to_input[0])
     (d0, d1) -> (d0, d1), domain: d0 in [5, 19], d1 in [0, 29]
     """
-    return _Part("dynamic-update-slice", operand_sizes, update_sizes, start_indices).updated()
+    return _StartedPart(
+        "dynamic-update-slice", operand_sizes, update_sizes, start_indices
+    ).updated()
 
 
-class _Part:
+class _StartedPart:
     """A part of a tensor: in each dimension it begins at a number, or at a runtime variable.
 
     The starts are scalars, or elements of one vector, in the older form of these instructions.
@@ -242,14 +244,14 @@ def _dynamic_slice(instruction: Instruction) -> OpIndexing:
     if operand.shape.dynamic_dimensions:
         sizes, part_sizes = sizes_and_part(operand, part_sizes)
     known, is_vector = start_values(instruction), not _are_scalars(starts)
-    return _Part(instruction.opcode, sizes, part_sizes, known, is_vector=is_vector).sliced()
+    return _StartedPart(instruction.opcode, sizes, part_sizes, known, is_vector=is_vector).sliced()
 
 
 def _dynamic_update_slice(instruction: Instruction) -> OpIndexing:
     operand, update, *starts = instruction.operands
     known, is_vector = start_values(instruction), not _are_scalars(starts)
     sizes, part_sizes = bounds_of(operand), sizes_of(update)
-    return _Part(instruction.opcode, sizes, part_sizes, known, is_vector=is_vector).updated()
+    return _StartedPart(instruction.opcode, sizes, part_sizes, known, is_vector=is_vector).updated()
 
 
 def start_values(instruction: Instruction) -> tuple[int | None, ...]:
