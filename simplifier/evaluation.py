@@ -5,7 +5,6 @@ Of a choice only the branch that is chosen is computed, so the others may divide
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -107,8 +106,7 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
 
     known = forms.fold(wanted, of_atom, of_form)
     yield from known.values()
-    for form in wanted:
-        yield of_form(form, known)
+    yield from (of_form(form, known) for form in wanted)
 
 
 def _divided(
@@ -157,7 +155,7 @@ OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]]
     AtomKind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
     AtomKind.MIN: _folded("minimum", min),
     AtomKind.MAX: _folded("maximum", max),
-    AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
+    AtomKind.PRODUCT: lambda _, values: reduce(mul, values),
     **dict.fromkeys(FOREIGN, _foreign),
     AtomKind.NONNEGATIVE: lambda _, values: _number_of(values[0] >= 0, values[0]),
     AtomKind.ZERO: lambda _, values: _number_of(values[0] == 0, values[0]),

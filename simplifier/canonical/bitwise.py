@@ -137,7 +137,8 @@ def _masked(context: Context, kind: AtomKind, number: Form, mask: int) -> Form |
     """A function of a number and a constant: of no bits, all, the lower or the higher ones."""
     if mask in (0, -1):
         context.fired(law.ALL_BITS if mask else law.NO_BITS)
-        return _by_all_or_none(kind, number, mask)
+        of = partial(operations.ON_BITS[kind], mask)  # it is affine: two values tell all
+        return number.times(of(1) - of(0)).plus_constant(of(0))
     size = mask + 1
     if mask > 0 and not mask & size:  # a power of two
         remainder = context.mod(number, constant(size))
@@ -152,14 +153,6 @@ def _masked(context: Context, kind: AtomKind, number: Form, mask: int) -> Form |
         high = context.floordiv(number, lowest)
         return _of_two(context, kind, high, constant(mask // lowest)).times(lowest)
     return None
-
-
-def _by_all_or_none(kind: AtomKind, number: Form, mask: int) -> Form:
-    if kind is AtomKind.BITAND:
-        return number if mask else ZERO
-    if kind is AtomKind.BITOR:
-        return constant(-1) if mask else number
-    return (-number).plus_constant(-1) if mask else number
 
 
 def _split(context: Context, left: Form, right: Form) -> int:

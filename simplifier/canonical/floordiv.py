@@ -294,10 +294,8 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
 
 def _inner(numerator: Form) -> Atom | None:
     """The last quotient with the coefficient 1 or -1."""
-    for atom, factor in reversed(numerator.terms.items()):
-        if factor in (1, -1) and atom.kind is FLOORDIV:
-            return atom
-    return None
+    terms = reversed(numerator.terms.items())
+    return next((a for a, factor in terms if abs(factor) == 1 and a.kind is FLOORDIV), None)
 
 
 def exchange(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:

@@ -12,26 +12,16 @@ not: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from math import gcd
 from operator import itemgetter
 from typing import Final
 
 from simplifier.bounds.context import Context
 from simplifier.bounds.digits import branches, cancelling, maxima
-from simplifier.expr.form import (
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    atom_of,
-    collected,
-    constant,
-    is_deep,
-    nests_extrema,
-    postorder,
-)
+from simplifier.bounds.interval import Range
+from simplifier.expr import form as forms
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue import maxima as law
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
@@ -40,7 +30,9 @@ from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPER
 def maximum(context: Context, operands: Iterable[Form]) -> Form:
     """The greatest of canonical forms, in canonical form."""
     operands = list(operands)
-    if len(operands) > MAX_OPERANDS or any(is_deep(each) or _is_tangled(each) for each in operands):
+    if len(operands) > MAX_OPERANDS or any(
+        forms.is_deep(each) or _is_tangled(each) for each in operands
+    ):
         return kept_maximum(context, operands)
     kept = prune(context, operands)
     if len(kept) == 1:
@@ -54,7 +46,7 @@ def maximum(context: Context, operands: Iterable[Form]) -> Form:
 
 def _is_tangled(form: Form) -> bool:
     """Whether a form nests extrema and is too large to be compared with others."""
-    return nests_extrema(form) and len(postorder((form,))) > MAX_NESTED_SIZE
+    return forms.nests_extrema(form) and len(forms.postorder((form,))) > MAX_NESTED_SIZE
 
 
 def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
@@ -72,8 +64,13 @@ def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
         context.fired(law.PRUNE)
     if len(kept) == 1:
         return kept[0]
-    ends = max(ranges[form][0] for form in kept), max(ranges[form][1] for form in kept)
-    return context.remember(atom_of(AtomKind.MAX, tuple(kept)), ends)
+    ends = _range_of_greatest(map(ranges.__getitem__, kept))
+    return context.remember(forms.atom_of(AtomKind.MAX, tuple(kept)), ends)
+
+
+def _range_of_greatest(ranges: Iterable[Range]) -> Range:
+    lows, highs = zip(*ranges, strict=True)
+    return max(lows), max(highs)
 
 
 def choices(form: Form, sign: int) -> list[Form]:
@@ -133,7 +130,7 @@ def two_valued(context: Context, operands: Sequence[Form]) -> Form | None:
         max(operand.constant + operand.terms.get(atom, 0) * value for operand in operands)
         for value in (low, low + 1)
     )
-    return collected(first - (second - first) * low, {atom: second - first})
+    return forms.collected(first - (second - first) * low, {atom: second - first})
 
 
 def _minima(operands: Sequence[Form]) -> Iterator[tuple[list[Form], list[Form]]]:
@@ -186,7 +183,7 @@ def factor_minimum(context: Context, operands: Sequence[Form]) -> Form | None:
 
 def _joined(context: Context, left: list[Form], right: list[Form], common: list[Form]) -> Form:
     """The greater of two minima that have operands in common."""
-    rests = [[form for form in forms if form not in common] for forms in (left, right)]
+    rests = [[form for form in each if form not in common] for each in (left, right)]
     if not all(rests):
         context.fired(law.PRUNE)
         return context.minimum(common)
@@ -204,12 +201,16 @@ def take_end(context: Context, operands: Sequence[Form]) -> Form | None:
         lower, upper = context.range_of(operand)
         if lower == upper or all(context.range_of(other)[1] < upper for other in others):
             continue
-        if isinstance(lower, int) and is_reached(context, operand, [*others, constant(lower)]):
+        if isinstance(lower, int) and is_reached(
+            context, operand, [*others, forms.constant(lower)]
+        ):
             context.fired(law.LEAST_VALUE)
-            return maximum(context, [*others, constant(lower)])
-        if isinstance(upper, int) and is_reached(context, constant(upper), [*others, operand]):
+            return maximum(context, [*others, forms.constant(lower)])
+        if isinstance(upper, int) and is_reached(
+            context, forms.constant(upper), [*others, operand]
+        ):
             context.fired(law.GREATEST_VALUE)
-            return maximum(context, [*others, constant(upper)])
+            return maximum(context, [*others, forms.constant(upper)])
     return None
 
 
@@ -223,11 +224,9 @@ def hoist_quotient(context: Context, operands: Sequence[Form]) -> Form | None:
     if not common:
         return None
     divisor = min(common)
-    inner = [
-        _inside(operand, own[divisor], divisor)
-        for operand, own in zip(operands, quotients, strict=True)
-    ]
-    signs = [operand.terms[own[divisor]] for operand, own in zip(operands, quotients, strict=True)]
+    chosen = [*zip(operands, (own[divisor] for own in quotients), strict=True)]
+    signs = [operand.terms[atom] for operand, atom in chosen]
+    inner = [_inside(operand, atom, divisor) for operand, atom in chosen]
     context.fired(law.HOIST_QUOTIENT if min(signs) > 0 else law.HOIST_TURNED)
     return context.floordiv(maximum(context, inner), divisor)
 
@@ -287,11 +286,9 @@ def _turn(form: Form) -> tuple[object, ...]:
 
 def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
     """``max(0, D1, D2, ...)`` as an atom."""
-    atom = atom_of(AtomKind.MAX, (ZERO, *differences))
-    ranges = [(0, 0), *(context.range_of(form) for form in differences)]
-    return context.remember(
-        atom, (max(ends[0] for ends in ranges), max(ends[1] for ends in ranges))
-    )
+    atom = forms.atom_of(AtomKind.MAX, (ZERO, *differences))
+    ranges = map(context.range_of, (ZERO, *differences))
+    return context.remember(atom, _range_of_greatest(ranges))
 
 
 # The greatest operand.
@@ -310,20 +307,21 @@ def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | No
 _BY_COUNT: Final = (None, law.PRUNE, law.PRUNE_BY_TWO, law.PRUNE_BY_THREE)
 
 
-def _count_needed(context: Context, forms: Iterable[Form], cases: int) -> int:
+def _count_needed(context: Context, differences: Iterable[Form], cases: int) -> int:
     """Number of forms that show that some form is not negative at every point; 0 if none do.
 
     Maxima are looked at case by case.
     """
-    forms = list(dict.fromkeys(known for form in forms for known in (form, _smooth(form))))
-    if any(context.range_of(form)[0] >= 0 for form in forms):
+    pairs = ((form, _smooth(form)) for form in differences)
+    differences = list(dict.fromkeys(chain.from_iterable(pairs)))
+    if any(context.range_of(form)[0] >= 0 for form in differences):
         return 1
-    atom = next((atom for form in forms for atom in maxima(form)), None)
+    atom = next((atom for form in differences for atom in maxima(form)), None)
     if atom is None or cases < len(atom.arguments):
-        return _count_contradicting(context, forms)
+        return _count_contradicting(context, differences)
     left = cases // len(atom.arguments)
     most = 0
-    for case in _cases(forms, atom):
+    for case in _cases(differences, atom):
         count = _count_needed(context, case, left)
         if not count:
             return 0
@@ -331,7 +329,7 @@ def _count_needed(context: Context, forms: Iterable[Form], cases: int) -> int:
     return most
 
 
-def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
+def _cases(differences: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
     """The forms where the first operand of a maximum is the greatest, where the second is, ...
 
     That ``A`` is the greatest of ``A`` and ``B`` enters as one more form, ``B - A - 1``: only where
@@ -340,7 +338,7 @@ def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
     for chosen in atom.arguments:
         decided = [
             form.without(atom).plus(chosen, form.terms[atom]) if atom in form.terms else form
-            for form in forms
+            for form in differences
         ]
         bounds = [
             other.plus(chosen, -1).plus_constant(-1)
@@ -350,16 +348,18 @@ def _cases(forms: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
         yield decided + bounds
 
 
-def _count_contradicting(context: Context, forms: Sequence[Form]) -> int:
+def _count_contradicting(context: Context, differences: Sequence[Form]) -> int:
     """Number of ``A < 0``, ``B < 0``, ``C < 0`` that are seen to contradict each other, or 0.
 
     Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
     contradict a third.
     """
-    concluded = [form for left, right in combinations(forms, 2) for form in _sums(left, right)]
+    concluded = [
+        form for left, right in combinations(differences, 2) for form in _sums(left, right)
+    ]
     if any(_is_nonnegative(context, form) for form in concluded):
         return 2
-    plain = [form for form in forms if form.is_affine]
+    plain = [form for form in differences if form.is_affine]
     by_three = (
         form
         for left in concluded

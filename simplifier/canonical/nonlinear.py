@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import gcd
+from typing import TypeAlias
 
 from simplifier.bounds import digits, ranges
 from simplifier.bounds.context import UNBOUNDED, Context
@@ -21,17 +22,13 @@ from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, Range, meet
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
+from simplifier.laws.catalogue import floordiv as by_constants
 from simplifier.laws.catalogue import nonlinear as law
-from simplifier.laws.catalogue.floordiv import (
-    COMMON_FACTOR,
-    FLATTEN,
-    FLATTEN_TURNED,
-    NEGATIVE_DIVISOR,
-    ONE_VALUE,
-    REMAINDER,
-)
 from simplifier.laws.catalogue.ranges import SYMBOLIC_DIGIT
 from simplifier.limits import MAX_BITS, MAX_FACTORS, MAX_FLATTENED_TERMS, MAX_PRODUCT_TERMS
+
+Division: TypeAlias = "tuple[Form, Form]"
+"""Numerator and divisor."""
 
 # Quotients.
 
@@ -45,7 +42,7 @@ def mod(context: Context, numerator: Form, divisor: Form) -> Form:
     """``A - B*floor(A/B)`` for a divisor that is zero or not a constant."""
     if divisor == ZERO:
         return by_zero(context, AtomKind.MOD, numerator)
-    context.fired(REMAINDER)
+    context.fired(by_constants.REMAINDER)
     return numerator.plus(context.product(divisor, context.quotient(numerator, divisor)), -1)
 
 
@@ -81,11 +78,9 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
 
 def _as_factor(numerator: Form, divisor: Form) -> Form:
     """The divisor as one term, where the numerator has it so: a product of very long sums."""
-    for atom in numerator.terms:
-        for factor in digits.factors(atom):
-            if factor.kind is AtomKind.SUM and factor.arguments[0] == divisor:
-                return Form(0, {factor: 1})
-    return divisor
+    factors = (each for atom in numerator.terms for each in digits.factors(atom))
+    sums = (each for each in factors if each.kind is AtomKind.SUM)
+    return next((Form(0, {each: 1}) for each in sums if each.arguments[0] == divisor), divisor)
 
 
 def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> Form:
@@ -96,7 +91,7 @@ def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> For
     if context.divisor_range(divisor)[0] >= 1:
         value = _one_value(context, numerator, divisor)
         if value is not None:
-            context.fired(ONE_VALUE)
+            context.fired(by_constants.ONE_VALUE)
             return forms.constant(value)
         for shorten in (_flattened, _split):
             shorter = shorten(context, numerator, divisor)
@@ -106,12 +101,12 @@ def _remaining_quotient(context: Context, numerator: Form, divisor: Form) -> For
     return _atom(context, numerator, divisor)
 
 
-def _oriented(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form]:
+def _oriented(context: Context, numerator: Form, divisor: Form) -> Division:
     """``floor(A/B) = floor(-A/-B)``: a divisor that is, or at least starts, positive."""
     lower, upper = context.divisor_range(divisor)
     first = next(iter(divisor.terms.values()))
     if upper < 0 or (lower < 0 and first < 0):
-        context.fired(NEGATIVE_DIVISOR)
+        context.fired(by_constants.NEGATIVE_DIVISOR)
         return -numerator, -divisor
     return numerator, divisor
 
@@ -119,9 +114,7 @@ def _oriented(context: Context, numerator: Form, divisor: Form) -> tuple[Form, F
 # Factors of numerator and divisor.
 
 
-def _without_common_integer(
-    context: Context, numerator: Form, divisor: Form
-) -> tuple[Form, Form] | None:
+def _without_common_integer(context: Context, numerator: Form, divisor: Form) -> Division | None:
     """``floor(A/(c*B)) = floor(floor(A/c)/B)`` for ``B >= 1``, where ``floor(A/c)`` is affine.
 
     Where ``c`` divides ``A``, whatever the sign of ``B``.
@@ -131,19 +124,19 @@ def _without_common_integer(
         return None
     is_positive = context.divisor_range(divisor)[0] >= 1
     for step in _common_integers(numerator, scale):
-        if step == gcd(step, numerator.constant, *numerator.terms.values()):
+        if _content(numerator) % step == 0:
             context.fired(law.CANCELLATION)
             return numerator.exactly_divided(step), divisor.exactly_divided(step)
         inner = context.floordiv(numerator, step) if is_positive else numerator
         if is_positive and all(atom in numerator.terms for atom in inner.terms):
-            context.fired(COMMON_FACTOR)
+            context.fired(by_constants.COMMON_FACTOR)
             return inner, divisor.exactly_divided(step)
     return None
 
 
 def _common_integers(numerator: Form, scale: int) -> list[int]:
     """Common factors of an integer and the coefficients, greatest first."""
-    found = {scale, gcd(scale, numerator.constant, *numerator.terms.values())}
+    found = {scale, gcd(scale, _content(numerator))}
     found.update(gcd(scale, value) for value in numerator.terms.values())
     return sorted(found - {1}, reverse=True)
 
@@ -152,20 +145,15 @@ def _content(form: Form) -> int:
     return gcd(form.constant, *form.terms.values())
 
 
-def _without_common_atom(
-    context: Context, numerator: Form, divisor: Form
-) -> tuple[Form, Form] | None:
+def _without_common_atom(context: Context, numerator: Form, divisor: Form) -> Division | None:
     """``floor(x*A/(x*B)) = floor(A/B)``; ``x`` is not zero where the quotient is defined."""
     if numerator.constant or divisor.constant:
         return None
     for atom in digits.factors(next(iter(divisor.terms))):
-        if all(
-            atom in digits.factors(other) for form in (numerator, divisor) for other in form.terms
-        ):
+        if all(atom in digits.factors(each) for each in (*numerator.terms, *divisor.terms)):
             context.fired(law.CANCELLATION)
-            return digits.cofactor(context, numerator, atom), digits.cofactor(
-                context, divisor, atom
-            )
+            numerator = digits.cofactor(context, numerator, atom)
+            return numerator, digits.cofactor(context, divisor, atom)
     return None
 
 
@@ -186,7 +174,7 @@ def _one_value(context: Context, numerator: Form, divisor: Form) -> int | None:
     return None
 
 
-def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
+def _flattened(context: Context, numerator: Form, divisor: Form) -> Division | None:
     """``floor((floor(A/C) + T)/B) = floor((A + C*T)/(C*B))`` for ``B >= 1``.
 
     A negative one is turned first: ``-floor(A/C) = floor((-A - 1)/C) + 1`` for ``C >= 1``.
@@ -198,7 +186,7 @@ def _flattened(context: Context, numerator: Form, divisor: Form) -> tuple[Form, 
         least = 1 if factor < 0 else NEGATIVE_INFINITY
         if _is_short(numerator, divisor, radix) and context.divisor_range(radix)[0] >= least:
             rest = numerator.without(atom)
-            context.fired(FLATTEN if factor > 0 else FLATTEN_TURNED)
+            context.fired(by_constants.FLATTEN if factor > 0 else by_constants.FLATTEN_TURNED)
             if factor < 0:
                 inner, rest = turned(inner), rest.plus_constant(1)
             return context.product(rest, radix).plus(inner), context.product(divisor, radix)
@@ -211,7 +199,7 @@ def _is_short(numerator: Form, divisor: Form, radix: Form) -> bool:
     return max(terms, digits.degree(divisor) + digits.degree(radix)) <= MAX_FLATTENED_TERMS
 
 
-def _split(context: Context, numerator: Form, divisor: Form) -> tuple[Form, Form] | None:
+def _split(context: Context, numerator: Form, divisor: Form) -> Division | None:
     """``floor((G*A + S)/(G*B)) = floor((A + floor(S/G))/B)`` for ``B, G >= 1``.
 
     ``G`` is a product of atoms and of the integer that ``A`` and ``B`` share, and ``floor(S/G)``

@@ -35,14 +35,7 @@ from simplifier.expr.form import (
     is_deep,
     postorder,
 )
-from simplifier.laws.catalogue.floordiv import (
-    CEILING,
-    NEGATIVE_DIVISOR,
-    ONE_VALUE,
-    ONLY_VALUE,
-    REMAINDER,
-    UNIT_DIVISOR,
-)
+from simplifier.laws.catalogue import floordiv as law
 from simplifier.laws.catalogue.maxima import MINIMUM
 from simplifier.laws.catalogue.ranges import QUOTIENT_RANGE
 from simplifier.laws.law import Law
@@ -183,7 +176,7 @@ class Scope(Context):
         """A variable, or its only value."""
         ends = lower, upper = self.variable_range(atom)
         if lower == upper and isinstance(lower, int):
-            self.fired(ONLY_VALUE)
+            self.fired(law.ONLY_VALUE)
             return constant(lower)
         return self.remember(atom, ends)
 
@@ -213,10 +206,10 @@ class Scope(Context):
     def floordiv(self, numerator: Form, divisor: int) -> Form:
         """``floor(numerator / divisor)`` for a divisor other than zero."""
         if divisor < 0:
-            self.fired(NEGATIVE_DIVISOR)
+            self.fired(law.NEGATIVE_DIVISOR)
             numerator, divisor = -numerator, -divisor
         if divisor == 1:
-            self.fired(UNIT_DIVISOR)
+            self.fired(law.UNIT_DIVISOR)
             return numerator
         key = (numerator.key, divisor)
         quotient = self._quotients.get(key)
@@ -231,7 +224,7 @@ class Scope(Context):
             lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor
             if isinstance(ends[0], int) and ends[0] == ends[1]:
-                self.fired(ONE_VALUE)
+                self.fired(law.ONE_VALUE)
                 return constant(ends[0])
             self.used(QUOTIENT_RANGE)
             return self.remember(atom, ends)
@@ -252,7 +245,7 @@ class Scope(Context):
         if not divisor.terms and divisor.constant:
             if is_deep(numerator):
                 return floordiv.kept_remainder(self, numerator, divisor.constant)
-            self.fired(REMAINDER)
+            self.fired(law.REMAINDER)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
         return nonlinear.mod(self, numerator, divisor)
 
@@ -410,7 +403,7 @@ def _ceildiv(scope: Scope, _: Atom, arguments: tuple[Form, ...]) -> Form:
     numerator, divisor = arguments
     if divisor == ZERO:
         return nonlinear.by_zero(scope, AtomKind.CEILDIV, numerator)
-    scope.fired(CEILING)
+    scope.fired(law.CEILING)
     return -scope.quotient(-numerator, divisor)
 
 
