@@ -126,6 +126,11 @@ class AdviceList(Displayed):
     def __str__(self) -> str:
         return "\n".join([*map(str, self), *self.closing()])
 
+    def about(self, kernel: Fusion | Instruction) -> tuple[Advice, ...]:
+        """The advice about a kernel, and about what stands in it."""
+        _, is_inside = _module_of(kernel)
+        return tuple(each for each in self if is_inside(each.instruction))
+
     def closing(self) -> Iterator[str]:
         """What is left out, and what was not looked at, in lines."""
         if not self.advice:

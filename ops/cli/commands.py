@@ -439,7 +439,11 @@ _RENDERING: Final[Options] = {
 COMMANDS: Final = {
     "summary": _Command(
         module_command("summary", kernels.KernelSummaries),
-        MODULES | ABOUT_MODULES | SECONDS_OF_MODULE | sorted_by("bytes", kernels.OF_KERNELS[:-1]),
+        MODULES
+        | ABOUT_MODULES
+        | SECONDS_OF_MODULE
+        | sorted_by("bytes", kernels.OF_KERNELS[:-1])
+        | {"--advise": flag("name what advise has to say about each kernel")},
     ),
     "maps": _Command(
         module_command("maps", maps.InstructionMaps), MODULES | ABOUT_MODULES | VIEWS | MINIMAL

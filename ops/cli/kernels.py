@@ -12,6 +12,7 @@ import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
+from ops.advice import AdviceList, advise
 from ops.cli import documents, maps
 from ops.cli.documents import (
     Bytes,
@@ -592,6 +593,7 @@ class KernelSummaries(TableQuery):
     nothing: ClassVar = _NO_KERNEL
 
     seconds: float
+    advise: bool
 
     def about(self) -> Fields:
         """The order, and the time."""
@@ -601,19 +603,28 @@ class KernelSummaries(TableQuery):
         """A row for each kernel, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        return by_weight(OF_KERNELS, kernels, partial(self._rows, counter), self.selection)
+        advice = advise(module, seconds=self.seconds) if self.advise else None
+        heading = OF_KERNELS if advice is None else (*OF_KERNELS[:-1], "advice", OF_KERNELS[-1])
+        rows = partial(self._rows, counter, advice)
+        return by_weight(heading, kernels, rows, self.selection)
 
-    def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
+    def _rows(
+        self, counter: OperandCounter, advice: AdviceList | None, kernel: Fusion
+    ) -> Iterator[Cells]:
         found = KernelSummary(kernel, counter.rows(kernel))
-        fields = partial(_summary_fields, found)
+        kinds: dict[str, list[str]] = {}
+        if advice is not None:
+            kinds["advice"] = [*dict.fromkeys(each.kind for each in advice.about(kernel))]
+        fields = partial(_summary_fields, found, kinds)
         read, written = Bytes(found.bytes_read), Bytes(found.bytes_written)
-        cells = read, written, found.reuse, str(found)
+        cells = read, written, found.reuse, *map(", ".join, kinds.values()), str(found)
         yield Cells(cells, fields, greatest(found.bytes), is_unknown=found.is_unknown)
 
 
-def _summary_fields(kernel: KernelSummary) -> Fields:
+def _summary_fields(kernel: KernelSummary, advice: Fields) -> Fields:
     (root,) = kernel.fusion.roots
     return {
+        **advice,
         "kernel": root.name,
         "computation": root.computation.name,
         "opcode": root.opcode,

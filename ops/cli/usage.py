@@ -27,6 +27,7 @@ USAGES: Final[Mapping[str, Usage]] = {
         (
             "summary examples/softmax.hlo",
             "summary examples/transformer_block_fwd.hlo --sort reuse --top 5",
+            "summary examples/transformer_block_fwd.hlo --advise --top 5",
             "summary examples --opcode fusion --json",
         ),
     ),

@@ -74,6 +74,21 @@ def test_what_was_not_looked_at_is_said() -> None:
     )
 
 
+def test_a_module_made_for_a_processor_has_no_warps() -> None:
+    row = next(row for row in rows("advise") if row["id"] == "small-transpose")
+    assert [each.kind for each in advise(hlo.parse(row["hlo"]), H100)] == ["uncoalesced"]
+    body, entry = row["hlo"].split("ENTRY main {")
+    text = f"""{body}
+    add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}
+    sums {{ x = f32[64,4096] parameter(0) z = f32[] constant(0)
+      ROOT r = f32[64] reduce(x, z), dimensions={{1}}, to_apply=add }}
+    ENTRY main {{ big = f32[64,4096] parameter(2)
+      sums = f32[64] fusion(big), kind=kLoop, calls=sums {entry}"""
+    found = advise(hlo.parse(text), H100)
+    assert not found
+    assert found.not_seen == ("how warps of the H100 read: the module was made for a processor",)
+
+
 def test_of_many_wastes_few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what the module takes is counted once for all of them."""
     module = hlo.parse("ENTRY e { x = f32[8] parameter(0) ROOT n = f32[8] negate(x) }")

@@ -52,6 +52,7 @@ ANSWERS = {
     "coalescing": ["coalescing"],
     "coalescing in vectors": ["coalescing", "--device", "H100", "--unroll", "4"],
     "summary": ["summary"],
+    "summary with advice": ["summary", "--advise"],
     "utilization": ["utilization"],
     "tiles": ["tiles"],
     "why": ["why"],
