@@ -14,11 +14,9 @@ from typing import Final
 
 from ops.advice.accesses import RULES as OF_ACCESSES
 from ops.advice.collectives import RULES as OF_COLLECTIVES
-from ops.advice.duplicates import RULES as OF_DUPLICATES
-from ops.advice.fusions import RULES as OF_FUSIONS
+from ops.advice.kernels import RULES as OF_KERNELS
 from ops.advice.loops import RULES as OF_LOOPS
-from ops.advice.recompute import RULES as OF_RECOMPUTE
-from ops.advice.waste import Figure, Rule, Subject, Waste, at_least, at_most, bytes_moved, in_words
+from ops.advice.waste import Figure, Rule, Subject, Waste, at_least, at_most, bytes_moved
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import SourceLocation, source_locations
@@ -31,10 +29,7 @@ from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
 
-RULES: Final[tuple[Rule, ...]] = (
-    *(*OF_FUSIONS, *OF_RECOMPUTE, *OF_DUPLICATES),
-    *(*OF_ACCESSES, *OF_LOOPS, *OF_COLLECTIVES),
-)
+RULES: Final[tuple[Rule, ...]] = (*OF_KERNELS, *OF_ACCESSES, *OF_LOOPS, *OF_COLLECTIVES)
 """The kinds of waste that are looked for."""
 
 MIN_SHARE: Final = 0.01
@@ -234,7 +229,8 @@ def _tried(subject: Subject, before: Callable[[Figure], Count], waste: Waste) ->
     except EditError:  # one that nobody foresaw: results that wait for each other
         return None
     then = subject.edited(mended)
-    now, after = before(waste.figure), waste.figure(then)
+    unit, figure, total, bytes_each = waste.measure
+    now, after = before(figure), figure(then)
     saved = at_least(now) - at_most(after)
     if saved <= 0:
         return None
@@ -244,12 +240,12 @@ def _tried(subject: Subject, before: Callable[[Figure], Count], waste: Waste) ->
         instruction=waste.instruction,
         why=waste.why,
         mend=waste.mend,
-        unit=waste.unit,
+        unit=unit,
         before=now,
         after=after,
-        share=saved / max(at_most(before(waste.measure.total)), saved),
-        bytes_saved=saved * waste.measure.bytes_each,
-        price=f"{in_words(more)} bytes more are moved." if more > 0 else waste.price,
+        share=saved / max(at_most(before(total)), saved),
+        bytes_saved=saved * bytes_each,
+        price=f"{more:,} bytes more are moved." if more > 0 else waste.price,
         _mended=mended,
     )
 
@@ -260,16 +256,11 @@ def _not_seen(subject: Subject) -> Iterator[str]:
         yield "what XLA would fuse: the module has no fusions yet"
     if subject.device.sector_bytes and subject.is_for_processor:
         yield f"how warps of the {subject.device.name} read: the module was made for a processor"
-    running = [each for each in subject.module.instructions if each.computation in subject.runs]
-    if custom := [each for each in running if each.opcode == "custom-call"]:
+    if custom := [each for each in subject.running if each.opcode == "custom-call"]:
         yield f"{len(custom)} custom call{'s' * (len(custom) != 1)} ({_some(custom)})"
-    unknown = [each for each in running if each.opcode == "while" and _is_unknown(subject, each)]
-    if unknown:
+    loops = (each for each in subject.running if each.opcode == "while")
+    if unknown := [each for each in loops if None in map(subject.runs.get, each.computations)]:
         yield f"how often loops run ({_some(unknown)}): each counts once"
-
-
-def _is_unknown(subject: Subject, loop: Instruction) -> bool:
-    return any(subject.runs[each] is None for each in loop.computations)
 
 
 def _some(instructions: Sequence[Instruction]) -> str:
@@ -283,7 +274,7 @@ _HEADING: Final = ("saves", "share", "kind", "instruction", "before", "after", "
 
 
 def _cells(advice: Advice) -> tuple[str, ...]:
-    saved = in_words(advice.bytes_saved) if advice.bytes_saved else ""
+    saved = f"{advice.bytes_saved:,}" if advice.bytes_saved else ""
     place = f" ({advice.source})" if advice.source else ""
     return (
         saved,
@@ -298,4 +289,4 @@ def _cells(advice: Advice) -> tuple[str, ...]:
 
 
 def _number(count: Count) -> str:
-    return in_words(count) if isinstance(count, int) else text_of_count(count)
+    return f"{count:,}" if isinstance(count, int) else text_of_count(count)

@@ -15,10 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose_is_bitcast
-from ops.advice.recompute import separated
+from ops.advice.kernels import separated
 from ops.advice.waste import (
     IN_ORDER,
-    Figure,
     Measure,
     Rule,
     Subject,
@@ -27,14 +26,14 @@ from ops.advice.waste import (
     at_least,
     at_most,
     bytes_moved,
-    bytes_of_result,
+    bytes_of,
     changed,
-    in_words,
+    leading_from,
     names_of,
+    of_each,
 )
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction, edit
-from ops.limits import Device
 from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
 from ops.performance.kernels import emission_of, tile_of
 from ops.performance.tally import Count, sum_of_counts
@@ -123,32 +122,26 @@ def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) 
     return sum_of_counts(map(of_one, subject.summaries if kernels is None else kernels))
 
 
-def sectors_read(array: Instruction) -> Figure:
+def sectors_read(subject: Subject, array: Instruction) -> Count:
     """The sectors that all kernels read of an array."""
-
-    def figure(subject: Subject) -> Count:
-        found = again(subject.module, array)
-        counts = (
-            _sectors(costs) * subject.runs_of(user)
-            for user in (found.users if found else ())
-            if (known := sectors_by(subject, user))
-            for operand, costs in zip(user.operands, known.reads, strict=True)
-            if operand is found
-        )
-        return sum_of_counts(counts)
-
-    return figure
+    return sum_of_counts(
+        _sectors(costs) * subject.runs_of(user)
+        for user in array.users
+        if (known := sectors_by(subject, user))
+        for operand, costs in zip(user.operands, known.reads, strict=True)
+        if operand is array
+    )
 
 
-def _sectors_saved(subject: Subject, edited: HloModule, array: Instruction) -> int:
-    """Sectors read of an array that an edit saves at the least."""
-    figure = sectors_read(array)
-    return at_least(figure(subject)) - at_most(figure(subject.edited(edited)))
+def _of_array(subject: Subject, array: Instruction) -> Measure:
+    """The sectors read of an array, among all that kernels touch."""
+    figure, bytes_each = of_each([array], sectors_read), subject.device.sector_bytes or 0
+    return Measure(f"sectors read of %{array.name}", figure, _sectors_of, bytes_each)
 
 
-def _of_device(device: Device) -> Measure:
-    """Sectors of all kernels."""
-    return Measure(_sectors_of, device.sector_bytes or 0)
+def _saved(measure: Measure, subject: Subject, edited: HloModule) -> int:
+    """What an edit saves at the least."""
+    return at_least(measure.figure(subject)) - at_most(measure.figure(subject.edited(edited)))
 
 
 def uncoalesced(subject: Subject) -> Iterator[Waste]:
@@ -174,9 +167,7 @@ def _wasteful(subject: Subject, kernel: Instruction) -> Iterator[tuple[Instructi
     """
     cache = subject.device.shared_memory_bytes or 0
     arrays = (each for each in kernel.operands if each.shape.is_array)
-    large = {
-        each for each in arrays if not each.shape.is_unbounded and bytes_of_result(each) > cache
-    }
+    large = {each for each in arrays if not each.shape.is_unbounded and bytes_of(each) > cache}
     found = sectors_by(subject, kernel) if large else None
     if found is None or found.emitter is Emitter.TRITON:
         return
@@ -213,7 +204,7 @@ def _turned(
     before = at_most(_sectors_of(subject, kernels))
     if at_most(_sectors_of(subject.edited(edited), after)) >= before:
         return None
-    turning = _turning(kernel, array)
+    turning, measure = _turning(kernel, array), _of_array(subject, array)
     readers = names_of(each for each in users if each is not kernel)
     return Waste(
         kind="uncoalesced",
@@ -221,10 +212,8 @@ def _turned(
         why=f"%{array.name} lies in {_text(now)}, and %{turning.name} reads it in {_text(order)}:"
         " the lanes of a warp are far apart.",
         mend=f"Lay %{array.name} in {_text(order)}.",
-        unit=f"sectors read of %{array.name}",
-        figure=sectors_read(array),
-        measure=_of_device(subject.device),
-        expected=_sectors_saved(subject, edited, array),
+        measure=measure,
+        expected=_saved(measure, subject, edited),
         edit=lambda _: edited,
         price=f"%{array.name} is read in that layout by {readers}, too." if readers else "",
     )
@@ -279,19 +268,12 @@ def _order_of_walk(
 
 def _turning(kernel: Instruction, array: Instruction) -> Instruction:
     """The instruction in a fusion that leads from order in memory to another one."""
-    moves = (e for e in _behind(kernel, array) if e.opcode not in ELEMENTWISE | {"bitcast"})
+    moves = (
+        e
+        for e in leading_from(_parameters(kernel, array))
+        if e.opcode not in ELEMENTWISE | {"bitcast"}
+    )
     return next((each for each in moves if not _is_bitcast(each)), kernel)
-
-
-def _behind(kernel: Instruction, array: Instruction) -> list[Instruction]:
-    """The instructions of a fusion that an operand leads to."""
-    found = {*_parameters(kernel, array)}
-    inside: list[Instruction] = []
-    for each in kernel.attributes["calls"].instructions:
-        if not found.isdisjoint(each.operands):
-            found.add(each)
-            inside.append(each)
-    return inside
 
 
 def _parameters(kernel: Instruction, array: Instruction) -> list[Instruction]:
@@ -359,7 +341,7 @@ def _text(order: Iterable[int]) -> str:
 def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste | None:
     """The fusion ended behind reductions or transposes that another emitter makes a loop of."""
     known = sectors_by(subject, kernel)
-    heroes = {each: _emitter_of(each) for each in _behind(kernel, array)}
+    heroes = {each: _emitter_of(each) for each in leading_from(_parameters(kernel, array))}
     heroes = {each: emitter for each, emitter in heroes.items() if emitter}
     if not heroes or (known and known.emitter in IN_ORDER):
         return None
@@ -369,7 +351,8 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
         return None
     edited = separated(subject.module, kernels=[kernel], places=[ends])
     written = sum(each.shape.bytes for each in ends)
-    saved, measure = _sectors_saved(subject, edited, array), _of_device(subject.device)
+    measure = _of_array(subject, array)
+    saved = _saved(measure, subject, edited)
     if saved * measure.bytes_each <= 2 * written:
         return None
     return Waste(
@@ -379,8 +362,6 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
         f" {heroes[hero].value} emitter: each thread of a loop walks through %{array.name}, and"
         " the lanes of a warp are far apart.",
         mend=f"End the fusion at {names_of(ends)}; the rest is a second kernel.",
-        unit=f"sectors read of %{array.name}",
-        figure=sectors_read(array),
         measure=measure,
         expected=saved,
         edit=lambda _: edited,
@@ -423,9 +404,9 @@ def tails(subject: Subject) -> Iterator[Waste]:
                 why=f"Tiles of {_by(tile)} reach beyond the {_by(array.dimensions)} elements of"
                 f" %{root.name}; what is beyond is masked.",
                 mend=f"Take tiles of {_by(better)}.",
-                unit="masked elements of tiles",
-                figure=partial(_masked_in, kernel=root),
-                measure=Measure(_places, 0),
+                measure=Measure(
+                    "masked elements of tiles", of_each([root], _masked_in), _places, 0
+                ),
                 expected=_masked(root, tile) * subject.runs_of(root),
                 edit=partial(_tiled, kernel=root, tile=better),
                 price=f"{after} programs run instead of {before}." if after != before else "",
@@ -447,16 +428,14 @@ def _masked(kernel: Instruction, tile: Sequence[int] | None) -> int:
     return sum(_programs(each, tile or ()) * places - each.element_count for each in arrays)
 
 
-def _masked_in(subject: Subject, *, kernel: Instruction) -> int:
-    found = again(subject.module, kernel)
-    tile = tile_of(Fusion.of_instruction(found)) if found else None
-    return _masked(found, tile) * subject.runs_of(found) if found else 0
+def _masked_in(subject: Subject, kernel: Instruction) -> int:
+    return _masked(kernel, tile_of(Fusion.of_instruction(kernel))) * subject.runs_of(kernel)
 
 
 def _places(subject: Subject) -> int:
     """Elements that all kernels compute, and masked ones."""
     return sum(
-        _masked_in(subject, kernel=root)
+        _masked_in(subject, root)
         + subject.runs_of(root) * sum(each.element_count for each in root.shape.arrays)
         for root in (kernel.roots[0] for kernel in subject.kernels)
     )
@@ -520,8 +499,7 @@ def padding(subject: Subject) -> Iterator[Waste]:
 
 def _in_memory(subject: Subject) -> Iterator[Instruction]:
     """The instructions that give arrays of their own."""
-    running = (each for each in subject.module.instructions if each.computation in subject.runs)
-    return (each for each in running if each.opcode not in _OF_NO_MEMORY)
+    return (each for each in subject.running if each.opcode not in _OF_NO_MEMORY)
 
 
 _OF_NO_MEMORY: Final = frozenset({"bitcast", "get-tuple-element", "tuple", "while"})
@@ -534,7 +512,7 @@ def _bytes_in_memory(subject: Subject) -> int:
 def _is_padded(array: Instruction) -> bool:
     layout = array.shape.layout
     is_tiled = layout is not None and bool(layout.tiles) and array.shape.rank <= MAX_RANK
-    return is_tiled and array.shape.bytes > 2 * bytes_of_result(array)
+    return is_tiled and array.shape.bytes > 2 * bytes_of(array)
 
 
 MAX_RANK: Final = 6
@@ -547,7 +525,7 @@ Test: ``test_accesses.test_orders_of_many_dimensions_are_not_tried``.
 def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Waste]:
     """The order of dimensions with the fewest bytes for arrays that lie alike."""
     shown = [each for each in alike if each.computation in subject.runs]
-    array = max(shown, key=bytes_of_result)
+    array = max(shown, key=bytes_of)
     now = array.shape.array_layout.minor_to_major
 
     def weight(order: Sequence[int]) -> tuple[int, int]:
@@ -561,14 +539,13 @@ def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Wa
         yield Waste(
             kind="padding",
             instruction=array,
-            why=f"{array.shape} is padded: {in_words(array.shape.bytes)} bytes hold"
-            f" {in_words(bytes_of_result(array))}.",
+            why=f"{array.shape} is padded: {array.shape.bytes:,} bytes hold {bytes_of(array):,}.",
             mend=f"Layout {_text(order)} for {names_of(shown)}.",
-            unit=f"bytes of %{array.name} in memory",
-            figure=lambda each: sum(
-                found.shape.bytes for found in [again(each.module, array)] if found
+            measure=Measure(
+                f"bytes of %{array.name} in memory",
+                of_each([array], lambda _, each: each.shape.bytes),
+                _bytes_in_memory,
             ),
-            measure=Measure(_bytes_in_memory, 1),
             expected=array.shape.bytes - _in_order(array.shape, order).bytes,
             edit=partial(_all_in_order, arrays=alike, order=order),
             price=f"The program is passed {passed} in that layout." if passed else "",
@@ -663,9 +640,9 @@ def _is_relayout(kernel: Instruction) -> bool:
     return len(spaces) == 1 and not _is_bitcast(kernel)
 
 
-def _bytes_of(relayout: Instruction | None) -> int:
+def _bytes_of(relayout: Instruction) -> int:
     """Bytes, with padding, that a relayout reads and writes."""
-    return relayout.shape.bytes + relayout.operands[0].shape.bytes if relayout else 0
+    return relayout.shape.bytes + relayout.operands[0].shape.bytes
 
 
 def _bytes_of_all(subject: Subject) -> int:
@@ -687,16 +664,18 @@ def _of_parameter(
     shape, names = shapes.pop(), names_of(users)
     if shapes or shape is None or copy_is_bitcast(array.shape, shape):
         return
-    sizes = f"{in_words(shape.bytes)} bytes of memory instead of {in_words(array.shape.bytes)}"
+    sizes = f"{shape.bytes:,} bytes of memory instead of {array.shape.bytes:,}"
     yield Waste(
         kind="layout",
         instruction=users[0],
         why=f"%{array.name} comes in {_text(array.shape.array_layout.minor_to_major)}, and"
         f" {names} brings it into another order in each call.",
         mend=f"Pass %{array.name} as {shape}.",
-        unit=f"bytes moved by {names} a call",
-        figure=lambda each: sum(_bytes_of(again(each.module, user)) for user in users),
-        measure=Measure(_bytes, 1),
+        measure=Measure(
+            f"bytes moved by {names} a call",
+            of_each(users, lambda _, each: _bytes_of(each)),
+            _bytes,
+        ),
         expected=sum(map(_bytes_of, users)),
         edit=partial(_passed_as, array=array, shape=shape, users=users),
         price=f"%{array.name} takes {sizes}." if shape.bytes != array.shape.bytes else "",
@@ -748,9 +727,7 @@ def _around_gathers(subject: Subject) -> Iterator[Waste]:
                 why=f"%{before.name} brings what %{kernel.name} reads into another order, and"
                 f" %{after.name} its result back.",
                 mend=f"Run %{kernel.name} along a new major dimension, and turn the result once.",
-                unit="bytes moved by relayouts",
-                figure=_bytes_of_all,
-                measure=Measure(_bytes, 1),
+                measure=Measure("bytes moved by relayouts", _bytes_of_all, _bytes),
                 expected=_bytes_of(before) * subject.runs_of(kernel),
                 edit=partial(_gathered, kernel=kernel, back=after),
             )

@@ -14,9 +14,8 @@ from ops.advice.waste import (
     Subject,
     Waste,
     at_most,
-    bytes_of_arrays,
-    bytes_received,
-    in_words,
+    bytes_of,
+    leading_from,
     names_of,
     received_by_device,
     remove_unread,
@@ -37,11 +36,10 @@ from simplifier import forms
 
 def used_in_part(subject: Subject) -> Iterator[Waste]:
     """Collectives of whose results each device uses only its own part, or something smaller."""
-    for computation in subject.runs:
-        for each in computation.instructions:
-            is_one = each.opcode.removesuffix("-start") in _MENDED and len(each.operands) == 1
-            if is_one and received_by_device(each):
-                yield from [*_found(subject, each)] or _found_within(subject, each)
+    for each in subject.running:
+        is_one = each.opcode.removesuffix("-start") in _MENDED and len(each.operands) == 1
+        if is_one and received_by_device(each):
+            yield from [*_found(subject, each)] or _found_within(subject, each)
 
 
 def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
@@ -100,7 +98,7 @@ def _of_own_part(subject: Subject, whole: Instruction) -> Sequence[Waste]:
     """A gathered array or a sum over devices, where each device goes on with its own part."""
     if whole.opcode not in _IN_PARTS:
         return ()
-    slices = [each for each in _leading_from(whole) if _own_dimension(whole, each) is not None]
+    slices = [each for each in leading_from([whole]) if _own_dimension(whole, each) is not None]
     if not slices:
         return ()
     names = names_of(slices)
@@ -128,7 +126,7 @@ def on_own_part(
         new = parts.of(own.operands[0], axis or 0)
         if new is not None:
             editor.replace(own, new)
-    remove_unread(editor, whole.computation, [whole])
+    remove_unread(editor, [whole])
     return editor.finish()
 
 
@@ -181,7 +179,7 @@ class _Parts:
         self._whole = whole
         self._registry = registry
         self._own = own
-        self._behind = {whole, *_leading_from(whole)}
+        self._behind = {whole, *leading_from([whole])}
         self._size = len(groups_of(whole)[0])
         self._known: dict[tuple[Instruction, int], Instruction | None] = {}
 
@@ -306,9 +304,9 @@ def _with_size(shape: Shape, axis: int, size: int) -> Shape:
 
 def _of_something_smaller(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     """A collective of which only something smaller is used, that each device can compute alone."""
-    chain, size = [*_only_users(whole)], bytes_of_arrays([whole])
-    smaller = [each for each in chain if bytes_of_arrays([each]) < size]
-    for last in sorted(smaller, key=lambda each: bytes_of_arrays([each])):
+    chain, size = [*_only_users(whole)], bytes_of(whole)
+    smaller = [each for each in chain if bytes_of(each) < size]
+    for last in sorted(smaller, key=bytes_of):
         steps = chain[: chain.index(last) + 1]
         mended = partial(narrowed_first, whole=whole, steps=steps, registry=subject.registry)
         module = mended(subject.module)
@@ -317,8 +315,8 @@ def _of_something_smaller(subject: Subject, whole: Instruction) -> Iterator[Wast
             yield _waste(
                 subject,
                 whole,
-                why=f"%{whole.name} brings {in_words(size)} bytes to each device, of which only"
-                f" %{last.name} is used, {in_words(bytes_of_arrays([last]))} bytes.",
+                why=f"%{whole.name} brings {size:,} bytes to each device, of which only"
+                f" %{last.name} is used, {bytes_of(last):,} bytes.",
                 mend=f"Compute %{last.name} before the {whole.opcode}.",
                 edit=mended,
                 price="Parts are summed up first, which rounds otherwise." if is_split else "",
@@ -350,7 +348,7 @@ def narrowed_first(
     if new is None:
         return module
     editor.replace(last, new)
-    remove_unread(editor, whole.computation, [whole])
+    remove_unread(editor, [whole])
     return editor.finish()
 
 
@@ -424,13 +422,13 @@ def _of_something_larger(subject: Subject, whole: Instruction) -> Iterator[Waste
     (wide,) = whole.operands
     if wide.opcode in _WIDEN[whole.opcode]:
         (source,) = wide.operands
-        size, least = bytes_of_arrays([wide]), bytes_of_arrays([source])
+        size, least = bytes_of(wide), bytes_of(source)
         if least < size:
             yield _waste(
                 subject,
                 whole,
-                why=f"%{whole.name} sends %{wide.name}, {in_words(size)} bytes of a device, which"
-                f" is computed of %{source.name}, {in_words(least)} bytes.",
+                why=f"%{whole.name} sends %{wide.name}, {size:,} bytes of a device, which"
+                f" is computed of %{source.name}, {least:,} bytes.",
                 mend=f"Let the {whole.opcode} take %{source.name}, and compute %{wide.name} of it.",
                 edit=partial(widened_later, whole=whole),
             )
@@ -472,24 +470,11 @@ def _waste(
         instruction=whole,
         why=why,
         mend=mend,
-        unit="bytes received by a device",
-        figure=bytes_received,
         measure=RECEIVED,
         expected=at_most(received_by_device(whole)) * subject.runs_of(whole),
         edit=edit,
         price=price,
     )
-
-
-def _leading_from(whole: Instruction) -> Collection[Instruction]:
-    """All that is computed of an array in its computation."""
-    found, waiting = dict[Instruction, None](), [whole]
-    while waiting:
-        for user in waiting.pop().users:
-            if user not in found:
-                found[user] = None
-                waiting.append(user)
-    return found
 
 
 _IN_PARTS: Final = ("all-gather", "all-reduce")

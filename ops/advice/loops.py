@@ -10,15 +10,16 @@ from typing import Any, Final, NamedTuple
 from ops.advice.waste import (
     MOVED,
     RECEIVED,
-    Figure,
+    Measure,
     Rule,
     Subject,
     Waste,
     bytes_moved,
-    bytes_of_arrays,
-    bytes_received,
-    in_words,
+    bytes_moved_by,
+    bytes_of,
+    leading_to,
     names_of,
+    of_each,
     received_by_device,
     remove_unread,
     root_of,
@@ -30,7 +31,6 @@ from ops.loop_dependence import UPDATES
 from ops.performance.kernels import moves_something
 from ops.performance.tally import Count
 from ops.rules.control import Array, kept_by, only_caller, routed_from
-from simplifier.tools.graphs import postorder
 
 # What each iteration computes again.
 
@@ -47,7 +47,7 @@ def loop_invariants(subject: Subject) -> Iterator[Waste]:
     invariant = {loop: _invariants(subject, loop, effects) for loop in _counted_loops(subject)}
     for loop, among in invariant.items():
         for kernel in filter(moves_something, among):
-            cone = _leading_to(kernel, among)
+            cone = leading_to([kernel], among=among.__contains__)
             if _is_worth_it(subject, kernel, cone, among):
                 yield _invariant(subject, kernel, cone, _around(loop, cone, invariant))
 
@@ -55,21 +55,19 @@ def loop_invariants(subject: Subject) -> Iterator[Waste]:
 def _invariant(
     subject: Subject, kernel: Instruction, cone: Sequence[Instruction], loops: Sequence[Instruction]
 ) -> Waste:
-    size, outermost = bytes_of_arrays([kernel]), loops[-1]
+    size, outermost = bytes_of(kernel), loops[-1]
     is_sent = any(map(received_by_device, cone))
     trips = subject.runs_of(kernel) // subject.runs_of(outermost)
     return Waste(
         kind="loop invariant",
         instruction=kernel,
         why=f"%{kernel.name} depends only on what %{outermost.name} passes on as it is, yet each of"
-        f" {in_words(trips)} iterations computes it.",
+        f" {trips:,} iterations computes it.",
         mend=f"Compute %{kernel.name} before %{outermost.name} and carry the result.",
-        unit="bytes received by a device" if is_sent else "bytes moved by it",
-        figure=bytes_received if is_sent else _moved_by(subject, cone),
-        measure=RECEIVED if is_sent else MOVED,
+        measure=RECEIVED if is_sent else _moved_by(subject, cone),
         expected=size * (trips - 1) * subject.runs_of(outermost),
         edit=partial(hoisted, kernel=kernel, loops=loops),
-        price=f"{in_words(size)} bytes more live while %{outermost.name} runs.",
+        price=f"{size:,} bytes more live while %{outermost.name} runs.",
     )
 
 
@@ -86,7 +84,11 @@ def _around(
     given = [each for number, each in enumerate(start.operands) if number in read]
     if not all(map(invariant[around].__contains__, given)):
         return (loop,)
-    outer = [each for value in given for each in _leading_to(value, invariant[around])]
+    outer = [
+        each
+        for value in given
+        for each in leading_to([value], among=invariant[around].__contains__)
+    ]
     return (loop, *_around(around, outer, invariant))
 
 
@@ -95,17 +97,17 @@ def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instructi
     editor = edit(module)
     for loop in loops:
         copies: dict[Instruction, Instruction] = {}
-        for each in postorder([kernel], partial(_operands_but_state, editor)):
+        for each in leading_to([kernel], editor.operands, _is_no_state):
             copies[each] = _copy_before(editor, loop, each, copies)
         (inside,) = editor.carry(loop, [copies[kernel]])
         editor.replace(kernel, inside)
-        remove_unread(editor, loop.attributes["body"], reversed(copies))
+        remove_unread(editor, reversed(copies))
         kernel = copies[kernel]
     return editor.finish()
 
 
-def _operands_but_state(editor: ModuleEditor, each: Instruction) -> Sequence[Instruction]:
-    return tuple(read for read in editor.operands(each) if read.parameter_number is None)
+def _is_no_state(each: Instruction) -> bool:
+    return each.parameter_number is None
 
 
 def _copy_before(
@@ -131,12 +133,11 @@ def _copy_before(
 
 def _counted_loops(subject: Subject) -> Iterator[Instruction]:
     """The loops that run several times, with bodies of their own, innermost last."""
-    for computation in subject.runs:
-        for each in computation.instructions:
-            if each.opcode == "while" and only_caller(each.attributes["body"]) is each:
-                inside = subject.runs_of(each.attributes["body"].root)
-                if inside > subject.runs_of(each):
-                    yield each
+    for each in subject.running:
+        body = each.attributes["body"].root if each.opcode == "while" else each
+        is_own = body is not each and only_caller(body.computation) is each
+        if is_own and subject.runs_of(body) > subject.runs_of(each):
+            yield each
 
 
 def _invariants(
@@ -165,13 +166,6 @@ def _kept_elements(subject: Subject, loop: Instruction) -> frozenset[int]:
     return kept_by(loop.attributes["body"], subject.registry.routes)
 
 
-def _leading_to(kernel: Instruction, among: Collection[Instruction]) -> tuple[Instruction, ...]:
-    """All that an instruction depends on, each after its operands, and itself."""
-    return tuple(
-        postorder([kernel], lambda each: [read for read in each.operands if read in among])
-    )
-
-
 def _is_worth_it(
     subject: Subject,
     kernel: Instruction,
@@ -185,7 +179,7 @@ def _is_worth_it(
     read = [each for each in cone if each.opcode == "get-tuple-element"]
     is_written = any(each.opcode in _WRITE_OPERANDS for each in uses.readers)
     is_kept = subject.is_fused or is_written or any(map(received_by_device, cone))
-    return bool(read) and (is_kept or bytes_of_arrays([kernel]) <= bytes_of_arrays(read))
+    return bool(read) and (is_kept or bytes_of(kernel) <= bytes_of(*read))
 
 
 # Copies that nothing needs.
@@ -218,18 +212,19 @@ class _Needless(NamedTuple):
 
 def _copy(subject: Subject, found: _Needless) -> Waste:
     first, *others = found.copies
-    size, runs, source = bytes_of_arrays([first]), subject.runs_of(first), _source(first)
-    times = f" in each of {in_words(runs)} iterations" if runs > 1 else ""
+    size, runs, source = bytes_of(first), subject.runs_of(first), _source(first)
+    times = f" in each of {runs:,} iterations" if runs > 1 else ""
     copies = "copy" if others else "copies"
     return Waste(
         kind="copy",
         instruction=first,
-        why=f"{names_of(found.copies)} {copies} the {in_words(size)} bytes of %{source.name}"
+        why=f"{names_of(found.copies)} {copies} the {size:,} bytes of %{source.name}"
         f"{times}, {found.why}.",
         mend=found.mend,
-        unit="bytes copied in the loop" if runs > 1 else "bytes copied",
-        figure=partial(_moved_by_these, keys={*map(_key, found.copies)}),
-        measure=MOVED,
+        measure=MOVED._replace(
+            unit="bytes copied in the loop" if runs > 1 else "bytes copied",
+            figure=of_each(found.copies, bytes_moved_by),
+        ),
         expected=2 * size * runs * len(found.copies),
         edit=partial(shared, found=found),
     )
@@ -283,9 +278,9 @@ def _in_place(subject: Subject, copies: Sequence[Instruction], origin: Array) ->
     if not updates or {*updates[-1:]} != {*uses.updates} or uses.escapes or uses.is_unsure:
         return None
     update, around = updates[-1], {*copies[0].computation.instructions}
-    if any(update in _leading_to(each, around) for each in readers):
+    if any(update in leading_to([each], among=around.__contains__) for each in readers):
         return None
-    before = _leading_to(update, around)
+    before = leading_to([update], among=around.__contains__)
     first = [each for each in readers if each not in before]
     early = f" after {names_of(readers)} read it" if readers else ""
     return _Needless(
@@ -519,18 +514,14 @@ _PASS_ON: Final = frozenset(
 # Figures.
 
 
-def _moved_by(subject: Subject, kernels: Iterable[Instruction]) -> Figure:
+def _moved_by(subject: Subject, kernels: Iterable[Instruction]) -> Measure:
     """What some kernels move, and those that an edit puts elsewhere in place of them."""
     others = {*map(_key, subject.summaries)} - {*map(_key, kernels)}
 
     def moved(of: Subject) -> Count:
         return bytes_moved(of, [each for each in of.summaries if _key(each) not in others])
 
-    return moved
-
-
-def _moved_by_these(subject: Subject, keys: Collection[tuple[str, str]]) -> Count:
-    return bytes_moved(subject, [each for each in subject.summaries if _key(each) in keys])
+    return MOVED._replace(unit="bytes moved by it", figure=moved)
 
 
 def _key(kernel: Instruction) -> tuple[str, str]:

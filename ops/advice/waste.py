@@ -6,16 +6,17 @@ waste names what is lost, and the edit that mends it; what the mend saves is cou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from indexing.layout import ArrayShape
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
 from ops.fusion import Fusion
-from ops.hlo import HloModule, Instruction, ModuleEditor
+from ops.hlo import EditError, HloModule, Instruction, ModuleEditor
 from ops.hlo.attributes import ProgramShape
 from ops.hlo.module import Computation, detached, with_copies
 from ops.limits import Device
@@ -25,11 +26,12 @@ from ops.performance.kernels import kernels_of
 from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
-from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import Registry
 from ops.xla_gpu import Emitter, emitter_and_heroes
-from simplifier.errors import listed
 from simplifier.forms import MAX_INT64, Interval
+from simplifier.tools.graphs import postorder
+
+Kernels = TypeVar("Kernels", bound="Sequence[Instruction]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,14 @@ class Subject:
         }
 
     @cached_property
+    def readers(self) -> Mapping[Instruction, Sequence[OperandUtilization]]:
+        """How kernels read each array."""
+        rows: dict[Instruction, list[OperandUtilization]] = {}
+        for row in (row for found in self.summaries.values() for row in found.operands):
+            rows.setdefault(row.operand, []).append(row)
+        return rows
+
+    @cached_property
     def is_fused(self) -> bool:
         """Whether XLA has made fusions already: what comes before may still become one."""
         return any(each.opcode == "fusion" for each in self.summaries)
@@ -100,25 +110,51 @@ class Subject:
         trips = Loop(caller, self.registry).trip_count if caller.opcode == "while" else 1
         return None if trips is None or runs is None else runs * trips
 
+    @property
+    def running(self) -> Iterator[Instruction]:
+        """The instructions that run one by one: none inside of a kernel does."""
+        return (each for each in self.module.instructions if each.computation in self.runs)
+
     def runs_of(self, instruction: Instruction) -> int:
         """How often an instruction runs, at the least: a loop of unknown length counts once."""
         return self.runs.get(instruction.computation) or 1
 
+    def bytes_of_runs(self, kernels: Iterable[Instruction]) -> int:
+        """Bytes of the results of kernels, in all their runs."""
+        return sum(bytes_of(each) * self.runs_of(each) for each in kernels)
+
+    def alike(self, groups: Iterable[Kernels]) -> Sequence[Sequence[Kernels]]:
+        """Groups of kernels that are like each other, together: layers of a model repeat them."""
+        number = findings_in(self.module, self.registry).number
+        found: dict[tuple[int, ...], list[Kernels]] = {}
+        for each in groups:
+            found.setdefault(tuple(map(number, each)), []).append(each)
+        return [*found.values()]
+
+
+Operands: TypeAlias = "Callable[[Instruction], Iterable[Instruction]]"
+"""The operands of an instruction, maybe as an editor has changed them."""
+
+OPERANDS: Final[Operands] = attrgetter("operands")
 
 Figure: TypeAlias = "Callable[[Subject], Count]"
 """A count of a module; of an edited one, too, by names of instructions."""
 
 
 class Measure(NamedTuple):
-    """A resource of a module that a rule saves.
+    """What a mend saves.
 
     Attributes:
-        total: what the module takes of it: a share is one of this.
+        unit: what is counted: ``bytes moved``.
+        figure: the count, the same before and after.
+        total: what the whole module takes: a share is one of this.
         bytes_each: bytes that one unit moves, to sort by; 0 for operations.
     """
 
+    unit: str
+    figure: Figure
     total: Figure
-    bytes_each: int
+    bytes_each: int = 1
 
 
 @dataclass(frozen=True)
@@ -130,9 +166,7 @@ class Waste:
         instruction: the one that causes it: its own line of the source is named.
         why: a sentence that says what is wasted and why.
         mend: a sentence that says what would mend it.
-        unit: what is counted: ``bytes moved``.
-        figure: the count, the same before and after.
-        measure: what the count is a share of.
+        measure: what is counted.
         expected: about what is saved, in units of the figure: wastes are tried in this order.
         edit: the mended module.
         price: what the mend costs elsewhere, in a sentence; empty if nothing.
@@ -142,8 +176,6 @@ class Waste:
     instruction: Instruction
     why: str
     mend: str
-    unit: str
-    figure: Figure
     measure: Measure
     expected: int
     edit: Callable[[HloModule], HloModule]
@@ -168,12 +200,10 @@ def changed(
     copies: dict[Any, Any] = {}
     for computation in module.computations:
         for each in computation.instructions:
-            fields = {"attributes": each.attributes, **changes.get(each, {})}
-            fields["attributes"] = {
-                name: with_copies(value, copies) for name, value in fields["attributes"].items()
-            }
+            new = replace(each, **changes.get(each, {}))
+            attributes = {key: with_copies(new.attributes[key], copies) for key in new.attributes}
             operands = with_copies(each.operands, copies)
-            copies[each] = detached(each, operands=operands, **fields)
+            copies[each] = detached(new, operands=operands, attributes=attributes)
         inside = tuple(copies[each] for each in computation.instructions)
         root, thread = copies[computation.root], computation.execution_thread
         copies[computation] = Computation(computation.name, inside, root, thread)
@@ -191,31 +221,38 @@ def changed(
 # Figures that several rules count.
 
 
+def of_each(
+    instructions: Collection[Instruction], count: Callable[[Subject, Instruction], Count]
+) -> Figure:
+    """The sum of a count of some instructions: of those that an edit leaves."""
+
+    def figure(subject: Subject) -> Count:
+        found = (again(subject.module, each) for each in instructions)
+        return tally.sum_of_counts(count(subject, each) for each in found if each)
+
+    return figure
+
+
 def bytes_moved(subject: Subject, kernels: Iterable[Instruction] | None = None) -> Count:
     """Bytes that kernels read and write, times their runs; all kernels, if none are named.
 
     A constant that is read counts nothing: it comes with the program.
     """
     chosen = subject.summaries if kernels is None else kernels
-    return tally.sum_of_counts(_bytes_of(subject, each) for each in chosen)
+    return tally.sum_of_counts(bytes_moved_by(subject, each) for each in chosen)
 
 
-def _bytes_of(subject: Subject, kernel: Instruction) -> Count:
+def bytes_moved_by(subject: Subject, kernel: Instruction) -> Count:
+    """Bytes that a kernel reads and writes in all its runs."""
     found = subject.summaries[kernel]
-    read = (row.bytes for row in found.operands if not _is_constant(row))
+    read = (row.bytes for row in found.operands if row.operand.opcode != "constant")
     return tally.sum_of_counts([*read, found.bytes_written]) * subject.runs_of(kernel)
-
-
-def _is_constant(row: OperandUtilization) -> bool:
-    return row.operand.opcode == "constant"
 
 
 def bytes_received(subject: Subject) -> Count:
     """Bytes that a device receives from others, all runs of collectives together."""
     return tally.sum_of_counts(
-        received_by_device(each) * subject.runs_of(each)
-        for computation in subject.runs
-        for each in computation.instructions
+        received_by_device(each) * subject.runs_of(each) for each in subject.running
     )
 
 
@@ -233,7 +270,7 @@ def received_by_device(instruction: Instruction) -> Count:
     96
     """
     opcode = instruction.opcode.removesuffix("-start")
-    whole = bytes_of_arrays(instruction.operands)
+    whole = bytes_of(*instruction.operands)
     if opcode in {"collective-broadcast", "collective-permute"}:
         return whole if any(len({*group}) > 1 for group in listed_groups(instruction)) else 0
     if opcode not in _TIMES_WHOLE:
@@ -252,19 +289,11 @@ _TIMES_WHOLE: Final = {
 """Collectives -> how often each array goes through the network."""
 
 
-def bytes_of_arrays(instructions: Iterable[Instruction]) -> int:
+def bytes_of(*instructions: Instruction) -> int:
     """Bytes of results as they are declared, without padding; none of what has no size."""
     arrays = (array for each in instructions for array in each.shape.arrays if array.is_array)
-    return sum(map(_bytes_of_array, arrays))
-
-
-def bytes_of_result(kernel: Instruction) -> int:
-    """Bytes of the first array of a result."""
-    return _bytes_of_array(kernel.shape.arrays[0])
-
-
-def _bytes_of_array(array: ArrayShape) -> int:
-    return max(0, array.element_count) * array.element_size_in_bits // tally.BITS_OF_BYTE
+    bits = sum(max(0, each.element_count) * each.element_size_in_bits for each in arrays)
+    return bits // tally.BITS_OF_BYTE
 
 
 def at_least(count: Count) -> int:
@@ -279,46 +308,15 @@ def at_most(count: Count) -> int:
     return found if isinstance(found, int) else MAX_INT64
 
 
-def remove_unread(
-    editor: ModuleEditor, computation: Computation, chosen: Iterable[Instruction]
-) -> None:
+def remove_unread(editor: ModuleEditor, instructions: Iterable[Instruction]) -> None:
     """Take out what nothing reads any more, readers first; what has a channel stays by itself."""
-    for each in chosen:
-        is_there = each in editor.instructions(computation)
-        if is_there and each is not editor.root(computation) and not editor.users(each):
+    for each in instructions:
+        with suppress(EditError):  # something reads it, or it is gone
             editor.remove(each)
 
 
-Kernels = TypeVar("Kernels", bound="Sequence[Instruction]")
-
-
-def alike(subject: Subject, groups: Iterable[Kernels]) -> list[list[Kernels]]:
-    """Groups of kernels that are like each other, together: the layers of a model repeat them."""
-    findings = findings_in(subject.module, subject.registry)
-    found: dict[tuple[int, ...], list[Kernels]] = {}
-    for each in groups:
-        found.setdefault(tuple(map(findings.number, each)), []).append(each)
-    return [*found.values()]
-
-
-def is_loop(kernel: Instruction) -> bool:
-    """Whether it computes each element of its results on its own, or on the way of a hero.
-
-    A copy stands alone where an array has to be in another place. Where arrays lie in tiles, as on
-    TPUs, whole tiles are computed.
-    """
-    is_fusion = kernel.opcode == "fusion" and kernel.attributes.get("kind") in ("kLoop", "kInput")
-    lies_in_tiles = any(array.layout and array.layout.tiles for array in kernel.shape.arrays)
-    return (is_fusion or kernel.opcode in LOOPS) and not lies_in_tiles
-
-
-IN_ORDER: Final = (Emitter.REDUCTION, Emitter.TRANSPOSE)
+IN_ORDER: Final = frozenset((Emitter.REDUCTION, Emitter.TRANSPOSE))
 """The emitters whose warps read memory in order, and that several results may share."""
-
-LOOPS: Final = ELEMENTWISE.difference(("copy",)).union(
-    ("bitcast", "broadcast", "concatenate", "pad", "reduce", "reshape", "slice")
-)
-"""Opcodes of kernels that are loops, if they stand alone."""
 
 
 def root_of(kernel: Instruction) -> Instruction:
@@ -326,52 +324,24 @@ def root_of(kernel: Instruction) -> Instruction:
     return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
 
 
-def opened(editor: ModuleEditor, kernel: Instruction) -> Sequence[Instruction]:
-    """The instructions of a kernel, in the place of its fusion."""
-    return editor.inline(kernel) if kernel.opcode == "fusion" else (kernel,)
+def leading_to(
+    values: Iterable[Instruction],
+    operands: Operands = OPERANDS,
+    among: Callable[[Instruction], bool] = lambda _: True,
+) -> Sequence[Instruction]:
+    """What some values depend on, each after its operands, and themselves."""
+    return postorder(values, lambda each: filter(among, operands(each)))
 
 
-def operands_of(instruction: Instruction) -> Sequence[Instruction]:
-    """The operands, as an editor may say they are by now."""
-    return instruction.operands
-
-
-def narrowest(
-    value: Instruction, operands: Callable[[Instruction], Sequence[Instruction]] = operands_of
-) -> Instruction:
-    """What a value is made of by moves and conversions alone, as long as it takes no more bytes."""
-    while value.opcode in _MOVES:
-        (before,) = operands(value)
-        if bytes_of_result(before) > bytes_of_result(value):
-            break
-        value = before
-    return value
-
-
-_MOVES: Final = frozenset(("bitcast", "broadcast", "convert", "copy", "reshape", "transpose"))
-"""Opcodes of one operand that compute nothing."""
-
-
-def copied(
-    editor: ModuleEditor, instructions: Iterable[Instruction]
-) -> dict[Instruction, Instruction]:
-    """A copy of each of some instructions; the copies read copies."""
-    copies: dict[Instruction, Instruction] = {}
-    for each in instructions:
-        operands = [copies.get(operand, operand) for operand in editor.operands(each)]
-        copies[each] = editor.clone(each, operands=operands)
-    return copies
-
-
-def kind_of(instructions: Iterable[Instruction]) -> str:
-    """The kind of a fusion of some instructions."""
-    return "kInput" if any(each.opcode == "reduce" for each in instructions) else "kLoop"
-
-
-def so_others(kernels: Sequence[Instruction]) -> str:
-    """A sentence that says which kernels are like the first one."""
-    others = [f"%{each.name}" for each in kernels[1:]]
-    return f" So {'does' if len(others) == 1 else 'do'} {listed(others)}." if others else ""
+def leading_from(values: Iterable[Instruction]) -> Sequence[Instruction]:
+    """All that is computed of some values in their computation, in order."""
+    found = {*values}
+    behind: list[Instruction] = []
+    for each in next(iter(found)).computation.instructions if found else ():
+        if not found.isdisjoint(each.operands):
+            found.add(each)
+            behind.append(each)
+    return behind
 
 
 def names_of(instructions: Iterable[Instruction]) -> str:
@@ -379,17 +349,8 @@ def names_of(instructions: Iterable[Instruction]) -> str:
     return " and ".join(f"%{each.name}" for each in instructions)
 
 
-def in_words(count: int) -> str:
-    """A number for people.
-
-    >>> in_words(131072)
-    '131,072'
-    """
-    return f"{count:,}"
-
-
-MOVED: Final = Measure(bytes_moved, 1)
+MOVED: Final = Measure("bytes moved", bytes_moved, bytes_moved)
 """Bytes that kernels read and write."""
 
-RECEIVED: Final = Measure(bytes_received, 1)
+RECEIVED: Final = Measure("bytes received by a device", bytes_received, bytes_received)
 """Bytes that a device receives from others."""

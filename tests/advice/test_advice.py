@@ -109,9 +109,7 @@ def test_of_many_wastes_few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
                 instruction=subject.module["n"],
                 why="why",
                 mend="mend",
-                unit="units",
-                figure=figure,
-                measure=Measure(figure, 1),
+                measure=Measure("units", figure, figure),
                 expected=expected,
                 edit=edit,
             )

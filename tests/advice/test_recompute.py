@@ -8,7 +8,7 @@ import pytest
 
 from ops import hlo
 from ops.advice import advise
-from ops.advice.recompute import evaluations
+from ops.advice.kernels import evaluations
 from tests.advice.mended import check_equal_results
 
 ADD: Final = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
