@@ -417,7 +417,8 @@ def _pair_to_join(boxes: Sequence[Box]) -> tuple[Box, Box, Box] | None:
 
 def _common(one: StridedInterval, other: StridedInterval) -> StridedInterval | None:
     """The integers in both, by the Chinese remainder theorem."""
-    bounds = one.bounds.intersect(other.bounds)
+    lowers = [end for end in (one.lower, other.lower) if end is not None]
+    uppers = [end for end in (one.upper, other.upper) if end is not None]
     step, shared = one.step, gcd(one.step, other.step)
     apart, rest = divmod(other.anchor - one.anchor, shared)
     if rest:
@@ -425,15 +426,17 @@ def _common(one: StridedInterval, other: StridedInterval) -> StridedInterval | N
     left = other.step // shared
     residue = one.anchor + step * (apart * pow(step // shared, -1, left) % left)
     step *= left
-    return in_class(bounds, step, residue)
+    return in_class(max(lowers, default=None), min(uppers, default=None), step, residue)
 
 
-def in_class(bounds: Interval, step: int, residue: int) -> StridedInterval | None:
-    """The integers of a residue class within bounds, if a strided interval can say that."""
-    if step < 1 or (step > 1 and bounds == EVERYTHING):
+def in_class(
+    lower: int | None, upper: int | None, step: int, residue: int
+) -> StridedInterval | None:
+    """The integers of a residue class between two ends, if a strided interval can say that."""
+    if step < 1 or (step > 1 and lower is None and upper is None):
         return None
-    lower = None if bounds.lower is None else bounds.lower + (residue - bounds.lower) % step
-    upper = None if bounds.upper is None else bounds.upper - (bounds.upper - residue) % step
+    lower = None if lower is None else lower + (residue - lower) % step
+    upper = None if upper is None else upper - (upper - residue) % step
     is_empty = lower is not None and upper is not None and lower > upper
     return None if is_empty else strided(lower, upper, step)
 
@@ -447,7 +450,8 @@ def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedIn
         raise TooManyError
     shifts = range(interval.step, inner.step, interval.step)
     if _fills_class(interval, inner):
-        classes = (in_class(interval.bounds, inner.step, inner.lower + by) for by in shifts)
+        ends = interval.lower, interval.upper
+        classes = (in_class(*ends, inner.step, inner.lower + by) for by in shifts)
         return [each for each in classes if each is not None]
     last_start = inner.upper - inner.step
     between = (strided(inner.lower + by, last_start + by, inner.step) for by in shifts)

@@ -251,17 +251,8 @@ class IndexSet(Displayed):
     def points_in(self, context: islpy.Context) -> islpy.Set:
         """Isl's set, in a question that is asked in the context that is kept."""
         if self._points is None:
-            self._points = self._made_in(context)
+            self._points = isl_of(self._names, self.pieces, context)
         return self._points
-
-    def _made_in(self, context: islpy.Context) -> islpy.Set:
-        if self._boxes is None:
-            return isl_of(self._names, self.pieces, context)
-        space = Space(dict.fromkeys(map(str, range(self.rank)), EVERYTHING), context)
-        nothing = exact.load_isl().Set.empty(space.domain().get_space())
-        return reduce(
-            lambda union, box: union.union(box_algebra.box_set(box, context)), self._boxes, nothing
-        )
 
     @property
     def bounds(self) -> tuple[Interval, ...]:
@@ -293,9 +284,7 @@ class IndexSet(Displayed):
     def constraints(self) -> tuple[Conjunction, ...]:
         """The elements meet all pairs of an expression and an interval of one of these tuples."""
         return tuple(
-            tuple(
-                (forms.to_sympy(piece.named(form)), interval) for form, interval in limits_of(piece)
-            )
+            tuple((forms.to_sympy(form), interval) for form, interval in piece.limits())
             for piece in self.pieces
         )
 
@@ -369,10 +358,9 @@ class IndexSet(Displayed):
         if not isinstance(other, IndexSet):  # pyright: ignore[reportUnnecessaryIsInstance] - untyped callers
             return NotImplemented
         self._check_rank(other, operator)
-        names = self._names.with_those_of(other._names)
 
         def of_isl(found: islpy.Set) -> IndexSet:
-            return self.made(names, None, found.coalesce())
+            return self.made(self._names.with_those_of(other._names), None, found.coalesce())
 
         return self._asked(other, operator, partial(self.made, self._names), of_isl, budget)
 
@@ -479,10 +467,11 @@ class IndexSet(Displayed):
         elif None in ends:  # isl has an error of its own
             found = (*ends[: ends.index(None)], None)
         else:
-            found = exact.asked_of_kept(
-                lambda context: isl.first_point(getattr(self.points_in(context), question)()),
-                budget,
-            )
+
+            def ask(context: islpy.Context) -> Index:
+                return isl.first_point(getattr(self.points_in(context), question)())
+
+            found = exact.asked_of_kept(ask, budget)
         if None in found:
             name = self.hull.names[len(found) - 1]
             raise MapError(f"{question}: {name} has the bounds {self.bounds[len(found) - 1]}")
@@ -682,7 +671,7 @@ def side_of(side: IntervalLike | StridedInterval | range, where: str) -> Strided
         return box_algebra.whole(interval_of(side, where))
     if side.step < 1 or (side.step > 1 and side.bounds == EVERYTHING):
         raise MapError(f"{where} is {side!r}; expected a positive step, counted from an end")
-    found = box_algebra.in_class(side.bounds, side.step, side.anchor)
+    found = box_algebra.in_class(side.lower, side.upper, side.step, side.anchor)
     return found or StridedInterval(0, -1)
 
 
@@ -705,7 +694,7 @@ def box_of(piece: Domain) -> Box | None:
             return None
         classes[name] = (atom.divisor, (interval.lower or 0) - shift)
     sides = [
-        box_algebra.in_class(bounds, *classes.get(name, (1, 0)))
+        box_algebra.in_class(bounds.lower, bounds.upper, *classes.get(name, (1, 0)))
         for name, bounds in piece.bounds.items()
     ]
     found = [side for side in sides if side is not None]

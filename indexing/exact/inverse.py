@@ -155,8 +155,6 @@ def _scope_with(domain: Domain, numerators: Mapping[str, Form]) -> Scope:
     """The scope of the bounds of variables and shared numerators."""
     bounds = tuple(domain.bounds.items())
     plain = forms.scope_of(bounds)
-    if not numerators:
-        return plain
     ranges = ((name, forms.range_of(plain, whole)) for name, whole in numerators.items())
     return forms.scope_of((*bounds, *ranges))
 
@@ -257,9 +255,7 @@ def solved(
     >>> solved(forms.scope_of(tuple(bounds.items())), [Equation(x * 8 + z, y)], bounds).values
     {'x': Form(y floordiv 8), 'z': Form(y mod 8)}
     """
-    solver = _Solver(scope, equations, sought)
-    solver.run()
-    return solver.solution()
+    return _Solver(scope, equations, sought).solution()
 
 
 class _Choice(NamedTuple):
@@ -274,7 +270,7 @@ class _Choice(NamedTuple):
     @property
     def order(self) -> tuple[int | Infinity, int]:
         """The fewest values come first."""
-        return _size(self.values), self.rank
+        return INFINITY if self.values.size is None else self.values.size, self.rank
 
 
 class _Solver:
@@ -297,7 +293,7 @@ class _Solver:
         self._pivots: set[Atom] = set()
         self._split_forms: set[Key] = set()
 
-    def run(self) -> None:
+    def _run(self) -> None:
         """Propagate determined values, then introduce a free variable, until all are known."""
         for _ in range(_STEPS_EACH * (len(self._pending) + len(self._sought))):
             if self._propagate() or self._eliminate():
@@ -320,6 +316,7 @@ class _Solver:
 
     def solution(self) -> GeneralSolution:
         """Values and conditions over known and free variables alone."""
+        self._run()
         values: dict[str, Form] = {}
         for name, form in self._known.items():
             (values[name],) = forms.substitute([form], values)
@@ -341,7 +338,7 @@ class _Solver:
         self._conditions.append((form, interval))
 
     def _is_known(self, form: Form) -> bool:
-        return all(name not in self._sought or name in self._known for name in _names(form))
+        return self._sought.keys() & forms.variables_of((form,)) <= self._known.keys()
 
     # Equations.
 
@@ -487,7 +484,7 @@ class _Solver:
                 self._require(digit.meaning - digit.value)
         self._digits = [digit for digit in self._digits if not self._is_known(digit.source)]
         for source in self._sources():
-            links = chain(self._digits_of(source))
+            links = chain(_of_source(self._digits, source))
             equation = self._from_digits(source, links)
             if equation is not None:
                 self._without_digits_of(source, links)
@@ -497,9 +494,6 @@ class _Solver:
 
     def _sources(self) -> list[Form]:
         return list({digit.source.key: digit.source for digit in self._digits}.values())
-
-    def _digits_of(self, source: Form) -> list[Digit]:
-        return _of_source(self._digits, source)
 
     def _from_digits(self, source: Form, links: Chain) -> Equation | None:
         """The source as the sum of its digits, if they determine it."""
@@ -514,21 +508,16 @@ class _Solver:
     def _without_digits_of(self, source: Form, links: Chain) -> None:
         """Remove the digits of a source; any conditions beyond its value are kept."""
         others = [digit for digit in self._digits if digit.of_source(source) is None]
-        is_implied = self._is_implied_without(source, links, others)
+        whole = Equation(source, links.value)
+        read = [self._with_known_right(whole, each) for each in (self._digits, others)]
+        is_implied = read[0] == read[1]  # the equation made of the digits does not use them itself
         for digit in self._digits:
             own = digit.of_source(source)
-            if own is not None and not (is_implied and links.contains(own)):
+            if own is not None and not (is_implied and (own.weight, own) in links.links):
                 self._require(digit.meaning - digit.value)
             elif own is not None and digit.radix:
                 self._require(digit.value, Interval(0, digit.radix - 1))
         self._digits = others
-
-    def _is_implied_without(self, source: Form, links: Chain, others: Sequence[Digit]) -> bool:
-        """Whether the equation made of all digits of a source does not use them itself."""
-        equation = Equation(source, links.value)
-        return self._with_known_right(equation, others) == self._with_known_right(
-            equation, self._digits
-        )
 
     # Free variables.
 
@@ -536,7 +525,7 @@ class _Solver:
         """Missing digits and unknowns of the equations left; else any unknown."""
         yield from map(self._missing_digit, self._sources())
         left = [name for name in self._sought if name not in self._known]
-        involved = {name for equation in self._pending for name in _names(equation.left)}
+        involved = {*forms.variables_of(equation.left for equation in self._pending)}
         if not self._digits and involved.isdisjoint(left):
             involved.update(left)
         for name in left:
@@ -547,7 +536,7 @@ class _Solver:
 
     def _missing_digit(self, source: Form) -> _Choice:
         """The lowest missing digit of a source, up to the next one that is known."""
-        own = self._digits_of(source)
+        own = _of_source(self._digits, source)
         weight = chain(own).end
         above = (digit.weight for digit in own if digit.weight > weight)
         radix = min((other // weight for other in above if not other % weight), default=0)
@@ -596,10 +585,6 @@ def _of_source(digits: Iterable[Digit], source: Form) -> list[Digit]:
     return [digit for digit in own if digit is not None]
 
 
-def _names(form: Form) -> Iterator[str]:
-    return forms.variables_of((form,))
-
-
 def _without(atom: Atom, pivot: Equation, equation: Equation) -> Equation:
     """The equation with a multiple of the pivot added, so that the atom goes."""
     if equation is pivot or atom not in equation.left.terms:
@@ -607,10 +592,6 @@ def _without(atom: Atom, pivot: Equation, equation: Equation) -> Equation:
     times = -equation.left.terms[atom] * pivot.left.terms[atom]
     left = equation.left.plus(pivot.left, times)
     return Equation(left, equation.right.plus(pivot.right, times))
-
-
-def _size(values: Interval) -> int | Infinity:
-    return INFINITY if values.size is None else values.size
 
 
 # Digits with known values, and the numbers that they make up.
@@ -687,10 +668,6 @@ class Digit(NamedTuple):
         is_inside = self.weight <= weight < self.end and weight % self.weight == 0
         return is_inside and (not self.radix or self.weight * self.radix % weight == 0)
 
-    def from_weight(self, weight: int) -> Form:
-        """The part of the value that counts units of a weight within the digit."""
-        return self.value // (weight // self.weight)
-
 
 def with_gathered_quotient(
     scope: Scope, units: Sequence[tuple[int, Unit]]
@@ -701,37 +678,22 @@ def with_gathered_quotient(
     ``floor((x + 1) / 2)`` as ``x mod 2 + floor(x / 2)``.
     """
     for weight, unit in units:
-        quotient = _quotient(unit)
-        if quotient is not None:
-            parts = [
-                pair
-                for pair in units
-                if pair[1] is unit or _belongs_to_quotient(quotient, weight, pair)
-            ]
-            if len(parts) > 1:
-                value = forms.ZERO
-                for factor, part in parts:
-                    value = value.plus(part.value, factor // weight)
-                rest = [pair for pair in units if pair not in parts]
-                return [*rest, (weight, Unit(value, *scope.range_of(value)))]
+        atom = unit.value.only_atom
+        if atom is None or atom.kind is not AtomKind.FLOORDIV:
+            continue
+        parts = [each for each in units if each[1] is unit or _is_part_of(atom, weight, *each)]
+        if len(parts) > 1:
+            value = forms.weighted_sum((factor // weight, part.value) for factor, part in parts)
+            rest = [pair for pair in units if pair not in parts]
+            return [*rest, (weight, Unit(value, *scope.range_of(value)))]
     return list(units)
 
 
-def _quotient(unit: Unit) -> Atom | None:
-    """The unit as a quotient, if it is one."""
-    atom = next(iter(unit.value.terms))
-    is_quotient = atom.kind is AtomKind.FLOORDIV and unit.value == Form(0, {atom: 1})
-    return atom if is_quotient else None
-
-
-def _belongs_to_quotient(quotient: Atom, weight: int, pair: tuple[int, Unit]) -> bool:
-    """Whether a weighted unit can have come out of a quotient of that weight."""
-    factor, unit = pair
+def _is_part_of(quotient: Atom, weight: int, factor: int, unit: Unit) -> bool:
+    """Whether a unit times a factor can have come out of a quotient of that weight."""
     if unit.quotient is quotient:
         return unit.radix == 2 and factor == weight  # noqa: PLR2004 - halves
-    return factor % weight == 0 and any(
-        unit.value == Form(0, {atom: 1}) for atom in quotient.numerator.terms
-    )
+    return factor % weight == 0 and unit.value.only_atom in quotient.numerator.terms
 
 
 def digit_of(unit: Unit, value: Form) -> Digit | None:
@@ -760,37 +722,28 @@ class Chain(NamedTuple):
     @property
     def value(self) -> Form:
         """The number with these digits."""
-        total = forms.ZERO
-        for weight, digit in self.links:
-            total = total.plus(digit.from_weight(weight), weight)
-        return total
-
-    def contains(self, digit: Digit) -> bool:
-        """Whether the digit is a link, used from its own weight on."""
-        return (digit.weight, digit) in self.links
+        parts = ((weight, digit.value // (weight // digit.weight)) for weight, digit in self.links)
+        return forms.weighted_sum(parts)
 
 
-def chain(digits: Iterable[Digit]) -> Chain:
+def chain(digits: Sequence[Digit]) -> Chain:
     """The known digits of one source that follow each other.
 
     >>> y, z = map(forms.variable, "yz")
     >>> chain([Digit(forms.variable("x"), 8, 0, y), Digit(forms.variable("x"), 1, 8, z)]).value
     Form(y * 8 + z)
     """
-    digits = [*digits]
-    digits += _by_chinese_remainders(digits)
+    digits = [*digits, *_by_chinese_remainders(digits)]
     links: list[tuple[int, Digit]] = []
     weight = 1
-    while here := [digit for digit in digits if digit.has_part_from(weight)]:
+    while weight and (here := [digit for digit in digits if digit.has_part_from(weight)]):
         digit = max(here, key=lambda digit: (digit.weight, digit.end))
         links.append((weight, digit))
-        if not digit.radix:
-            return Chain(tuple(links), 0)
         weight = digit.weight * digit.radix
     return Chain(tuple(links), weight)
 
 
-def _by_chinese_remainders(digits: list[Digit]) -> list[Digit]:
+def _by_chinese_remainders(digits: Sequence[Digit]) -> list[Digit]:
     """The remainders by products of coprime divisors, by the Chinese remainder theorem."""
     found: list[Digit] = []
     for one, other in combinations(digits, 2):

@@ -207,10 +207,10 @@ def first_point(points: islpy.Set) -> tuple[int, ...]:
 
 
 def _first_value(points: islpy.Set, axis: int) -> int:
-    for candidate in (least(points, axis), least(from_value(points, axis, 0), axis)):
-        if candidate is not None:
-            return candidate
-    return greatest(points, axis) or 0
+    found = least(points, axis)
+    if found is None:
+        found = least(from_value(points, axis, 0), axis)
+    return greatest(points, axis) or 0 if found is None else found
 
 
 def values(line: islpy.Set) -> Iterator[int]:
