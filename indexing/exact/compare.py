@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import MapError
@@ -110,15 +111,11 @@ def first_difference(
 
 def are_comparable(left: Relation, right: Relation, *, runtime_as_parameters: bool) -> bool:
     """Whether the maps have as many dimensions and results, and parameters if these count."""
-    sides = [
-        (
-            len(side.domain.dims),
-            len(side.forms),
-            len(side.domain.runtime) if runtime_as_parameters else 0,
-        )
+    here, there = (
+        (len(side.domain.dims), len(side.forms), runtime_as_parameters * len(side.domain.runtime))
         for side in (left, right)
-    ]
-    return sides[0] == sides[1]
+    )
+    return here == there
 
 
 def with_same_parameters(maps: Sequence[RelationT]) -> Sequence[RelationT]:
@@ -175,9 +172,8 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
     names = [parameter.name for each in given[:1] for parameter in each.parameters]
 
     def ask(context: islpy.Context) -> IndexSet:
-        found = _nothing(rank + len(names), context)
-        for each in given:
-            found = found.union(isl.image_of(each, context))
+        images = (isl.image_of(each, context) for each in given)
+        found = reduce(load_isl().Set.union, images, _nothing(rank + len(names), context))
         return read_set(found, parameters=names, budget=budget)
 
     def go_through(most: int) -> IndexSet | None:
@@ -220,7 +216,9 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
     >>> print(reached_again([windows], 1))
     (d0): d0 in [2, 18] step 2
     """
-    given = _without_parameters(maps)
+    given = [*maps]
+    for each in given:
+        check_without_parameters(each, "reached")
 
     def ask(context: islpy.Context) -> IndexSet:
         again = seen = _nothing(rank, context)
@@ -233,13 +231,6 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
     return asked(
         ask, budget, otherwise=lambda most: set_of_rows(few_points.reached_again(given, most))
     )
-
-
-def _without_parameters(maps: Iterable[Relation]) -> list[Relation]:
-    given = [*maps]
-    for each in given:
-        check_without_parameters(each, "reached")
-    return given
 
 
 def _nothing(rank: int, context: islpy.Context) -> islpy.Set:

@@ -113,12 +113,9 @@ def _count_factor(polytope: islpy.BasicSet) -> int:
     first, last = exact.integer(line.dim_min_val(0)), exact.integer(line.dim_max_val(0))
     if rank_of(polytope) < _PLANE:
         return last - first + 1
-    return points_in_polygon(map(_half_plane, polytope.get_constraints()), first, last)
-
-
-def _half_plane(row: islpy.Constraint) -> HalfPlane:
-    x_factor, y_factor = _factors(row)
-    return HalfPlane(x_factor, y_factor, exact.integer(row.get_constant_val()))
+    rows = polytope.get_constraints()
+    sides = [(*_factors(row), exact.integer(row.get_constant_val())) for row in rows]
+    return points_in_polygon(sides, first, last)
 
 
 # Coordinates.
@@ -164,42 +161,23 @@ def _factors(row: islpy.Constraint) -> list[int]:
 # Slices.
 
 
-class _SliceDirection(NamedTuple):
-    """A sum of coordinates, and its values; ``number`` breaks ties."""
-
-    width: int
-    number: int
-    sum: islpy.Aff
-    values: Interval
-
-
 def _slices(polytope: islpy.BasicSet) -> Iterator[islpy.BasicSet]:
     """The slices in which the sum with the fewest values has one of them."""
-    rows = polytope.get_constraints()
-    thinnest = min(_direction(polytope, index, row) for index, row in enumerate(rows))
-    for value in thinnest.values:
-        offset = thinnest.sum.add_constant_val(exact.number(-value, polytope.get_ctx()))
+    directions = (_direction(polytope, row) for row in polytope.get_constraints())
+    total, values = min(directions, key=lambda direction: len(direction[1]))
+    for value in values:
+        offset = total.add_constant_val(exact.number(-value, polytope.get_ctx()))
         yield polytope.add_constraint(exact.load_isl().Constraint.equality_from_aff(offset))
 
 
-def _direction(
-    polytope: islpy.BasicSet, number_of_row: int, row: islpy.Constraint
-) -> _SliceDirection:
-    """The sum that an inequality bounds."""
+def _direction(polytope: islpy.BasicSet, row: islpy.Constraint) -> tuple[islpy.Aff, range]:
+    """The sum that an inequality bounds, and its values."""
     total = row.get_aff().set_constant_val(exact.number(0, polytope.get_ctx()))
     lower, upper = (exact.integer(polytope.max_val(side)) for side in (total.neg(), total))
-    return _SliceDirection(upper + lower, number_of_row, total, Interval(-lower, upper))
+    return total, range(-lower, upper + 1)
 
 
 # The number of integer points in a polygon, in closed form however large it is.
-
-
-class HalfPlane(NamedTuple):
-    """The points ``(x, y)`` with ``x_factor * x + y_factor * y + constant >= 0``."""
-
-    x_factor: int
-    y_factor: int
-    constant: int
 
 
 class Line(NamedTuple):
@@ -219,23 +197,20 @@ class Line(NamedTuple):
         return Fraction(self.slope, self.divisor)
 
 
-def points_in_polygon(sides: Iterable[HalfPlane], first: int, last: int) -> int:
+def points_in_polygon(sides: Sequence[Sequence[int]], first: int, last: int) -> int:
     """Number of integer points in all half-planes, with ``first <= x <= last``.
 
-    The half-planes must leave some real ``y`` for each such ``x``, and bound it on both sides.
+    A half-plane ``(a, b, c)`` has the points with ``a * x + b * y + c >= 0``. All together must
+    leave some real ``y`` for each such ``x``, and bound it on both sides.
 
-    >>> triangle = [HalfPlane(0, 1, 0), HalfPlane(1, -1, 0)]  # 0 <= y <= x
+    >>> triangle = [(0, 1, 0), (1, -1, 0)]  # 0 <= y <= x
     >>> points_in_polygon(triangle, 0, 9)
     55
     >>> points_in_polygon(triangle, 0, 2**40) == (2**40 + 1) * (2**40 + 2) // 2
     True
     """
-    above: list[Line] = []
-    below: list[Line] = []
-    for x_factor, y_factor, constant in sides:
-        if y_factor:
-            line = Line(x_factor, constant, abs(y_factor))
-            (above if y_factor < 0 else below).append(line)
+    above = [Line(slope, constant, -factor) for slope, factor, constant in sides if factor < 0]
+    below = [Line(slope, constant, factor) for slope, factor, constant in sides if factor > 0]
     # From ceil(-a) to floor(b) there are floor(a) + floor(b) + 1 integers, if -a <= b.
     return sum_of_least(above, first, last) + sum_of_least(below, first, last) + last - first + 1
 
@@ -250,7 +225,8 @@ def sum_of_least(lines: Sequence[Line], first: int, last: int) -> int:
     while first <= last:
         least = min(lines, key=lambda line: (line.at(first), line.steepness))
         end = min([last, *_crossings(least, lines, first)])
-        total += _sum_of_line(least, first, end)
+        constant = least.slope * first + least.constant
+        total += sum_of_floors(end - first + 1, least.slope, constant, least.divisor)
         first = end + 1
     return total
 
@@ -261,12 +237,6 @@ def _crossings(least: Line, lines: Iterable[Line], first: int) -> Iterator[int]:
         closing = least.steepness - line.steepness
         if closing > 0:
             yield first + (line.at(first) - least.at(first)) // closing
-
-
-def _sum_of_line(line: Line, first: int, last: int) -> int:
-    return sum_of_floors(
-        last - first + 1, line.slope, line.slope * first + line.constant, line.divisor
-    )
 
 
 def sum_of_floors(count: int, slope: int, constant: int, divisor: int) -> int:

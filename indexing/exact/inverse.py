@@ -321,10 +321,8 @@ class _Solver:
         for name, form in self._known.items():
             (values[name],) = forms.substitute([form], values)
         limits = [self._within(name, bounds) for name, bounds in self._sought.items()]
-        required = [*self._conditions, *limits]
-        replaced = forms.substitute([form for form, _ in required], values)
-        intervals = (interval for _, interval in required)
-        return GeneralSolution(values, self._free, list(zip(replaced, intervals, strict=True)))
+        conditions = substituted_constraints([*self._conditions, *limits], values)
+        return GeneralSolution(values, self._free, conditions)
 
     def _within(self, name: str, bounds: Interval) -> tuple[Form, Interval]:
         """The condition that a value lies in its bounds; for an exact quotient, its numerator."""

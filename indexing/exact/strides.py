@@ -43,18 +43,13 @@ class ByVariable(Mapping[str, T], Generic[T]):
     items_in_order: tuple[T, ...]
 
     def __getitem__(self, name: str) -> T:
-        if name not in self.names:
-            raise KeyError(name)
-        return self.items_in_order[self.names.index(name)]
+        return dict(zip(self.names, self.items_in_order, strict=True))[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def __hash__(self) -> int:
-        return hash((self.names, self.items_in_order))
 
     def __str__(self) -> str:
         return ", ".join(f"{name}: {item}" for name, item in self.items())

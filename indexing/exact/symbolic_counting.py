@@ -64,24 +64,20 @@ class _Groups:
     def number(self) -> Form:
         """Number of points."""
         groups = [self._sums(group) for group in self._groups()]
-        whole = forms.constant(1)
-        for each in groups:
-            whole = forms.product((whole, sum(map(self._total, each), forms.ZERO)))
+        whole = forms.product(sum(map(self._total, each), forms.ZERO) for each in groups)
         conditions = [
             *(holds for limit in self._on_parameters for holds in conditions_of(*limit)),
             *self._narrowed([[each.size for each in group] for group in groups]),
         ]
         return forms.select(forms.conjunction(conditions), whole, forms.ZERO)
 
-    def _groups(self) -> Iterator[list[str]]:
+    def _groups(self) -> list[list[str]]:
         """The variables that depend on each other, in order of declaration."""
+        place = self._variables.index
         alone = ({name} for name in self._variables)
         together = (positional(form) for form, _ in self._others)
-        for group in sorted(map(self._in_order, united([*alone, *together]))):
-            yield [self._variables[place] for place in group]
-
-    def _in_order(self, group: Iterable[str]) -> list[int]:
-        return sorted(map(self._variables.index, group))
+        groups = (sorted(group, key=place) for group in united([*alone, *together]))
+        return sorted(groups, key=lambda group: place(group[0]))
 
     def _sums(self, group: Sequence[str]) -> list[Sum]:
         """The sums over the values of these variables."""
@@ -130,7 +126,7 @@ class _Groups:
                 others = [*self._given]
                 others[number] = before.within(left_out)
                 scope = _scope(others, (), tuple(self._on_parameters))
-                if not any(all(_is_none(scope, size) for size in sizes) for sizes in groups):
+                if not any(all(is_size(scope, -size) for size in sizes) for sizes in groups):
                     parameter = forms.variable(parameter_identifier(before.name))
                     yield from conditions_of(parameter, after.bounds)
 
@@ -141,11 +137,6 @@ class _Groups:
         expected = "expected bounds, strides and sums; put numbers for all parameters"
         message = f"count: the points that meet a constraint on {text} have no closed form here"
         return MapError(f"{message}; {expected}, see substitute()")
-
-
-def _is_none(within: Scope, size: Form) -> bool:
-    """Whether a size is known to be zero or less."""
-    return within.range_of(within.canonical(size))[1] <= 0
 
 
 def _form_of(polynomial: sympy.Expr) -> Form:

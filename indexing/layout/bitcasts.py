@@ -9,8 +9,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
+from operator import mul
 
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
 from indexing.layout import maps
@@ -166,10 +167,7 @@ def _common_cuts(sizes: Sizes, others: Sizes) -> Sizes:
 
 def _strides(sizes: Sizes) -> list[int]:
     """The size of all, and the distance of neighbours along each dimension."""
-    strides = [1]
-    for size in reversed(sizes):
-        strides.append(strides[-1] * size)
-    return strides[::-1]
+    return [*itertools.accumulate(reversed(sizes), mul, initial=1)][::-1]
 
 
 def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
@@ -179,9 +177,7 @@ def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
     values = {f"d{axis}": digit for axis, digit in enumerate(simple)}
     index, limits = _of_digits(target, cuts)
     results = forms.substitute(index, values)
-    limited = forms.substitute([form for form, _ in limits], values)
-    constraints = zip(limited, (interval for _, interval in limits), strict=True)
-    constrained = source.box.constrained(constraints)
+    constrained = source.box.constrained(substituted_constraints(limits, values))
     domain = _simplified_domain(IndexingMap.from_forms(results, constrained))
     box = replace(domain, constraints=())
     return IndexingMap.from_forms(maps.joined_digits(results, box), domain)
@@ -283,7 +279,8 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
     for steps in _without_tiles(source, target):
         if keeps_offsets(source, target, maps.forward(steps, index)):
             return _shortened(steps)
-    return _shortened(_through_memory(source, target))
+    back = (step.inverse for step in reversed(maps.memory_steps(target)))
+    return _shortened((*maps.memory_steps(source), *back))
 
 
 def _without_tiles(source: Shape, target: Shape) -> Iterator[_Steps]:
@@ -299,11 +296,6 @@ def _without_tiles(source: Shape, target: Shape) -> Iterator[_Steps]:
         for shape in (source, target)
     )
     yield here, Reshape.between(here.sizes, there.sizes), there.inverse
-
-
-def _through_memory(source: Shape, target: Shape) -> _Steps:
-    back = (step.inverse for step in reversed(maps.memory_steps(target)))
-    return (*maps.memory_steps(source), *back)
 
 
 def _shortened(steps: _Steps) -> _Steps:

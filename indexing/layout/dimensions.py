@@ -124,21 +124,17 @@ def common_blocks(
     [3] [1, 2]
     """
     _check_sizes("common_blocks", sizes_before, sizes)
-    _check_element_counts(sizes_before, sizes)
-    start, other = 0, 0
-    while start < len(sizes_before) or other < len(sizes):
-        width, other_width = _first_block(sizes_before[start:], sizes[other:])
-        yield range(start, start + width), range(other, other + other_width)
-        start, other = start + width, other + other_width
-
-
-def _check_element_counts(sizes_before: Sequence[int], sizes: Sequence[int]) -> None:
     counts = prod(sizes_before), prod(sizes)
     if counts[0] != counts[1]:
         raise ShapeError(
             f"a reshape keeps the number of elements, but {tuple(sizes_before)} has {counts[0]}, "
             f"and {tuple(sizes)} {counts[1]}"
         )
+    start, other = 0, 0
+    while start < len(sizes_before) or other < len(sizes):
+        width, other_width = _first_block(sizes_before[start:], sizes[other:])
+        yield range(start, start + width), range(other, other + other_width)
+        start, other = start + width, other + other_width
 
 
 def _first_block(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]:

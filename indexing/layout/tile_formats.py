@@ -41,19 +41,19 @@ PACKINGS = (1, 2, 4, 8, 16, 32)
 
 def _plane(rows: int, packing: int) -> TileFormat:
     """Tiles for arrays of two or more dimensions."""
-    if packing == 1:
-        return TileFormat(f"TPU {rows}x{LANES}", ((rows, LANES),))
-    bits = REGISTER_BITS // packing
-    return TileFormat(f"TPU {bits}-bit {rows}x{LANES}", ((rows, LANES), (packing, 1)))
+    return _format(packing, (rows, LANES))
 
 
 def _line(rows: int, packing: int) -> TileFormat:
     """Tiles for arrays of one dimension, which fill registers row by row."""
-    width = rows * LANES
+    return _format(packing, (rows * LANES,), (LANES,))
+
+
+def _format(packing: int, tile: tuple[int, ...], *rows: tuple[int, ...]) -> TileFormat:
+    size, bits = "x".join(map(str, tile)), REGISTER_BITS // packing
     if packing == 1:
-        return TileFormat(f"TPU {width}", ((width,),))
-    bits = REGISTER_BITS // packing
-    return TileFormat(f"TPU {bits}-bit {width}", ((width,), (LANES,), (packing, 1)))
+        return TileFormat(f"TPU {size}", (tile,))
+    return TileFormat(f"TPU {bits}-bit {size}", (tile, *rows, (packing, 1)))
 
 
 def _possible(packing: int) -> list[int]:

@@ -239,10 +239,7 @@ def renamed(constraints: TileConstraints, names: Mapping[str, str]) -> TileConst
     """Constraints with other names of symbols, for messages."""
     values = {old: forms.variable(new) for old, new in names.items()}
     return TileConstraints.of(
-        [
-            [(forms.substitute((form,), values)[0], interval) for form, interval in each]
-            for each in clause
-        ]
+        [substituted_constraints(limits, values) for limits in clause]
         for clause in constraints.clauses
     )
 
