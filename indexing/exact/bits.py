@@ -189,6 +189,13 @@ def write_rows(rows: Sequence[int], inputs: Iterable[InputBits]) -> Form:
     return sum(map(_joined, _overlapping(terms)), forms.ZERO)
 
 
+def written(matrix: Matrix, sources: Mapping[str, int], targets: Mapping[str, int]) -> list[Form]:
+    """The numbers that a matrix makes of variables; both have these numbers of bits."""
+    inputs, rows = input_bits(sources), transposed(matrix, sum(targets.values()))
+    parts = (rows[digits.first : digits.first + digits.count] for digits in input_bits(targets))
+    return [write_rows(part, inputs) for part in parts]
+
+
 def _terms(rows: Sequence[int], digits: InputBits) -> Iterator[_Term]:
     """The longest digits of a variable that are moved as one to some place."""
     for shift in range(1 - digits.count, len(rows)):

@@ -781,12 +781,8 @@ def inverse_of_bits(simplest: RelationT) -> RelationT | None:
     back = bits.right_inverse(bits.transposed(rows, len(rows)), len(rows))
     if back is None:
         return None
-    outputs = bits.input_bits({f"d{number}": count for number, count in enumerate(counts)})
-    rows_back = bits.transposed(back, len(rows))
-    results = [
-        bits.write_rows(rows_back[digits.first : digits.first + digits.count], outputs)
-        for digits in inputs
-    ]
+    sources = {f"d{number}": count for number, count in enumerate(counts)}
+    results = bits.written(back, sources, sizes)
     return simplest.derived(results, Domain.of(Variable.of_size(1 << count) for count in counts))
 
 

@@ -191,13 +191,9 @@ class _Changes:
 
     def breaks(self, value: int) -> list[ExactRelation]:
         """The steps that change by less than a value, and by more, as far as there may be some."""
-        sides = (Interval(None, value - 1), Interval(value + 1, None))
-        domains = (self.relation.domain.constrained([(self.change, side)]) for side in sides)
-        return [
-            self.relation.derived((self.end,), domain)
-            for domain in domains
-            if not domain.is_known_empty
-        ]
+        relation, sides = self.relation, (Interval(None, value - 1), Interval(value + 1, None))
+        domains = [relation.domain.constrained([(self.change, side)]) for side in sides]
+        return [relation.derived((self.end,), each) for each in domains if not each.is_known_empty]
 
 
 def _stride(steps: _Changes, budget: Budget) -> Stride:

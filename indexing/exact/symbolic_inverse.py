@@ -46,13 +46,11 @@ def symbolic_inverse(simplest: RelationT) -> RelationT | None:
     dims = domain.identifiers[: len(domain.dims)]
     outputs = [forms.variable(_output(number)) for number in range(len(simplest.forms))]
     found = dict(zip(dims, values, strict=True))
+    there_and_back = zip(forms.substitute(simplest.forms, found), outputs, strict=True)
     inside = [
         *substituted_constraints(domain.constraints, found),
         *((found[name], domain.bounds[name]) for name in dims),
-        *(
-            (back - output, Interval(0, 0))
-            for back, output in zip(forms.substitute(simplest.forms, found), outputs, strict=True)
-        ),
+        *((back - output, Interval(0, 0)) for back, output in there_and_back),
         *_ends(simplest, outputs),
     ]
     renaming = {_output(number): forms.variable(f"d{number}") for number in range(len(outputs))}

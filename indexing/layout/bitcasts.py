@@ -291,10 +291,7 @@ def _without_tiles(source: Shape, target: Shape) -> Iterator[_Steps]:
     permutation = deduce_transpose(source, target)
     if permutation:
         yield (Transpose.of(source.dimensions, permutation),)
-    here, there = (
-        Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
-        for shape in (source, target)
-    )
+    here, there = map(maps.order_in_memory, (source, target))
     yield here, Reshape.between(here.sizes, there.sizes), there.inverse
 
 
@@ -364,12 +361,10 @@ def reshape_is_bitcast(source: Shape, target: Shape, *, ignore_element_type: boo
     """
     check_shapes("reshape_is_bitcast", source=source, target=target)
     reshape = Reshape.between(source.dimensions, target.dimensions)
-    has_same_type = source.element_type is target.element_type
-    return (ignore_element_type or has_same_type) and keeps_offsets(
-        source,
-        target,
-        reshape.forward(maps.dims_of(source.dimensions)),
-        ignore_element_size=ignore_element_type,
+    index = reshape.forward(maps.dims_of(source.dimensions))
+    is_alike = ignore_element_type or source.element_type is target.element_type
+    return is_alike and keeps_offsets(
+        source, target, index, ignore_element_size=ignore_element_type
     )
 
 
@@ -452,15 +447,13 @@ def deduce_transpose(source: Shape, target: Shape) -> tuple[int, ...] | None:
     """
     check_shapes("deduce_transpose", source=source, target=target)
     here, there = _wide_dimensions_first(source), _wide_dimensions_first(target)
-    pairs = dict(zip(there, here, strict=False))
-    permutation = tuple(pairs.get(axis, -1) for axis in range(target.rank))
-    is_transpose = len(here) == len(there) and all(
-        source.dimensions[axis] == size
-        for axis, size in zip(permutation, target.dimensions, strict=True)
-    )
-    if is_transpose and transpose_is_bitcast(source, target, permutation):
-        return permutation
-    return None
+    if len(here) != len(there):
+        return None
+    pairs = dict(zip(there, here, strict=True))
+    permutation = tuple(pairs[axis] for axis in range(target.rank))
+    if Transpose.of(source.dimensions, permutation).sizes != target.dimensions:
+        return None
+    return permutation if transpose_is_bitcast(source, target, permutation) else None
 
 
 def _wide_dimensions_first(shape: Shape) -> list[int]:

@@ -289,13 +289,14 @@ class Layout:
                 raise ShapeError(f"{name} is {getattr(self, name)}; expected at least {smallest}")
 
     @classmethod
+    @cache
     def default(cls, rank: int) -> Layout:
         """The layout of an array without a written one: the last dimension is the most minor one.
 
         >>> print(Layout.default(3))
         {2,1,0}
         """
-        return _default(rank)
+        return cls(tuple(range(rank - 1, -1, -1)))
 
     @property
     def major_to_minor(self) -> tuple[int, ...]:
@@ -319,7 +320,7 @@ class Layout:
     @property
     def is_default(self) -> bool:
         """Whether this is the layout of an array without a written one."""
-        return self == _default(len(self.minor_to_major))
+        return self == Layout.default(len(self.minor_to_major))
 
     def equal(
         self, other: Layout, *, ignore: Iterable[str] = (), minor_to_major_only: bool = False
@@ -347,11 +348,8 @@ class Layout:
         if unknown:
             fields = ", ".join(LETTERS.values())
             raise ShapeError(f"a layout has no field {unknown[0]!r} to ignore; expected {fields}")
-        return self.minor_to_major == other.minor_to_major and all(
-            getattr(self, name) == getattr(other, name)
-            for name in LETTERS.values()
-            if name not in ignored
-        )
+        compared = {"minor_to_major", *LETTERS.values()} - ignored
+        return all(getattr(self, name) == getattr(other, name) for name in compared)
 
     def check_fits(self, rank: int) -> None:
         """Raise a :class:`ShapeError` unless an array of that rank can have this layout."""
@@ -394,7 +392,7 @@ class Layout:
         return f"{{{order}:{fields}}}" if fields else f"{{{order}}}"
 
     def _fields(self) -> list[str]:
-        default = _default(len(self.minor_to_major))
+        default = Layout.default(len(self.minor_to_major))
         return [
             letter + _WRITERS.get(name, _parenthesised)(getattr(self, name))
             for letter, name in LETTERS.items()
@@ -418,11 +416,6 @@ LETTERS = {
 
 
 _MEMORY_SPACES = {0: "high-bandwidth memory (HBM)", 1: "on-chip memory (VMEM)", 5: "host memory"}
-
-
-@cache
-def _default(rank: int) -> Layout:
-    return Layout(tuple(range(rank - 1, -1, -1)))
 
 
 def _list(values: Sequence[object]) -> str:

@@ -479,7 +479,7 @@ def logical_to_physical(shape: ArrayShape) -> IndexingMap:
     (d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3]
     """
     check_shapes("logical_to_physical", shape=shape)
-    order = _order_in_memory(shape)
+    order = order_in_memory(shape)
     return _map(order.sizes_before, order.forward(dims_of(order.sizes_before)))
 
 
@@ -494,7 +494,7 @@ def physical_to_logical(shape: ArrayShape) -> IndexingMap:
     (d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 3], d1 in [0, 1], d2 in [0, 2]
     """
     check_shapes("physical_to_logical", shape=shape)
-    order = _order_in_memory(shape)
+    order = order_in_memory(shape)
     return _map(order.sizes, order.backward(dims_of(order.sizes)))
 
 
@@ -624,7 +624,8 @@ def step_map(step: Step) -> IndexingMap:
     return _map(step.sizes_before, step.forward(index), limits).simplify()
 
 
-def _order_in_memory(shape: ArrayShape) -> Transpose:
+def order_in_memory(shape: ArrayShape) -> Transpose:
+    """The transpose of an array to its order in memory."""
     return Transpose.of(shape.dimensions, shape.array_layout.major_to_minor)
 
 

@@ -207,13 +207,9 @@ def array_size(shape: ArrayShape) -> ArraySize:
     3
     """
     check_type(shape, ArrayShape, "array_size: the shape", SHAPE)
-    bits = shape.element_size_in_bits
-    sizes = [
-        ArraySize(memory, memory - piece.shape.element_count, bits)
-        for piece in pieces(shape)
-        for memory in [memory_size(piece.shape)]
-    ]
-    return max(sizes, key=lambda size: size.elements)
+    largest = max((piece.shape for piece in pieces(shape)), key=memory_size)
+    places = memory_size(largest)
+    return ArraySize(places, places - largest.element_count, shape.element_size_in_bits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,7 @@ class Formulas(NamedTuple):
             for offset, size, stride in self.results
         )
         positions = {
-            f"i{number}": Interval(
-                0, upper - 1 if (upper := forms.range_of(scope, size).upper) else None
-            )
+            f"i{number}": Interval(0, forms.range_of(scope, size - 1).upper)
             for number, (_, size, _) in enumerate(rows)
         }
         inner = known.bounded(positions).scope()
@@ -168,10 +166,7 @@ class Tile(Displayed):
     @property
     def grid(self) -> tuple[sympy.Expr | None, ...]:
         """Number of tiles along each dimension; ``None`` for one without end."""
-        counts = self.tiles
-        return tuple(
-            None if count is None else forms.to_sympy(self._named(count)) for count in counts
-        )
+        return tuple(count and forms.to_sympy(self._named(count)) for count in self.tiles)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -208,14 +203,13 @@ class Tile(Displayed):
         values = {name: forms.constant(value) for name, value in numbers.items()}
         tiles = tuple(each and forms.substitute((each,), values)[0] for each in self.tiles)
         known = self.known.substituted(values).bounded(bounds_of_ids(tiles))
-        return Tile(
-            self.domain,
-            forms.substitute(self.counts, values),
-            tiles,
-            known,
-            self.formulas.substituted(values).simplified(known),
-            TileConstraints(),
-            self.image,
+        return replace(
+            self,
+            counts=forms.substitute(self.counts, values),
+            tiles=tiles,
+            known=known,
+            formulas=self.formulas.substituted(values).simplified(known),
+            constraints=TileConstraints(),
         )
 
     def elements(self, ids: Sequence[int], runtime: Sequence[int] = ()) -> IndexSet:
@@ -268,12 +262,10 @@ class Tile(Displayed):
 
     def _named(self, form: Form) -> Form:
         """The form with the names of parameters and runtime variables."""
-        domain = self.domain
-        pairs = zip(domain.identifiers, domain.names, strict=True)
         renamed = {
             known: forms.variable(name)
-            for known, name in pairs
-            if known != name and known[0] in "r~"
+            for known, name in zip(self.domain.identifiers, self.domain.names, strict=True)
+            if known[0] in "r~"
         }
         return forms.substitute((form,), renamed)[0]
 

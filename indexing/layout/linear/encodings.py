@@ -578,16 +578,14 @@ def _powers(first: int, stop: int) -> list[int]:
 
 
 def _check_swizzle(swizzle_bytes: int, element_bits: int) -> None:
-    values = {
-        "swizzle_bytes": (swizzle_bytes, (0, 32, 64, 128)),
-        "element_bits": (element_bits, (8, 16, 32, 64)),
-    }
-    for name, (value, known) in values.items():
+    for name, value, known in (
+        ("swizzle_bytes", swizzle_bytes, (0, 32, 64, 128)),
+        ("element_bits", element_bits, (8, 16, 32, 64)),
+    ):
         check_type(value, INTEGER, f"nvmma_shared: {name}", "an integer")
         if value not in known:
-            raise ShapeError(
-                f"nvmma_shared: {name} is {value}; expected one of {listed([*map(str, known)])}"
-            )
+            expected = f"expected one of {listed([*map(str, known)])}"
+            raise ShapeError(f"nvmma_shared: {name} is {value}; {expected}")
 
 
 # Triton's text of encodings: `#ttg.blocked<{sizePerThread = [1, 4], ...}>` and its like.

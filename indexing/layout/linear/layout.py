@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
+
 from typing import TypeAlias
 
 from indexing.domain import Domain
@@ -528,10 +529,7 @@ def to_map(layout: LinearLayout) -> IndexingMap:
     """
     check_type(layout, LinearLayout, "to_map: the layout", "a LinearLayout")
     counts = {f"d{number}": count for number, count in enumerate(layout.in_bits.values())}
-    inputs = bits.input_bits(counts)
-    rows = bits.transposed(layout.matrix, sum(layout.out_bits.values()))
-    outputs = bits.input_bits(layout.out_bits)
-    results = (bits.write_rows(rows[out.first : out.first + out.count], inputs) for out in outputs)
+    results = bits.written(layout.matrix, counts, layout.out_bits)
     variables = (Variable.of_size(size, name) for name, size in layout.in_dims.items())
     return IndexingMap.from_forms(results, Domain.of(variables))
 
