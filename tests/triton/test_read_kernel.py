@@ -24,8 +24,7 @@ from indexing.layout.linear import (
     swizzled_shared,
 )
 from ops.performance import A100
-from ops.triton import KernelAccesses, TritonError, read_kernel
-from ops.triton.access import by_thread
+from ops.triton import KernelAccesses, TritonError, by_thread, read_kernel
 from simplifier.errors import ArgumentError
 from tests.triton import kernels_by_hand as by_hand
 from tests.triton.tl_model import Pointer, Touched, run
