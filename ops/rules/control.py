@@ -14,26 +14,16 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import CALLEE_ATTRIBUTES, PASS_ELEMENTS
 from ops.hlo.shape_inference import Application, Sized
 from ops.index_maps import Sizes
+from ops.rules import rule
 from ops.rules.elementwise import ELEMENTWISE
-from ops.rules.rule import (
-    Call,
-    Calls,
-    CallsFunction,
-    OpIndexing,
-    OpRule,
-    Route,
-    RoutesFunction,
-    arrays_in_operands,
-    check_scalars,
-    sizes_of,
-)
+from ops.rules.rule import Call, Calls, OpIndexing, OpRule, Route, sizes_of
 
 
 def _through_tuple(instruction: Instruction) -> Iterator[Route]:
     """The arrays of all operands, in order."""
     return (
         (output, number, element)
-        for output, (number, element) in enumerate(arrays_in_operands(instruction))
+        for output, (number, element) in enumerate(rule.arrays_in_operands(instruction))
     )
 
 
@@ -45,12 +35,12 @@ def _through_get_tuple_element(instruction: Instruction) -> Iterator[Route]:
     return ((output, 0, first + output) for output in range(len(instruction.shape.arrays)))
 
 
-def _always(*routes: Route) -> RoutesFunction:
+def _always(*routes: Route) -> rule.RoutesFunction:
     """The same routes for every instruction."""
     return lambda _: routes
 
 
-def _with_all_operands(attribute: str, *, is_start: bool = False) -> CallsFunction:
+def _with_all_operands(attribute: str, *, is_start: bool = False) -> rule.CallsFunction:
     """The computation in an attribute, with all operands as arguments."""
 
     def calls(instruction: Instruction) -> Calls:
@@ -76,7 +66,7 @@ def _iterations(instruction: Instruction) -> Calls:
 # context; its end gives the results. Data from outside of the program depends on nothing in it.
 
 
-def _from(first: Callable[[Instruction], int]) -> RoutesFunction:
+def _from(first: Callable[[Instruction], int]) -> rule.RoutesFunction:
     """The result is the arrays of the operand from some number on, without tokens."""
     return lambda instruction: (
         (output, 0, first(instruction) + output)
@@ -120,8 +110,8 @@ RoutesOf: TypeAlias = "Callable[[Instruction], Iterable[Route] | None]"
 
 def standard_routes(instruction: Instruction) -> Iterable[Route] | None:
     """The arrays that an instruction passes on, as the library knows it; as a registry's do."""
-    rule = RULES.get(instruction.opcode)
-    return rule.routes(instruction) if rule and rule.routes else None
+    found = RULES.get(instruction.opcode)
+    return found.routes(instruction) if found and found.routes else None
 
 
 def source_of(array: Array) -> Array:
@@ -349,7 +339,7 @@ _FROM_NOTHING: Final = (
 
 
 def _rng(instruction: Instruction) -> OpIndexing:
-    check_scalars("rng", instruction.operands)
+    rule.check_scalars("rng", instruction.operands)
     return rng(sizes_of(instruction), len(instruction.operands))
 
 

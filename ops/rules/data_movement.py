@@ -22,19 +22,9 @@ from indexing.layout import (
 )
 from indexing.passes import Constraint, Ends
 from ops import index_maps
-from ops.hlo import Instruction
+from ops.hlo import Instruction, shape_inference
 from ops.hlo.errors import AttributeValueError
-from ops.hlo.shape_inference import (
-    Application,
-    Sized,
-    are_same,
-    check_same,
-    checked_axes,
-    common_sizes,
-    not_inferred,
-    padded_size,
-    widest,
-)
+from ops.hlo.shape_inference import Application, Sized
 from ops.index_maps import CheckedSizes, Extent, Size, SizeLike, Sizes
 from ops.rules import rule
 from ops.rules.rule import MapsFunction, OpIndexing, OpRule, Unknown
@@ -101,7 +91,7 @@ def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, 
 
 
 def _padded_size(axis: int, size: Size, low: Size, high: Size, interior: int) -> Size:
-    padded = padded_size(size, low, high, interior)
+    padded = shape_inference.padded_size(size, low, high, interior)
     if index_maps.is_negative(padded):
         message = f"pad: dimension {axis} has size {size}, with padding {low}_{high}_{interior}"
         raise ShapeError(f"{message} {padded}; expected 0 or more")
@@ -809,12 +799,12 @@ def _broadcast_shape(op: Application) -> Sized:
     (operand,) = op.operands
     if op.result is None:
         if operand.shape.rank or dimensions:
-            raise not_inferred("a broadcast")
+            raise shape_inference.not_inferred("a broadcast")
         return operand
     shape, bounds = operand.shape, op.result.dimensions
     is_inside = all(0 <= axis < len(bounds) for axis in dimensions)
     kept = [bounds[axis] for axis in dimensions] if is_inside and shape.is_array else None
-    if kept is None or not are_same(shape.dimensions, kept):
+    if kept is None or not shape_inference.are_same(shape.dimensions, kept):
         message = f"dimensions {tuple(dimensions)} do not lead from {shape} to {op.result}"
         raise AttributeValueError(message)
     sizes = dict(zip(dimensions, operand.own, strict=True))
@@ -823,17 +813,17 @@ def _broadcast_shape(op: Application) -> Sized:
 
 def _concatenate_shape(op: Application) -> Sized:
     first = op.operands[0]
-    (along,) = checked_axes(first.shape, op.attributes["dimensions"][:1] or (0,))
+    (along,) = shape_inference.checked_axes(first.shape, op.attributes["dimensions"][:1] or (0,))
     if any(each.shape.rank != first.shape.rank for each in op.operands):
         raise AttributeValueError("the operands have different ranks")
     own = first.shape.dimensions[along]
     for each in op.operands:
-        check_same(
+        shape_inference.check_same(
             first.shape, each.shape, index_maps.with_value(each.shape.dimensions, along, own)
         )
     along_all = index_maps.total(each.own[along] for each in op.operands)
-    sizes = index_maps.with_value(common_sizes(op.operands), along, along_all)
-    return Sized.array(widest(op.operands), sizes)
+    sizes = index_maps.with_value(shape_inference.common_sizes(op.operands), along, along_all)
+    return Sized.array(shape_inference.widest(op.operands), sizes)
 
 
 def _pad_shape(op: Application) -> Sized:
@@ -842,7 +832,10 @@ def _pad_shape(op: Application) -> Sized:
         message = f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
         raise AttributeValueError(message)
     pairs = zip(operand.own, padding, strict=True)
-    return Sized.array(widest(op.operands), [padded_size(size, *row) for size, row in pairs])
+    return Sized.array(
+        shape_inference.widest(op.operands),
+        [shape_inference.padded_size(size, *row) for size, row in pairs],
+    )
 
 
 def _reshape_shape(op: Application) -> Sized:

@@ -10,16 +10,9 @@ from indexing import IndexingMap
 from indexing.layout import ShapeError
 from indexing.passes import Constraint
 from ops import index_maps
-from ops.hlo import Instruction
+from ops.hlo import Instruction, shape_inference
 from ops.hlo.errors import AttributeValueError
-from ops.hlo.shape_inference import (
-    Application,
-    Sized,
-    checked_axes,
-    complex_of_parts,
-    real_part,
-    widest,
-)
+from ops.hlo.shape_inference import Application, Sized
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, bounds_of, reading, sizes_of
 from simplifier import forms
@@ -371,13 +364,17 @@ def _dot_shape(op: Application) -> Sized:
     left: Sequence[int] = op.attributes.get("lhs_batch_dims", ())
     right: Sequence[int] = op.attributes.get("rhs_batch_dims", ())
     sizes = [*lhs.own]
-    pairs = zip(checked_axes(lhs.shape, left), checked_axes(rhs.shape, right), strict=False)
+    pairs = zip(
+        shape_inference.checked_axes(lhs.shape, left),
+        shape_inference.checked_axes(rhs.shape, right),
+        strict=False,
+    )
     for axis, other in pairs:
         if sizes[axis] == lhs.shape.dimensions[axis]:
             sizes[axis] = rhs.own[other]
     batch = [sizes[axis] for axis in left]
     free = (*_free("lhs", sizes, op.attributes), *_free("rhs", rhs.own, op.attributes))
-    return Sized.array(widest((lhs, rhs)), (*batch, *free))
+    return Sized.array(shape_inference.widest((lhs, rhs)), (*batch, *free))
 
 
 def _free(side: str, sizes: Sequence[Size], attributes: Mapping[str, Any]) -> list[Size]:
@@ -626,7 +623,9 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
 def _fft_shape(op: Application) -> Sized:
     (operand,), kind = op.operands, op.attributes["fft_type"]
     sizes = _fft_sizes(operand.own, kind, op.attributes["fft_length"]).output
-    turned = {"RFFT": complex_of_parts, "IRFFT": real_part}.get(kind)
+    turned = {"RFFT": shape_inference.complex_of_parts, "IRFFT": shape_inference.real_part}.get(
+        kind
+    )
     like = turned(op) if turned else operand
     return like if tuple(like.own) == sizes else Sized.array(like.shape.element_type, sizes)
 

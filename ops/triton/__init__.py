@@ -15,25 +15,14 @@ from indexing import IndexingMap, IndexSet, MapError, Variable, VariableKind
 from indexing.layout import ElementType, Shape, ShapeError
 from indexing.layout.linear import LinearLayout, blocked_for, to_map
 from ops.performance import Coalescing, Device, coalescing
+from ops.triton import expressions
 from ops.triton.expressions import (
-    INT32,
-    MAX_AXES,
-    MAX_FACTORS,
     Formula,
     IntegerBlock,
     Kept,
     KernelText,
     RuntimeInteger,
     TritonError,
-    axis,
-    defaults_of,
-    is_integer,
-    is_narrow,
-    is_reserved,
-    multiplied_out,
-    narrow_bounds,
-    parameters_of,
-    unmarked,
 )
 from ops.triton.interpreter import AccessRecord, KernelInterpreter, KernelLoop
 from simplifier import FloorDiv, Mod, bounds_of, symbol
@@ -116,7 +105,7 @@ class KernelAccess(Displayed):
             MapError: there are other numbers of sizes and strides, or too many points to look at.
             NotQuasiAffineError: an argument is a factor that has no value.
         """
-        overflows = (self._beyond(each, INT32) for each in self.kept)
+        overflows = (self._beyond(each, expressions.INT32) for each in self.kept)
         return self._outside(_tensor(sizes, strides)) or next(filter(None, overflows), None)
 
     def _outside(self, elements: IndexingMap) -> OutOfBoundsElement | None:
@@ -427,16 +416,20 @@ def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in arguments.items():
         check_type(value, (int, float), f"read_kernel: arguments: {name}", "a number")
     return {
-        name: RuntimeInteger(value) if is_integer(value) and is_narrow(value) else value
+        name: RuntimeInteger(value)
+        if expressions.is_integer(value) and expressions.is_narrow(value)
+        else value
         for name, value in arguments.items()
     }
 
 
 def _check_grid(grid: Sequence[int]) -> None:
     check_integers(grid, "read_kernel: grid")
-    if len(grid) > MAX_AXES or any(size < 1 for size in grid):
+    if len(grid) > expressions.MAX_AXES or any(size < 1 for size in grid):
         message = f"read_kernel: grid is {tuple(grid)}"
-        raise ArgumentError(f"{message}; expected one to {MAX_AXES} sizes of at least 1")
+        raise ArgumentError(
+            f"{message}; expected one to {expressions.MAX_AXES} sizes of at least 1"
+        )
 
 
 def _unknown_parameters(
@@ -447,14 +440,14 @@ def _unknown_parameters(
     Raises:
         ArgumentError: one is a constant, or has the name of a variable of the maps.
     """
-    defaults = defaults_of(function)
-    for each in parameters_of(function):
+    defaults = expressions.defaults_of(function)
+    for each in expressions.parameters_of(function):
         if each.arg in known or each.arg in defaults:
             continue
         if each.annotation is not None and ast.unparse(each.annotation).endswith("constexpr"):
             message = f"read_kernel: {each.arg} is a constexpr without a value"
             raise ArgumentError(f"{message}; expected one in constants")
-        if is_reserved(each.arg):
+        if expressions.is_reserved(each.arg):
             message = f"read_kernel: {quoted(each.arg)} is the name of a variable of the maps"
             raise ArgumentError(f"{message}; expected another name, or a value in arguments")
         yield each
@@ -465,15 +458,17 @@ def _unknown_parameters(
 
 def _multiplied_out(text: KernelText, record: AccessRecord) -> AccessRecord:
     """The access with its address as a sum of terms, of which one is the pointer."""
-    formula = multiplied_out(unmarked(record.address.formula))
+    formula = expressions.multiplied_out(expressions.unmarked(record.address.formula))
     if formula is None:
-        message = f"this address is a product of more than {MAX_FACTORS} factors"
+        message = f"this address is a product of more than {expressions.MAX_FACTORS} factors"
         text.refuse(record.node, message)
     return replace(
         record,
         address=IntegerBlock(record.address.shape, formula),
-        condition=unmarked(record.condition),
-        loops=tuple(replace(loop, trip_count=unmarked(loop.trip_count)) for loop in record.loops),
+        condition=expressions.unmarked(record.condition),
+        loops=tuple(
+            replace(loop, trip_count=expressions.unmarked(loop.trip_count)) for loop in record.loops
+        ),
     )
 
 
@@ -507,7 +502,7 @@ def _access(
     (pointer,) = pointers
     offset = address - symbol(pointer)
     found = _map_of(interpreter, record, interpreter.bounds, record.condition, offset)
-    narrow = narrow_bounds(interpreter.bounds)
+    narrow = expressions.narrow_bounds(interpreter.bounds)
     return KernelAccess(
         record.kind,
         pointer,
@@ -529,7 +524,7 @@ def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, F
     pairs = [*((each, sympy.true) for each in everywhere), (record.address.formula, condition)]
     found = ((each, where) for formula, where in pairs for each in formula.atoms(Kept))
     for each, where in sorted(found, key=str):
-        yield unmarked(each), where
+        yield expressions.unmarked(each), where
 
 
 def _map_of(
@@ -543,7 +538,7 @@ def _map_of(
     programs = [interpreter.program_id(number) for number in range(interpreter.axes)]
     dims = [Variable(bounds[each.name], each.name) for each in programs]
     dims += [
-        Variable.of_size(size, axis(number).name)
+        Variable.of_size(size, expressions.axis(number).name)
         for number, size in enumerate(record.address.shape)
     ]
     ranges = [_counter(loop, bounds) for loop in record.loops]

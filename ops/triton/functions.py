@@ -10,16 +10,7 @@ from typing import Any, Final
 import sympy
 
 from ops.triton import expressions
-from ops.triton.expressions import (
-    MAX_AXES,
-    BlockShape,
-    ExpressionReader,
-    Formula,
-    IntegerBlock,
-    TensorPointer,
-    UnknownBlock,
-    Value,
-)
+from ops.triton.expressions import ExpressionReader, Formula, IntegerBlock, UnknownBlock, Value
 from simplifier import Max, Min
 
 
@@ -49,7 +40,7 @@ def _num_programs(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 def _axis_of_grid(reader: ExpressionReader, call: FunctionCall) -> int:
     found = _known_number(reader, call, 0, "axis")
-    if not 0 <= found < MAX_AXES:
+    if not 0 <= found < expressions.MAX_AXES:
         reader.text.refuse(call.node, f"a grid has no axis {found}; expected 0, 1 or 2")
     return found
 
@@ -215,7 +206,7 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
     if other:
         reader.text.refuse(call.node, f"{call.function} has no argument {other[0]!r}")
     pointer = call.get(0, "pointer")
-    if isinstance(pointer, TensorPointer):
+    if isinstance(pointer, expressions.TensorPointer):
         every = tuple(range(len(pointer.block)))
         checked = (
             every if pointer.is_descriptor else call.get(_PLACE_OF_CHECK, "boundary_check", ())
@@ -229,7 +220,9 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
     return reader.accessed(call.node, kind, address, mask)
 
 
-def _check_shapes(reader: ExpressionReader, call: FunctionCall, shape: BlockShape) -> None:
+def _check_shapes(
+    reader: ExpressionReader, call: FunctionCall, shape: expressions.BlockShape
+) -> None:
     """Check a stored value and a mask, which are broadcast to the pointers, not the reverse."""
     for value in (*call.arguments[1:], *call.named.values()):
         if not expressions.known(value) and expressions.common_shape([shape, value.shape]) != shape:
@@ -254,7 +247,7 @@ def _tensor_pointer(*names: str) -> Handler:
 
         (base,) = formulas([given["base"]])
         sizes, strides, offsets = map(formulas, parts)
-        return TensorPointer(
+        return expressions.TensorPointer(
             base, sizes, strides, offsets, tuple(block), is_descriptor="offsets" not in names
         )
 
@@ -263,7 +256,7 @@ def _tensor_pointer(*names: str) -> Handler:
 
 def _advanced(reader: ExpressionReader, call: FunctionCall) -> Value:
     pointer, by = call.get(0, "base"), call.get(1, "offsets")
-    if not isinstance(pointer, TensorPointer):
+    if not isinstance(pointer, expressions.TensorPointer):
         reader.text.refuse(call.node, "this is no block pointer")
     return pointer.moved([reader.formula(call.node, each) for each in by])
 
@@ -271,7 +264,7 @@ def _advanced(reader: ExpressionReader, call: FunctionCall) -> Value:
 def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
     """``descriptor.load(offsets)`` and ``descriptor.store(offsets, value)``."""
     pointer, offsets = call.arguments[0], call.arguments[1]
-    if not isinstance(pointer, TensorPointer):
+    if not isinstance(pointer, expressions.TensorPointer):
         reader.text.refuse(call.node, "this is no tensor descriptor")
     moved = pointer.moved([reader.formula(call.node, each) for each in offsets])
     given = (moved, *call.arguments[2:])

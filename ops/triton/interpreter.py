@@ -13,18 +13,7 @@ from typing import ClassVar, Final
 import sympy
 
 from ops.triton import expressions
-from ops.triton.expressions import (
-    MAX_RANK,
-    ExpressionReader,
-    Formula,
-    IntegerBlock,
-    Kept,
-    KernelText,
-    ShapesDifferError,
-    TensorPointer,
-    UnknownBlock,
-    Value,
-)
+from ops.triton.expressions import ExpressionReader, Formula, IntegerBlock, UnknownBlock, Value
 from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name
 from simplifier import FloorDiv, Max, symbol
 from simplifier.forms import Interval
@@ -76,9 +65,9 @@ class _Returned(Exception):  # noqa: N818 - no error: the function is left
 class KernelInterpreter(ExpressionReader):
     """Runs a kernel once, for all programs together, and keeps its accesses."""
 
-    def __init__(self, text: KernelText, grid: Sequence[int] | None) -> None:
+    def __init__(self, text: expressions.KernelText, grid: Sequence[int] | None) -> None:
         super().__init__(text)
-        self.bounds |= {f"i{number}": Interval(0, None) for number in range(MAX_RANK)}
+        self.bounds |= {f"i{number}": Interval(0, None) for number in range(expressions.MAX_RANK)}
         self.records: list[AccessRecord] = []
         self.grid = grid
         self.axes = len(grid or ())
@@ -221,7 +210,7 @@ class KernelInterpreter(ExpressionReader):
                 self.text.refuse(statement, f"a kernel with the statement {name} cannot be read")
             try:
                 runner(self, statement)
-            except ShapesDifferError as error:
+            except expressions.ShapesDifferError as error:
                 self.text.refuse(statement, str(error))
 
     def _assign(self, node: ast.Assign) -> None:
@@ -425,7 +414,7 @@ class KernelInterpreter(ExpressionReader):
     """How each kind of statement is run."""
 
 
-_NOT_CHOSEN: Final = (str, tuple, TensorPointer)
+_NOT_CHOSEN: Final = (str, tuple, expressions.TensorPointer)
 """Values that a branch cannot choose by a formula."""
 
 _STEP: Final = 2
@@ -456,7 +445,7 @@ def marked(value: Value, name: str) -> Value:
 
     The mark of a block has a symbol for each dimension, so that a transposed mark is another one.
     """
-    if isinstance(value, TensorPointer):
+    if isinstance(value, expressions.TensorPointer):
         marks = tuple(symbol(f"{name}_{place}") for place in range(len(value.offsets)))
         return replace(value, offsets=marks)
     block = expressions.as_block(value)
@@ -513,7 +502,7 @@ def after_iterations(
     if isinstance(amount, UnknownBlock):
         return amount
     added = [each.xreplace(given) for each in amount]
-    if isinstance(value, TensorPointer):
+    if isinstance(value, expressions.TensorPointer):
         return value.moved(added)
     block = expressions.as_block(value)
     return expressions.number_of(
@@ -528,13 +517,13 @@ def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
     items = expressions.items_of(value)
     if items is not None:
         return tuple(substituted(each, given) for each in items)
-    if isinstance(value, TensorPointer):
+    if isinstance(value, expressions.TensorPointer):
         return replace(value, offsets=tuple(each.xreplace(given) for each in value.offsets))
     return value
 
 
 def _symbols(mark: Value) -> Iterator[sympy.Symbol]:
-    formulas = mark.offsets if isinstance(mark, TensorPointer) else ()
+    formulas = mark.offsets if isinstance(mark, expressions.TensorPointer) else ()
     if isinstance(mark, IntegerBlock):
         formulas = (
             mark.formula.subs(dict.fromkeys(map(expressions.axis, range(len(mark.shape))), 1)),
@@ -545,8 +534,11 @@ def _symbols(mark: Value) -> Iterator[sympy.Symbol]:
 
 def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
     """Amounts that an iteration adds to each part of a mark; ``None`` if the two are not alike."""
-    if isinstance(mark, TensorPointer):
-        if not isinstance(after, TensorPointer) or replace(after, offsets=mark.offsets) != mark:
+    if isinstance(mark, expressions.TensorPointer):
+        if (
+            not isinstance(after, expressions.TensorPointer)
+            or replace(after, offsets=mark.offsets) != mark
+        ):
             return None
         return tuple(new - old for new, old in zip(after.offsets, mark.offsets, strict=True))
     block = expressions.as_block(after)
@@ -581,7 +573,7 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     simplest = sympy.expand(rational)
     has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
     last = change.xreplace({counter: counter - 1})
-    kept = (each for each in last.atoms(Kept) if not each.free_symbols & moving)
+    kept = (each for each in last.atoms(expressions.Kept) if not each.free_symbols & moving)
     return (integral if has_fractions else simplest) + sum(
         each - expressions.unmarked(each) for each in kept
     )

@@ -15,7 +15,7 @@ from ops import Unknown, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
-from ops.rules.custom_calls import CUSTOM_CALLS
+from ops.rules.registry import CUSTOM_CALLS
 from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.pages import with_generated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ops import Unknown, hlo, input_to_output, output_to_input
-from ops.rules.custom_calls import CUSTOM_CALLS
+from ops.rules.registry import CUSTOM_CALLS
 from tests.evaluation import related
 from tests.ops.documentation import map_lines
 
