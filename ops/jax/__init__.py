@@ -9,31 +9,16 @@ from typing import Any, Final, TypeVar
 
 from indexing.layout import Shape, ShapeError
 from indexing.passes import Constraint
-from ops.hlo.builder import legal_name
-from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
+from ops.hlo.builder import CONTROL, InstructionBuilder, legal_name
+from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction, with_copies
 from ops.hlo.opcodes import neutral_element
+from ops.hlo.parser import parse
 from ops.index_maps import Size
-from ops.jax.composites import COMPOSITES, SizeValues
-from ops.jax.lowering import arrays, inlined, lowered, symbols_of
-from ops.jax.primitives import (
-    CALLS,
-    COMPARISONS,
-    ELEMENTWISE,
-    FOLDS,
-    INDEXED,
-    RULES,
-    JaxprBuilder,
-    JaxprEquation,
-    OfJax,
-    is_key,
-    library,
-    scalar_of,
-    shape_of,
-    size_of,
-    sizes_of,
-)
+from ops.jax import primitives
+from ops.jax.primitives import FOLDS, JaxprBuilder, JaxprEquation, OfJax, library, shape_of, size_of
 from simplifier.errors import ArgumentError, IndexingError, quoted
 from simplifier.forms import Form, Interval
+from simplifier.tools.graphs import postorder
 
 __all__ = ["OfJax", "evaluated", "from_jax", "shape_of", "traced"]
 
@@ -145,23 +130,23 @@ class _Builder(JaxprBuilder):
         name, given, _, _, avals = equation
         if not avals:
             return []
-        if name in CALLS:
+        if name in primitives.CALLS:
             return self.run(given.get("jaxpr") or given["call_jaxpr"], operands)
         if name == "dim_as_value":
             return [self._value(size_of(given["dim"]), avals[0])]
-        if name in INDEXED:
-            self._facts |= dict.fromkeys(self._fitting(operands[0], operands[INDEXED[name] :]))
-        made = COMPOSITES[name](self, equation) if name in COMPOSITES else None
+        if place := primitives.INDEXED.get(name):
+            self._facts |= dict.fromkeys(self._fitting(operands[0], operands[place:]))
+        composite = primitives.COMPOSITES.get(name)
+        made = composite and composite(self, equation)
         if made is not None:
             return made
-        if name not in RULES or any(
-            is_key(each.aval) for each in (*of_jax.invars, *of_jax.outvars)
-        ):
+        keys = (primitives.is_key(each.aval) for each in (*of_jax.invars, *of_jax.outvars))
+        if name not in primitives.RULES or any(keys):
             return self._lowered(of_jax, equation)
-        opcode, attributes = RULES[name](given)
+        opcode, attributes = primitives.RULES[name](given)
         if name in FOLDS:
             attributes = {**attributes, "to_apply": self.fold(FOLDS[name], operands[0].shape)}
-        if name in ELEMENTWISE or name in COMPARISONS:
+        if name in primitives.ELEMENTWISE or name in primitives.COMPARISONS:
             operands = [self._stretched(operand, avals[0]) for operand in operands]
         operands = self._operands(equation._replace(operands=operands))
         return self.elements(self.add(opcode, avals, operands, attributes))
@@ -205,7 +190,7 @@ class _Builder(JaxprBuilder):
         name, _, operands, _, avals = equation
         if name in FOLDS:
             first = neutral_element(FOLDS[name], operands[0].shape.element_type)
-            return [*operands, self.constant(scalar_of(avals[0]), first)]
+            return [*operands, self.constant(primitives.array_like(avals[0]), first)]
         if name == "select_n":  # what is taken for false comes first in JAX
             which, *cases = operands
             return [which, *reversed(cases)]
@@ -213,7 +198,7 @@ class _Builder(JaxprBuilder):
 
     def _stretched(self, operand: Instruction, aval: OfJax) -> Instruction:
         """An operand of an elementwise operation, repeated where it is a scalar or of size 1."""
-        result, own = sizes_of(aval), operand.sizes or ()
+        result, own = primitives.sizes_of(aval), operand.sizes or ()
         if own == (result,):
             return operand
         dimensions = {"dimensions": tuple(range(operand.shape.rank))}
@@ -222,7 +207,7 @@ class _Builder(JaxprBuilder):
 
     def _value(self, size: Size, aval: OfJax) -> Instruction:
         """A size as a value, or a custom call if sizes of arguments do not tell it."""
-        values = SizeValues(self, aval, self._facts)
+        values = primitives.SizeValues(self, aval, self._facts)
         value = values.of(size)
         self._size_forms |= values.forms
         return value or self.add("custom-call", [aval], (), {"custom_call_target": "dim_as_value"})
@@ -287,3 +272,141 @@ def _names_of_arguments(jaxpr: OfJax) -> list[str]:
     if len(names) != len(jaxpr.invars) or not all(names):
         return [f"arg{number}" for number in range(len(jaxpr.invars))]
     return names
+
+
+# Equations that JAX lowers itself: its own program for one of them, as instructions.
+
+_OPAQUE: Final = frozenset(["ffi_call", "io_callback", "pure_callback"])
+"""The primitives that call something of which JAX knows nothing."""
+
+_PLATFORMS: Final = ("tpu", "cpu")
+"""Whose programs are asked for, until one calls no library."""
+
+
+def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> Computation | None:
+    """JAX's program for an equation, if it has one and the sizes of its results are known.
+
+    Its parameters are an array of each size in ``symbols``, which tells the size, and the operands.
+    """
+    if equation.primitive.name in _OPAQUE:
+        return None
+    jax = library()
+    given = [jax.ShapeDtypeStruct((size,), "bool") for size in symbols]
+    given += [jax.ShapeDtypeStruct(each.aval.shape, each.aval.dtype) for each in equation.invars]
+    same = jax.make_jaxpr(_same)(*given).jaxpr
+    alone = same.replace(
+        eqns=[equation.replace(invars=same.invars[len(symbols) :])],
+        outvars=equation.outvars,
+        effects=equation.effects,
+    )
+    core = jax.extend.core
+    function = jax.jit(core.jaxpr_as_fun(core.ClosedJaxpr(alone, ())), keep_unused=True)
+    first: Computation | None = None
+    for platform in _PLATFORMS:
+        program = _program(function, given, platform, is_symbolic=bool(symbols))
+        first = first or program
+        if program is not None and not program.find(opcode="custom-call"):
+            return program
+    return first
+
+
+def _same(*values: OfJax) -> OfJax:
+    return values
+
+
+def _program(
+    function: OfJax, given: Sequence[OfJax], platform: str, *, is_symbolic: bool
+) -> Computation | None:
+    """The program of a compiled function for a platform, if it says what the function does."""
+    try:
+        if is_symbolic:
+            text = library().export.export(function, platforms=[platform])(*given).mlir_module()
+        else:
+            text = function.trace(*given).lower(lowering_platforms=(platform,)).as_text()
+        entry = parse(text).entry
+    except Exception:  # noqa: BLE001 - JAX raises what its rules do
+        return None
+    is_whole = _sizes(entry.root) is not None and len(arrays(entry.parameters)) == len(given)
+    return entry if is_whole else None
+
+
+def arrays(values: Sequence[Instruction]) -> list[Instruction]:
+    """The arrays among values: programs whose effects have an order take and give tokens, too."""
+    return [each for each in values if each.shape.is_array]
+
+
+def symbols_of(avals: Sequence[OfJax]) -> list[OfJax]:
+    """The symbols in the sizes of arrays, as sizes."""
+    sizes = [size for aval in avals for size in aval.shape if not isinstance(size, int)]
+    read: list[OfJax] = [*map(primitives.written, sizes)]
+    names = sorted({str(symbol) for size in read for symbol in size.free_symbols})
+    scope = sizes[0].scope if sizes else None
+    return [*library().export.symbolic_shape(", ".join(names), scope=scope)] if names else []
+
+
+def inlined(
+    builder: InstructionBuilder,
+    results: Sequence[Instruction],
+    instead: Callable[[Instruction], Instruction | None],
+) -> list[Instruction]:
+    """The results of a computation that becomes part of another one, with what they need.
+
+    ``instead`` gives what takes the place of an instruction, as that of a parameter.
+    """
+    copies: dict[Instruction, Instruction] = {}
+
+    def needed(each: Instruction) -> Sequence[Instruction]:
+        found = instead(each)
+        if found is None:
+            return each.operands
+        copies[each] = found
+        return ()
+
+    def made(each: Instruction) -> Instruction:
+        if each.opcode != "call":
+            return _copy(builder, each, copies)
+        (called,) = each.computations
+        given = dict(zip(called.parameters, map(copies.get, each.operands), strict=True))
+        return inlined(builder, [called.root], given.get)[0]
+
+    for each in postorder(results, needed):
+        if each not in copies:
+            copies[each] = made(each)
+    return [copies[each] for each in results]
+
+
+def _copy(
+    builder: InstructionBuilder, instruction: Instruction, copies: Mapping[Instruction, Instruction]
+) -> Instruction:
+    inside = {each: _computation(builder, each) for each in instruction.computations}
+    attributes = {
+        name: with_copies(value, inside)
+        for name, value in instruction.attributes.items()
+        if name not in _LEFT_OUT
+    }
+    return builder.made(
+        *(instruction.opcode, instruction.shape, _sizes(instruction)),
+        [copies[operand] for operand in instruction.operands],
+        attributes,
+        literal=instruction.literal,
+        number=instruction.parameter_number,
+    )
+
+
+def _sizes(instruction: Instruction) -> tuple[tuple[Size, ...], ...] | None:
+    """The sizes of arrays, if all are known."""
+    arrays = instruction.shape.arrays
+    if instruction.sizes is None and not any(array.is_unbounded for array in arrays):
+        return tuple(array.dimensions for array in arrays)
+    return instruction.sizes
+
+
+_LEFT_OUT: Final = frozenset(["metadata", "sharding", CONTROL])
+"""Attributes that tell nothing about the function."""
+
+
+def _computation(builder: InstructionBuilder, called: Computation) -> Computation:
+    inside = builder.nested(own_names=True)
+    parameters = {each: _copy(inside, each, {}) for each in called.parameters}
+    (root,) = inlined(inside, [called.root], parameters.get)
+    return inside.computation(called.name, inside.instructions, root)
