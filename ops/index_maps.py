@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, reduce
 from itertools import chain
@@ -22,6 +21,7 @@ from simplifier.forms import AtomKind, Form, Interval, floordiv, mod, scope_of
 from simplifier.tools.late import sympy
 
 T = TypeVar("T")
+Number = TypeVar("Number", int, "Size")
 
 
 Sizes: TypeAlias = "Sequence[SizeLike]"
@@ -204,26 +204,27 @@ def checked_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tuple[Size, 
 
 def checked_numbers(op: str, role: str, values: Iterable[SizeLike]) -> tuple[Size, ...]:
     """The values as integers, or forms of expressions."""
-    listed = _listed(op, role, values)
-    return tuple(_checked_number(op, role, value) for value in listed)
+    return tuple(_checked(op, role, values, _read_number))
 
 
-def _checked_number(op: str, role: str, value: SizeLike) -> Size:
+def _read_number(value: SizeLike) -> Size:
+    return index(cast("int", value)) if hasattr(value, "__index__") else read_integer(value)
+
+
+def _checked(
+    op: str, role: str, values: Iterable[T], read: Callable[[T], Number]
+) -> Iterator[Number]:
     try:
-        if hasattr(value, "__index__"):
-            return operator.index(cast("int", value))
-        return read_integer(value)
-    except simplifier.ConversionError as error:
-        raise ShapeError(f"{op}: {role}: {error}") from None
-    except TypeError:
-        raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
-
-
-def _listed(op: str, role: str, values: Iterable[T]) -> tuple[T, ...]:
-    try:
-        return tuple(values)
+        listed = tuple(values)
     except TypeError:
         raise ShapeError(f"{op}: {role} are {values!r}; expected integers") from None
+    for value in listed:
+        try:
+            yield read(value)
+        except simplifier.ConversionError as error:
+            raise ShapeError(f"{op}: {role}: {error}") from None
+        except TypeError:
+            raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
 
 
 def checked_numeric_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tuple[int, ...]:
@@ -239,14 +240,7 @@ def checked_numeric_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tupl
 
 def checked_integers(op: str, role: str, values: Iterable[int]) -> tuple[int, ...]:
     """The values as a tuple of integers."""
-    return tuple(_checked_integer(op, role, value) for value in _listed(op, role, values))
-
-
-def _checked_integer(op: str, role: str, value: int) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ShapeError(f"{op}: {role} hold {value!r}; expected integers") from None
+    return tuple(_checked(op, role, values, index))
 
 
 def checked_operand_count(op: str, role: str, count: int) -> int:
