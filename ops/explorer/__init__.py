@@ -388,19 +388,9 @@ def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instr
 # The JavaScript of a page: functions made from maps, and the modules that are stored beside it.
 
 MODULES: Final = (
-    "dom.js",
-    "evaluation.js",
-    "grid.js",
-    "address.js",
-    "search.js",
-    "theme.js",
-    "graph_layout.js",
-    "array_view.js",
-    "reads_view.js",
-    "graph_view.js",
-    "text_view.js",
-    "list_view.js",
-    "explorer.js",
+    *("dom.js", "evaluation.js", "grid.js", "address.js", "search.js", "theme.js"),
+    *("graph_layout.js", "array_view.js", "reads_view.js", "graph_view.js", "text_view.js"),
+    *("list_view.js", "explorer.js"),
 )
 """The modules of the page, each after those that it imports."""
 
