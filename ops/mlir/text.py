@@ -409,17 +409,20 @@ class AttributeReader:
         lexer = self.lexer
         if lexer.text[0] == "!":
             return self.type()
-        name, body, start = lexer.advance()[1:], "", lexer.stop
+        name = lexer.advance()[1:]
         if lexer.text == "<" and lexer.start == lexer.previous_stop:
-            start = lexer.start + 1
-            body = lexer.balanced("'<'")[1:-1]
-        return DialectAttribute(name, body, start)
+            return self.body(name, "'<'")
+        return DialectAttribute(name, "", lexer.stop)
+
+    def body(self, name: str, what: str) -> DialectAttribute:
+        """Take a text in brackets as the attribute of a dialect."""
+        start = self.lexer.start + 1
+        return DialectAttribute(name, self.lexer.balanced(what)[1:-1], start)
 
     def _affine(self) -> DialectAttribute:
         """Take ``affine_map<...>`` or ``affine_set<...>``."""
         name = self.lexer.advance()
-        start = self.lexer.start + 1
-        return DialectAttribute(name, self.lexer.balanced(f"'<' after {name}")[1:-1], start)
+        return self.body(name, f"'<' after {name}")
 
     def _list(self) -> tuple[Attribute, ...]:
         return self.lexer.listed(self.value, "[", "]", "the items of a list")
@@ -727,25 +730,7 @@ class Location(NamedTuple):
 UNKNOWN: Final = Location()
 
 
-class SourcePlace(NamedTuple):
-    """Place in a location: the name of the operation, and a line of a file."""
-
-    name: str
-    file: str
-    line: int
-
-
-def place_of(location: Location, aliases: Mapping[str, Location]) -> SourcePlace:
-    """The first name and the first line of a location, the innermost of nested calls."""
-    name, file, line = "", "", 0
-    for each in _parts(location, aliases):
-        name = name or each.name
-        if each.file and not file:
-            file, line = each.file, each.line
-    return SourcePlace(name, file, line)
-
-
-def _parts(location: Location, aliases: Mapping[str, Location]) -> Iterator[Location]:
+def parts_of(location: Location, aliases: Mapping[str, Location]) -> Iterator[Location]:
     """A location and those in it, in order; one that refers to itself ends."""
     waiting, seen = [location], set[str]()
     while waiting:

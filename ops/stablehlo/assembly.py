@@ -89,19 +89,14 @@ def _mesh(reader: OperationReader, draft: OperationDraft) -> None:
     draft.attributes["sym_name"] = lexer.symbol("the name of a mesh")
     lexer.expect("=", "before a mesh")
     lexer.accept("#sdy.mesh")
-    start = lexer.start + 1
-    text = lexer.balanced("'<' before a mesh")[1:-1]
-    draft.attributes["mesh"] = DialectAttribute("sdy.mesh", text, start)
+    draft.attributes["mesh"] = reader.body("sdy.mesh", "'<' before a mesh")
     reader.attribute_dictionary(draft)
 
 
 def _sharding_constraint(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0 <@mesh, [{"x"}]> : ...``."""
-    lexer = reader.lexer
     draft.operands = (reader.operand(),)
-    start = lexer.start + 1
-    text = lexer.balanced("'<' before a sharding")[1:-1]
-    draft.attributes["sharding"] = DialectAttribute("sdy.sharding", text, start)
+    draft.attributes["sharding"] = reader.body("sdy.sharding", "'<' before a sharding")
     reader.attributes_and_types(draft)
 
 
@@ -119,9 +114,7 @@ def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
     for word in ("in_shardings", "out_shardings", "manual_axes"):
         lexer.expect(word, "of a manual computation")
         lexer.expect("=", f"after {word}")
-        start = lexer.start + 1
-        text = lexer.balanced(f"a list after {word}=")
-        draft.attributes[word] = DialectAttribute(f"sdy.{word}", text, start)
+        draft.attributes[word] = reader.body(f"sdy.{word}", f"a list after {word}=")
     draft.regions = (reader.region(reader.arguments()),)
     reader.attributes_and_types(draft)
 
@@ -226,8 +219,7 @@ def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for 
     """Take a value that has no type behind it."""
     lexer = reader.lexer
     if lexer.text == "<":  # the name of the attribute is left out
-        start = lexer.start + 1
-        return DialectAttribute("", lexer.balanced("'<'")[1:-1], start)
+        return reader.body("", "'<'")
     return lexer.integer("an integer") if lexer.kind == "number" else reader.value()
 
 
@@ -246,7 +238,8 @@ def _compare(reader: OperationReader, draft: OperationDraft) -> None:
 
 
 def _constant(reader: OperationReader, draft: OperationDraft) -> None:
-    """``dense<0> : tensor<i32>``."""
+    """``dense<0> : tensor<i32>``, of whatever dialect."""
+    draft.name = "stablehlo.constant"
     reader.attribute_dictionary(draft)
     start = reader.lexer.start
     value = reader.value()
@@ -255,12 +248,6 @@ def _constant(reader: OperationReader, draft: OperationDraft) -> None:
         raise reader.lexer.error_since(start, message)
     draft.attributes["value"] = value
     draft.types = (value.shape,)
-
-
-def _constant_of_arith(reader: OperationReader, draft: OperationDraft) -> None:
-    """As a constant of StableHLO."""
-    draft.name = "stablehlo.constant"
-    _constant(reader, draft)
 
 
 def _slice(reader: OperationReader, draft: OperationDraft) -> None:
@@ -292,17 +279,13 @@ def _dot_general(reader: OperationReader, draft: OperationDraft) -> None:
             continue
         word = lexer.advance()
         lexer.expect("=", f"after {word}")
-        for side in ("lhs", "rhs"):
-            if side == "rhs":
-                lexer.expect("x", "between the dimensions of both operands")
-            draft.attributes[f"{side}_{_PAIRED[word]}"] = reader.value()
+        draft.attributes[f"lhs_{_PAIRED[word]}"] = reader.value()
+        lexer.expect("x", "between the dimensions of both operands")
+        draft.attributes[f"rhs_{_PAIRED[word]}"] = reader.value()
     reader.attributes_and_types(draft)
 
 
-_PAIRED: Final = {
-    "batching_dims": "batching_dimensions",
-    "contracting_dims": "contracting_dimensions",
-}
+_PAIRED: Final = {f"{kind}_dims": f"{kind}_dimensions" for kind in ("batching", "contracting")}
 _OF_DOTS: Final = {"precision": "precision_config", "algorithm": "algorithm"}
 
 
@@ -394,9 +377,8 @@ def _reduce(reader: OperationReader, draft: OperationDraft) -> None:
     lexer = reader.lexer
     operands, initials = zip(*lexer.joined(lambda: _reduced(reader)), strict=True)
     draft.operands = (*operands, *initials)
-    combiner = ""
-    if lexer.accept("applies"):
-        combiner = lexer.word("an operation, such as stablehlo.add")
+    is_named = lexer.accept("applies")
+    combiner = lexer.word("an operation, such as stablehlo.add") if is_named else ""
     lexer.expect("across", "before the dimensions")
     _read_word(reader, draft, {"dimensions": "dimensions"})
     reader.attributes_and_types(draft)
@@ -474,7 +456,7 @@ _OWN: Final[Mapping[str, AssemblyForm]] = {
         for name, row in ROWS.items()
         for dialect in row.dialects
     },
-    "arith.constant": _constant_of_arith,
+    "arith.constant": _constant,
     "builtin.module": _module,
     "module": _module,
     "func.func": _function,

@@ -22,9 +22,8 @@ from ops.mlir.text import (
     Location,
     MlirLexer,
     MlirTextError,
-    SourcePlace,
     SymbolReference,
-    place_of,
+    parts_of,
     shapes_of,
 )
 from simplifier.errors import Span
@@ -144,9 +143,9 @@ class SourceOperation:
             self.fail(f"attribute {name} is no number")
         return float(found)
 
-    def flag(self, name: str) -> bool:
-        """A truth value; false if it is not there."""
-        found = self.get(name, False)
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """A truth value."""
+        found = self.get(name, default)
         if not isinstance(found, bool):
             self.fail(f"attribute {name} is neither true nor false")
         return found
@@ -227,7 +226,7 @@ class ModuleContext:
         """A location as metadata; many operations share one."""
         found = self._places.get(location)
         if found is None:
-            found = _metadata(place_of(location, self.locations))
+            found = _metadata(location, self.locations)
             self._places[location] = found
         return found
 
@@ -255,12 +254,14 @@ def common_attributes(
     return found
 
 
-def _metadata(place: SourcePlace) -> Mapping[str, str | int]:
-    found: dict[str, str | int] = {}
-    if place.name:
-        found["op_name"] = place.name
-    if place.file:
-        found |= {"source_file": place.file, "source_line": place.line}
+def _metadata(location: Location, locations: Mapping[str, Location]) -> Mapping[str, str | int]:
+    """The first name and the first line of a location, the innermost of nested calls."""
+    parts, found = [*parts_of(location, locations)], dict[str, str | int]()
+    for each in parts:
+        if each.name:
+            found.setdefault("op_name", each.name)
+    place = next((each for each in parts if each.file), None)
+    found |= {"source_file": place.file, "source_line": place.line} if place else {}
     return MappingProxyType(found)
 
 

@@ -67,9 +67,8 @@ def _columns(op: SourceOperation, *columns: tuple[int, ...]) -> tuple[tuple[int,
 
 
 def _dot_general(op: SourceOperation) -> dict[str, Any]:
-    numbers = op
-    if op.has("dot_dimension_numbers"):
-        numbers = op.fields("dot_dimension_numbers")
+    name = "dot_dimension_numbers"
+    numbers = op.fields(name) if op.has(name) else op
     found: dict[str, Any] = {}
     for side in ("lhs", "rhs"):
         for kind, name in (("batching", "batch"), ("contracting", "contracting")):
@@ -201,8 +200,7 @@ def _rng(name: str) -> AttributesOf:
 
 
 def _top_k(op: SourceOperation) -> dict[str, Any]:
-    is_largest = op.flag("largest") if op.has("largest") else True
-    return {"k": op.integer("k"), "largest": is_largest}
+    return {"k": op.integer("k"), "largest": op.flag("largest", default=True)}
 
 
 def _reduce_precision(op: SourceOperation) -> dict[str, Any]:
@@ -536,21 +534,21 @@ def _given_sizes(writer: OperationWriter, op: SourceOperation, place: int) -> tu
     return found
 
 
-def _dynamic_reshape(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sizes = _given_sizes(writer, op, 1)
-    return [writer.add(op, "reshape", op.shape, op.operands[:1], {}, sizes=sizes)]
+def _of_given_sizes(opcode: str, place: int, attributes: AttributesOf) -> Conversion:
+    """An array of the sizes in the operand behind those that it is made of."""
+
+    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+        sizes = _given_sizes(writer, op, place)
+        read = op.operands[:place]
+        return [writer.add(op, opcode, op.shape, read, attributes(op), sizes=sizes)]
+
+    return construct
 
 
 def _dynamic_broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     sizes = _given_sizes(writer, op, 1)
     axes = op.integers("broadcast_dimensions")
     return [writer.broadcast(op, op.operands[0], op.shape, axes, sizes=sizes)]
-
-
-def _dynamic_iota(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sizes = _given_sizes(writer, op, 0)
-    attributes = {"iota_dimension": op.integer("iota_dimension")}
-    return [writer.add(op, "iota", op.shape, (), attributes, sizes=sizes)]
 
 
 def _dynamic_gather(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
@@ -560,8 +558,7 @@ def _dynamic_gather(writer: OperationWriter, op: SourceOperation) -> Sequence[In
 
 
 def _real_dynamic_slice(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    columns = [_given_sizes(writer, op, place) for place in (1, 2, 3)]
-    rows = [*zip(*columns, strict=True)]
+    rows = [*zip(*(_given_sizes(writer, op, place) for place in (1, 2, 3)), strict=True)]
     sizes = tuple(
         size if size != UNBOUNDED_SIZE else _taken(op, row)
         for size, row in zip(op.shape.dimensions, rows, strict=True)
@@ -579,8 +576,7 @@ def _taken(op: SourceOperation, row: Sequence[Size]) -> Size:
 
 
 def _dynamic_pad(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    columns = [_given_sizes(writer, op, place) for place in (2, 3, 4)]
-    rows = [*zip(*columns, strict=True)]
+    rows = [*zip(*(_given_sizes(writer, op, place) for place in (2, 3, 4)), strict=True)]
     before = writer.module.sizes.sizes(op.operands[0])
     sizes = tuple(padded_size(size, *row) for size, row in zip(before, rows, strict=True))
     attributes = {"padding": tuple(map(shown_sizes, rows))}
@@ -760,9 +756,9 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "dot_general": one_instruction("dot", _dot_general),
     "dynamic_broadcast_in_dim": _dynamic_broadcast,
     "dynamic_gather": _dynamic_gather,
-    "dynamic_iota": _dynamic_iota,
+    "dynamic_iota": _of_given_sizes("iota", 0, _renamed({"iota_dimension": "iota_dimension"})),
     "dynamic_pad": _dynamic_pad,
-    "dynamic_reshape": _dynamic_reshape,
+    "dynamic_reshape": _of_given_sizes("reshape", 1, lambda _: {}),
     "fusion": _fusion,
     "gather": one_instruction("gather", _gather),
     "if": _if,
