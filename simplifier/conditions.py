@@ -447,8 +447,6 @@ def guarded(form: Form) -> Form:
     select(n != 0, x floordiv (n + (n == 0)), 0)
     """
     choices = outermost([form], (AtomKind.SELECT,))
-    if not choices:
-        return form
     return operations.replace(form, {atom: _guarded_choice(atom) for atom in choices})
 
 

@@ -5,12 +5,12 @@ Of a choice only the branch that is chosen is computed, so the others may divide
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from math import gcd, prod
-from operator import mul
 from typing import Any, Final, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import Interval
@@ -25,6 +25,7 @@ Name = TypeVar("Name")
 
 Value: TypeAlias = Any
 """A Python integer, or a NumPy array of integers."""
+_OfTwo: TypeAlias = Callable[[Value, Value], Value]
 
 
 MAX_INT64: Final = (1 << 63) - 1
@@ -109,25 +110,17 @@ def magnitudes(wanted: Sequence[Form], sizes: Mapping[str, int]) -> Iterator[int
     yield from (of_form(form, known) for form in wanted)
 
 
-def _divided(
-    operate: Callable[[Value, Value], Value],
-) -> Callable[[Atom, tuple[Value, ...]], Value]:
+def _divided(operate: _OfTwo, atom: Atom, values: tuple[Value, ...]) -> Value:
     """A division of numbers or arrays that refuses zero."""
-
-    def divide(atom: Atom, values: tuple[Value, ...]) -> Value:
-        numerator, divisor = values
-        has_zero = bool((divisor == 0).any()) if is_array(divisor) else divisor == 0
-        if has_zero:
-            message = f"division by zero in {Form(0, {atom: 1})}"
-            raise EvaluationError(message)
-        return operate(numerator, divisor)
-
-    return divide
+    numerator, divisor = values
+    has_zero = bool((divisor == 0).any()) if is_array(divisor) else divisor == 0
+    if has_zero:
+        message = f"division by zero in {Form(0, {atom: 1})}"
+        raise EvaluationError(message)
+    return operate(numerator, divisor)
 
 
-def _folded(
-    name: str, on_integers: Callable[[Value, Value], Value]
-) -> Callable[[Atom, tuple[Value, ...]], Value]:
+def _folded(name: str, on_integers: _OfTwo, _: Atom, values: tuple[Value, ...]) -> Value:
     """An extremum, computed by NumPy if an operand is an array."""
 
     def choose(left: Value, right: Value) -> Value:
@@ -135,7 +128,7 @@ def _folded(
             return getattr(np, name)(left, right)
         return on_integers(left, right)
 
-    return lambda _, values: reduce(choose, values)
+    return reduce(choose, values)
 
 
 def _number_of(truth: Value, compared: Value) -> Value:
@@ -149,17 +142,17 @@ def _foreign(atom: Atom, _: tuple[Value, ...]) -> Value:
 
 
 OPERATIONS: Final[Mapping[AtomKind, Callable[[Atom, tuple[Value, ...]], Value]]] = {
-    AtomKind.FLOORDIV: _divided(lambda numerator, divisor: numerator // divisor),
-    AtomKind.QUOTIENT: _divided(lambda numerator, divisor: numerator // divisor),
-    AtomKind.MOD: _divided(lambda numerator, divisor: numerator % divisor),
-    AtomKind.CEILDIV: _divided(lambda numerator, divisor: -(-numerator // divisor)),
-    AtomKind.MIN: _folded("minimum", min),
-    AtomKind.MAX: _folded("maximum", max),
-    AtomKind.PRODUCT: lambda _, values: reduce(mul, values),
+    AtomKind.FLOORDIV: partial(_divided, lambda numerator, divisor: numerator // divisor),
+    AtomKind.QUOTIENT: partial(_divided, lambda numerator, divisor: numerator // divisor),
+    AtomKind.MOD: partial(_divided, operator.mod),
+    AtomKind.CEILDIV: partial(_divided, lambda numerator, divisor: -(-numerator // divisor)),
+    AtomKind.MIN: partial(_folded, "minimum", min),
+    AtomKind.MAX: partial(_folded, "maximum", max),
+    AtomKind.PRODUCT: lambda _, values: reduce(operator.mul, values),
     **dict.fromkeys(FOREIGN, _foreign),
     AtomKind.NONNEGATIVE: lambda _, values: _number_of(values[0] >= 0, values[0]),
     AtomKind.ZERO: lambda _, values: _number_of(values[0] == 0, values[0]),
-    AtomKind.AND: _folded("minimum", min),
+    AtomKind.AND: partial(_folded, "minimum", min),
     **dict.fromkeys(BITWISE, lambda atom, values: reduce(ON_BITS[atom.kind], values)),
 }
 """Functions of the kinds of atoms on the values of arguments; variables have values."""
@@ -283,8 +276,8 @@ def tabulated_affinely(
         else 0
         for number, along in enumerate(box)
     ]
-    at_zero = table[corner] - sum(map(mul, corner, steps))
-    if any(value != at_zero + sum(map(mul, each, steps)) for each, value in table.items()):
+    at_zero = table[corner] - sum(map(operator.mul, corner, steps))
+    if any(value != at_zero + sum(map(operator.mul, each, steps)) for each, value in table.items()):
         return None
     terms = (form * step for form, step in zip(index, steps, strict=True))
     return sum(terms, forms.constant(at_zero))

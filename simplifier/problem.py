@@ -11,7 +11,7 @@ serves all that differ in names alone, as long as their names have the same orde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, product
 from math import prod
@@ -30,7 +30,7 @@ from simplifier.conditions import hidden, outermost
 from simplifier.errors import IndexingError, check_type
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, AtomKind, Form, natural_order, variables_of
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, natural_order, variables_of
 from simplifier.expr.functions import symbol
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import (
@@ -479,29 +479,22 @@ def _remembered(
 # scopes; only its answer is remembered with others.
 
 
+@dataclass(frozen=True, slots=True)
 class _UpToNames:
     """A problem that equals all that differ from it in names alone."""
 
-    __slots__ = ("_key", "aliases", "problem")
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.aliases = problem.aliases()
-        self._key = problem.key(self.aliases)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _UpToNames) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    key: tuple[object, ...]
+    aliases: Mapping[str, str] = field(compare=False)
+    problem: Problem = field(compare=False)
 
 
 def up_to_names(solve: Callable[..., Found], problem: Problem, *options: object) -> Found:
     """``solve(problem, *options)``, or its answer to a problem that differs in names alone."""
-    renamed = _UpToNames(problem)
-    if not renamed.aliases:
+    aliases = problem.aliases()
+    if not aliases:
         return solve(problem, *options)
-    names = {alias: name for name, alias in renamed.aliases.items()}
+    renamed = _UpToNames(problem.key(aliases), aliases, problem)
+    names = {alias: name for name, alias in aliases.items()}
     return _with_names(_found(renamed, solve, options), names)
 
 
@@ -551,10 +544,8 @@ def _has_residues_of_multiple(remainder: Form, scope: Scope) -> bool:
     atom = remainder.only_atom
     if atom is None or atom.kind is not AtomKind.MOD or not atom.divisor:
         return False
-    number = abs(atom.divisor)
-    return _is_zero_modulo(atom.numerator, number) or (
-        not atom.numerator.is_affine and _is_zero_modulo(scope.canonical(atom.numerator), number)
-    )
+    numerators = atom.numerator, scope.canonical(atom.numerator)
+    return any(_is_zero_modulo(each, abs(atom.divisor)) for each in numerators)
 
 
 def _is_zero_modulo(form: Form, number: int) -> bool:
@@ -572,16 +563,13 @@ def _is_zero_modulo(form: Form, number: int) -> bool:
     names = {variable: None for _, variables in terms for variable in variables}
     if not all(variables for _, variables in terms) or number ** len(names) > MAX_RESIDUES:
         return False
-    return all(
-        (
-            form.constant
-            + sum(factor * prod(map(values.__getitem__, each)) for factor, each in terms)
-        )
-        % number
-        == 0
-        for residues in product(range(number), repeat=len(names))
-        for values in [dict(zip(names, residues, strict=True))]
-    )
+    residues = product(range(number), repeat=len(names))
+
+    def value_at(point: Mapping[Atom, int]) -> int:
+        parts = (factor * prod(map(point.__getitem__, each)) for factor, each in terms)
+        return form.constant + sum(parts)
+
+    return not any(value_at(dict(zip(names, each, strict=True))) % number for each in residues)
 
 
 def _is_multiple_in_branches(scope: Scope, form: Form, divisor: Form, choices: int) -> bool:

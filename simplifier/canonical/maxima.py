@@ -107,15 +107,12 @@ def _flat(operands: Sequence[Form]) -> list[Form] | None:
 def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
     """The operands, each once, less those that never exceed all others."""
     kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
-    index = 0
-    while index < len(kept):
-        others = [*kept[:index], *kept[index + 1 :]]
-        reason = is_reached(context, kept[index], others) if others else None
+    for operand in tuple(kept):
+        others = [each for each in kept if each is not operand]
+        reason = is_reached(context, operand, others) if others else None
         if reason is not None:
             context.fired(reason)
             kept = others
-        else:
-            index += 1
     return kept
 
 

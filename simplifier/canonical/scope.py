@@ -84,16 +84,13 @@ class Scope(Context):
             return
         self.bounds, self.facts, self.smaller = knowledge
         for atom in {atom: None for fact in self.facts for atom in fact.form.terms}:
-            self._remember_variables(context.variables_multiplied(atom))
+            variables = context.variables_multiplied(atom)
+            for each in variables:
+                self.remember(each, self.variable_range(each))
+            if variables:
+                self.monomial(variables)
         for fact in self.facts:
             self.canonical(fact.form)  # so that what facts imply together never depends on memory
-
-    def _remember_variables(self, variables: Sequence[Atom]) -> None:
-        """Store the ranges of variables and of their product."""
-        for each in variables:
-            self.remember(each, self.variable_range(each))
-        if variables:
-            self.monomial(variables)
 
     @property
     def beside(self) -> Callable[..., Scope]:

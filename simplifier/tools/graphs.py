@@ -27,12 +27,10 @@ def connected_components(
     leaders: dict[Hashable, Hashable] = {}
     first_keys: list[tuple[Item, Hashable]] = []
     for number, item in enumerate(items):
-        first: Hashable = (_ALONE, number)
-        for index, key in enumerate(keys_of(item)):
-            if index == 0:
-                first = _leader(leaders, key)
-            else:
-                leaders[_leader(leaders, key)] = first
+        keys = [*keys_of(item)] or [(_ALONE, number)]
+        first = _leader(leaders, keys[0])
+        for key in keys[1:]:
+            leaders[_leader(leaders, key)] = first
         first_keys.append((item, first))
     groups: dict[Hashable, list[Item]] = {}
     for item, key in first_keys:
