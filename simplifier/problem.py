@@ -249,8 +249,8 @@ class Facts:
     def __init__(self, bounds: Bounds | None = None, constraints: Constraints = ()) -> None:
         check_type(constraints, Iterable, "Facts: constraints", "a sequence")
         try:
-            self._bounds, more = _read_bounds({} if bounds is None else bounds)
-            self._constraints = (*more, *_read_constraints(constraints))
+            pairs = _read_facts({} if bounds is None else bounds, constraints)
+            self._bounds, self._constraints = pairs
             self._problem = Problem((), self._bounds, self._constraints)
         except BoundsError as error:
             raise BoundsError(f"Facts: {error}") from None
@@ -300,13 +300,11 @@ class Facts:
         >>> Facts.joined({x: (0, k / 2)}, Facts(constraints=[Eq(Mod(k, 2), 0)]))
         Facts({x: [0, inf]}, [-k/2 + x in [-inf, 0], Eq((k % 2), 0)])
         """
-        given = bounds if isinstance(bounds, Facts) else _read_bounds(bounds, expressions)
-        if isinstance(constraints, Facts):
-            return cls._of_parts(given, constraints)
-        more = _read_constraints(constraints)
-        return (
-            bounds if isinstance(bounds, Facts) and not more else cls._of_parts(given, ((), more))
-        )
+        given = bounds if isinstance(bounds, Facts) else _read_facts(bounds, (), expressions)
+        more = constraints if isinstance(constraints, Facts) else _read_facts({}, constraints)
+        if isinstance(given, Facts) and more == ((), ()):
+            return given
+        return cls._of_parts(given, more)
 
     @classmethod
     def _of_parts(cls, *parts: Facts | _Pairs) -> Facts:
@@ -352,8 +350,10 @@ def _together(parts: Sequence[_Pairs]) -> _Pairs:
     )
 
 
-def _read_bounds(bounds: Bounds, expressions: Iterable[Expression] = ()) -> _Pairs:
-    """The bounds with numbers as ends, and those with expressions as constraints.
+def _read_facts(
+    bounds: Bounds, more: Constraints, expressions: Iterable[Expression] = ()
+) -> _Pairs:
+    """The bounds with numbers as ends, and those with expressions as constraints before the others.
 
     A variable that is given by its name is the symbol of that name in the expressions.
     """
@@ -371,7 +371,7 @@ def _read_bounds(bounds: Bounds, expressions: Iterable[Expression] = ()) -> _Pai
             limits = zip(ends, (Interval(0, None), Interval(None, 0)), strict=True)
             constraints += [(itself - end, side) for end, side in limits if _is_symbolic(end)]
         pairs.append((name, Interval.of(numbers)))
-    return tuple(pairs), tuple(constraints)
+    return tuple(pairs), (*constraints, *map(_constraint, more))
 
 
 def _has_symbolic_end(ends: EndsLike) -> bool:
@@ -387,10 +387,6 @@ def _symbol_in(expressions: Iterable[Expression], name: str) -> Any:  # noqa: AN
     known = (each.free_symbols for each in expressions if isinstance(each, sympy.Basic))
     symbols = {str(each): each for each in chain.from_iterable(known)}
     return symbols.get(name) or symbol(name)
-
-
-def _read_constraints(constraints: Constraints) -> _ConstraintPairs:
-    return tuple(map(_constraint, constraints))
 
 
 def _constraint(
@@ -437,8 +433,7 @@ def ask(
         if isinstance(bounds, Facts) or isinstance(constraints, Facts):
             known = Facts.joined(bounds, constraints, expressions)
         else:
-            numbers, more = _read_bounds(bounds, expressions)
-            known = numbers, (*more, *_read_constraints(constraints))
+            known = _read_facts(bounds, constraints, expressions)
         kinds = tuple(type(fact) for fact, _ in known[1]) if isinstance(known, tuple) else ()
         return _answer(solve, options, known, kinds, *expressions)
     except BoundsError as error:
