@@ -395,6 +395,18 @@ def substituted_constraints(
     return [(form, interval) for form, (_, interval) in zip(replaced, constraints, strict=True)]
 
 
+def without_implied_ends(interval: Interval, values: Interval) -> Interval:
+    """The interval without an end that none of some values passes.
+
+    >>> print(without_implied_ends(Interval(0, 9), Interval(2, 12)))
+    [-inf, 9]
+    """
+    (lower, upper), (least, greatest) = interval.ends, values.ends
+    return Interval(
+        None if least >= lower else interval.lower, None if greatest <= upper else interval.upper
+    )
+
+
 def bounding(bounds: Mapping[str, Interval]) -> list[Constraint]:
     """Constraints for the bounds of variables, by identifier."""
     return [(forms.variable(identifier), values) for identifier, values in bounds.items()]

@@ -4,6 +4,10 @@
 ``coder`` writes formulas, ``map_functions`` what is around them.
 """
 
+# A door imports for others.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
 
 from collections import Counter
@@ -50,23 +54,6 @@ from simplifier.forms import (
     postorder,
     variable,
 )
-
-__all__ = [
-    "Language",
-    "LocalNames",
-    "LoopBlock",
-    "alone",
-    "check_name",
-    "comparisons",
-    "digits_of",
-    "divisors_of",
-    "emit",
-    "emit_loops",
-    "guarded_helper",
-    "helpers_in",
-    "is_narrow",
-    "solving",
-]
 
 
 def emit(

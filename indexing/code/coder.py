@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 from indexing.code.language import NARROW, WIDE, Language
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, without_implied_ends
 from indexing.errors import MapError
 from indexing.simplify import scope_with_facts
 from simplifier import forms
@@ -71,11 +71,7 @@ class Ranges:
         divisions = (atom for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
         if both.is_empty or interval.is_point or not all(atom.divisor for atom in divisions):
             return both
-        never_below = Interval(interval.lower, None).contains(values)
-        never_above = Interval(None, interval.upper).contains(values)
-        return Interval(
-            None if never_below else interval.lower, None if never_above else interval.upper
-        )
+        return without_implied_ends(interval, values)
 
     def natural_numerator(self, atom: Atom) -> Form | None:
         """The numerator of a division, if it is never negative and the divisor at least 1.
@@ -139,9 +135,9 @@ class Coder(Printer):
         self,
         domain: Domain,
         language: Language,
-        bits: Callable[[Interval], int] | None = None,
         taken: Iterable[str] = (),
         narrow: int = NARROW,
+        parameter_bits: int | None = None,
     ) -> None:
         super().__init__(domain.identifiers)
         self.names = dict(zip(domain.identifiers, names_in(domain, language.reserved), strict=True))
@@ -149,26 +145,21 @@ class Coder(Printer):
         self._language = language
         self._ranges = Ranges(domain)
         self._narrow = narrow
-        self._bits_of_bounds = bits or self._least_bits
+        self._parameter_bits = parameter_bits
         self._bounds = domain.bounds
-        self._taken = {*self.names.values(), *taken}
+        self.taken = {*self.names.values(), *taken}
+        """The names that nothing else may have."""
         self._bits: dict[Atom, int] = {}
         self._named_sums: dict[Form, tuple[str, int]] = {}
         self._named_atoms: set[Atom] = set()
         self._uses: Counter[Atom | Form] = Counter()
         self._target = WIDE
 
-    def _least_bits(self, interval: Interval) -> int:
-        return max(self._narrow, NARROW if is_narrow(interval) else WIDE)
-
-    @property
-    def given(self) -> set[str]:
-        """All names that are taken now."""
-        return self._taken
-
     def bits_of_variable(self, identifier: str) -> int:
         """The bits that a variable has in the code."""
-        return self._bits_of_bounds(self._bounds[identifier])
+        if self._parameter_bits is not None:
+            return self._parameter_bits
+        return max(self._narrow, NARROW if is_narrow(self._bounds[identifier]) else WIDE)
 
     def write_all(self, wanted: Sequence[Form]) -> tuple[str, ...]:
         """The texts of forms; :attr:`lines` gets the lines to compute before them."""
@@ -198,25 +189,23 @@ class Coder(Printer):
     def _name_sum(self, form: Form) -> None:
         """Names the terms of a sum that is computed again, perhaps with another constant."""
         bare = Form(0, form.terms)
-        if self._uses[bare] > 1 and bare not in self._named_sums and _is_composite(bare):
+        if self._uses[bare] > 1 and bare not in self._named_sums and len(bare.terms) > 1:
             bits = self._bits_of_sum(bare)
             name = self._assigned("", self.sum(bare), bits)
             self._named_sums[bare] = name, bits
 
     def _assigned(self, wish: str, value: str, bits: int) -> str:
         name = self.fresh_name(wish)
-        kind = self._language.integer.get(bits, "")
-        self.lines.append(self._language.statement.format(type=kind, name=name, value=alone(value)))
+        self.lines.append(self._language.assigned(name, alone(value), bits))
         return name
 
     def fresh_name(self, wish: str = "") -> str:
         """A name that nothing has yet: the wished one, or ``t0``, ``t1``, and so on."""
         wishes = (wish, *(f"{wish}_{number}" for number in (2, 3))) if wish else ()
-        free = (name for name in wishes if name not in self._taken | self._language.reserved)
-        name = next(free, "") or next(
-            f"t{number}" for number in count() if f"t{number}" not in self._taken
-        )
-        self._taken.add(name)
+        free = (name for name in wishes if name not in self.taken | self._language.reserved)
+        numbered = (f"t{number}" for number in count() if f"t{number}" not in self.taken)
+        name = next(chain(free, numbered))
+        self.taken.add(name)
         return name
 
     # Bits.
@@ -411,10 +400,6 @@ def alone(text: str) -> str:
     return text[1:-1] if is_enclosed(text) else text
 
 
-def _is_composite(form: Form) -> bool:
-    return len(form.terms) > 1
-
-
 def _uses(atoms: Iterable[Atom], wanted: Iterable[Form]) -> Iterator[Atom | Form]:
     """Atoms and sums without constants, once for each form that has them."""
     inner = {argument for atom in atoms for argument in atom.arguments}
@@ -422,7 +407,7 @@ def _uses(atoms: Iterable[Atom], wanted: Iterable[Form]) -> Iterator[Atom | Form
         yield from form.terms
     arguments = [argument for atom in atoms for argument in atom.arguments]
     for form in (*arguments, *wanted):
-        if _is_composite(form):
+        if len(form.terms) > 1:
             yield Form(0, form.terms)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from indexing.code.coder import Coder, Ranges, alone, helpers_in, is_narrow, is_usable
 from indexing.code.language import WIDE, Language
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, without_implied_ends
 from indexing.errors import MapError
 from indexing.formats.text import format_map
 from indexing.relation import Relation
@@ -52,24 +52,24 @@ def _results(
     domain, wanted = joined(maps, domains)
     coder = Coder(domain, language, taken=_results_names(names))
     texts = coder.write_all([guarded(form) for forms in wanted for form in forms])
-    values = [alone(text) for text in texts]
+    left = map(alone, texts)
+    tuples = [[next(left) for _ in forms] for forms in wanted]
     used = {name for forms in wanted for name in variables_of(forms)}
     lines = [*_narrowed(used, coder, language), *coder.lines]
-    parameters = _parameters(coder, language)
+    parameters = [
+        language.declared(name, coder.bits_of_variable(identifier))
+        for identifier, name in coder.names.items()
+    ]
     if language.stores:
-        places = [
-            (results, position)
-            for results, forms in zip(_results_names(names), wanted, strict=True)
-            for position in range(len(forms))
-        ]
         lines += [
             language.stores.format(results=results, position=position, value=value)
-            for (results, position), value in zip(places, values, strict=True)
+            for results, values in zip(_results_names(names), tuples, strict=True)
+            for position, value in enumerate(values)
         ]
         kind = language.integer[WIDE]
         parameters += [f"{kind} *{results}" for results in _results_names(names)]
     else:
-        lines.append(language.returns.format(_returned(values, wanted, language)).rstrip())
+        lines.append(language.returns.format(_returned(tuples, language)).rstrip())
     return function("_".join(names), "void", parameters, lines, language)
 
 
@@ -77,13 +77,10 @@ def _results_names(names: Sequence[str]) -> tuple[str, ...]:
     return ("results",) if len(names) == 1 else tuple(names)
 
 
-def _returned(values: Sequence[str], wanted: Sequence[Sequence[Form]], language: Language) -> str:
+def _returned(tuples: Sequence[Sequence[str]], language: Language) -> str:
     """The values that a function returns: a tuple for each map if there are several."""
-    if len(wanted) == 1:
-        return language.values.format(", ".join(values))
-    left = iter(values)
-    tuples = [[next(left) for _ in forms] for forms in wanted]
-    return language.values.format(", ".join(_tuple(each, language) for each in tuples))
+    texts = tuples[0] if len(tuples) == 1 else [_tuple(each, language) for each in tuples]
+    return language.values.format(", ".join(texts))
 
 
 def _tuple(values: Sequence[str], language: Language) -> str:
@@ -101,14 +98,11 @@ def joined(
     """
     if len(maps) == 1:
         return domains[0], [maps[0].forms]
-    names = list(dict.fromkeys(name for domain in domains for name in domain.names))
-    known: dict[str, Variable] = {}
+    bounds: dict[str, Interval] = {}
     for domain in domains:
         for name, given in zip(domain.names, domain.variables, strict=True):
-            bounds = given.bounds
-            both = bounds.intersect(known[name].bounds) if name in known else bounds
-            known[name] = Variable(both, name)
-    whole = Domain.of([known[name] for name in names])
+            bounds[name] = given.bounds.intersect(bounds.get(name, given.bounds))
+    whole = Domain.of([Variable(within, name) for name, within in bounds.items()])
     constraints = [
         (domain.named(form), interval)
         for domain in domains
@@ -124,7 +118,7 @@ def joined(
 def _contains(domain: Domain, language: Language, name: str) -> list[str]:
     box = domain.with_constraints()
     bits, least = language.asked
-    coder = Coder(box, language, lambda _: bits, narrow=least)
+    coder = Coder(box, language, narrow=least, parameter_bits=bits)
     constraints = asked_in(box, (constraint for _, constraint in domain.constraint_texts()))
     compared = _compared(coder, constraints)
     rows = zip(coder.names.values(), (given.bounds for given in domain), strict=True)
@@ -135,10 +129,7 @@ def _contains(domain: Domain, language: Language, name: str) -> list[str]:
         lines.insert(0, language.guard.format(language.both.join(within)))
         within = []
     lines.append(language.returns.format(language.both.join([*within, *checks]) or language.true))
-    parameters = [
-        language.parameter.format(type=language.integer.get(WIDE, ""), name=each)
-        for each in coder.names.values()
-    ]
+    parameters = [language.declared(each, WIDE) for each in coder.names.values()]
     return function(language.contains.format(name=name), "bool", parameters, lines, language)
 
 
@@ -164,14 +155,9 @@ def _compared(coder: Coder, constraints: Sequence[Constraint]) -> list[tuple[str
 
 def passable(interval: Interval, bits: int = WIDE) -> Interval:
     """An interval without the ends that no integer of so many bits passes."""
-    limit = (1 << (bits - 1)) - 1
-    both = interval.intersect(Interval(-limit - 1, limit))
-    if both.is_empty:
-        return both
-    lower, upper = both.ends
-    return Interval(
-        None if lower == -limit - 1 else both.lower, None if upper == limit else both.upper
-    )
+    values = Interval(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    both = interval.intersect(values)
+    return both if both.is_empty else without_implied_ends(interval, values)
 
 
 def comparisons(rows: Iterable[tuple[str, Interval]], language: Language) -> Iterator[str]:
@@ -203,24 +189,15 @@ def within_bounds(rows: Iterable[tuple[str, Interval]], language: Language) -> I
         yield from comparisons([(value, bounds)], language)
 
 
-def _parameters(coder: Coder, language: Language) -> list[str]:
-    return [
-        language.parameter.format(
-            type=language.integer.get(coder.bits_of_variable(identifier), ""), name=name
-        )
-        for identifier, name in coder.names.items()
-    ]
-
-
 def _narrowed(used: set[str], coder: Coder, language: Language) -> Iterator[str]:
     """Lines that give parameters their types, in languages that do not declare these."""
     if "{type}" in language.parameter or not language.integer:
         return
     for identifier, name in coder.names.items():
         if identifier in used:
-            kind = language.integer[coder.bits_of_variable(identifier)]
-            value = language.cast.format(name, type=kind)
-            yield language.statement.format(name=name, value=value)
+            bits = coder.bits_of_variable(identifier)
+            value = language.cast.format(name, type=language.integer[bits])
+            yield language.assigned(name, value, bits)
 
 
 def function(
@@ -271,8 +248,7 @@ def check_portable(wanted: Sequence[Form], domain: Domain, asker: str, max_bits:
             raise MapError(f"{asker}: {limits}; {expected}")
     reason = reason_against_bits(wanted, domain, max_bits)
     if reason is not None:
-        message = f"{asker}: {reason}"
-        raise MapError(message)
+        raise MapError(f"{asker}: {reason}")
 
 
 def with_numeric_bounds(domain: Domain) -> Domain:

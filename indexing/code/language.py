@@ -83,6 +83,14 @@ class Language:
     asked: tuple[int, int] = (WIDE, NARROW)
     """The bits of its parameters, 0 for any, and the least that it computes with."""
 
+    def declared(self, name: str, bits: int) -> str:
+        """A parameter of a function, of a type with so many bits."""
+        return self.parameter.format(type=self.integer.get(bits, ""), name=name)
+
+    def assigned(self, name: str, value: str, bits: int) -> str:
+        """The statement that gives a value a name and a type with so many bits."""
+        return self.statement.format(type=self.integer.get(bits, ""), name=name, value=value)
+
 
 _COMPARISONS: Final = {AtomKind.NONNEGATIVE: "({0} >= 0)", AtomKind.ZERO: "({0} == 0)"}
 _BITWISE: Final = {
@@ -102,6 +110,11 @@ def _called(suffix: str = "") -> Templates:
         "ceildiv": (AtomKind.CEILDIV,),
     }
     return {kind: f"{name}{suffix}({{0}}, {{1}})" for name in kinds for kind in kinds[name]}
+
+
+def _rounding(quotient: str) -> Templates:
+    """Operators that divide and take remainders, right where they round as wanted."""
+    return {AtomKind.FLOORDIV: quotient, AtomKind.QUOTIENT: quotient, AtomKind.MOD: "{0} % {1}"}
 
 
 # C and CUDA.
@@ -151,11 +164,7 @@ C: Final = Language(
         **_COMPARISONS,
         **_BITWISE,
     },
-    natural={
-        AtomKind.FLOORDIV: "{0} / {1}",
-        AtomKind.QUOTIENT: "{0} / {1}",
-        AtomKind.MOD: "{0} % {1}",
-    },
+    natural=_rounding("{0} / {1}"),
     by_power=_BY_SHIFTS,
     reserved=frozenset({*_WORDS_OF_C.split(), *_c_helpers("")}),
     integer=_C_TYPES,
@@ -228,9 +237,7 @@ JAVASCRIPT: Final = Language(
 NUMPY: Final = Language(
     name="numpy",
     general={
-        AtomKind.FLOORDIV: "{0} // {1}",
-        AtomKind.QUOTIENT: "{0} // {1}",
-        AtomKind.MOD: "{0} % {1}",
+        **_rounding("{0} // {1}"),
         AtomKind.CEILDIV: "(-((-{0}) // {1}))",
         AtomKind.MIN: "np.minimum({0}, {1})",
         AtomKind.MAX: "np.maximum({0}, {1})",
@@ -286,11 +293,7 @@ TRITON: Final = replace(
         AtomKind.SELECT: "tl.where({0} != 0, {1}, {2})",
         **_BITWISE,
     },
-    natural={
-        AtomKind.FLOORDIV: "{0} // {1}",
-        AtomKind.QUOTIENT: "{0} // {1}",
-        AtomKind.MOD: "{0} % {1}",
-    },
+    natural=_rounding("{0} // {1}"),
     by_power={},
     reserved=frozenset({*keyword.kwlist, "tl", "triton", *_TRITON_VALUES}),
     has_typed_numbers=True,

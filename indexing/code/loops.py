@@ -132,11 +132,8 @@ class LoopBlock:
 
     def knows(self, index: Iterable[Form]) -> bool:
         """Whether an index has only variables of the loops around the block."""
-        return self._known.issuperset(variables_of(index))
-
-    @property
-    def _known(self) -> set[str]:
-        return {f"d{position}" for position in range(len(self.variables))}
+        known = {f"d{position}" for position in range(len(self.variables))}
+        return known.issuperset(variables_of(index))
 
     def home_of(self, index: Sequence[Form]) -> LoopBlock:
         """The outermost block where an index is known: elements at it do not change inside."""
@@ -167,7 +164,7 @@ class LoopBlock:
         coder = Coder(self.domain, self.language, taken=self.names.taken)
         found = coder.write_all(wanted)
         self.lines += coder.lines
-        self.names.taken |= coder.given
+        self.names.taken |= coder.taken
         return found, [coder.bits_of(form) for form in wanted]
 
     def type_of(self, bounds: Interval) -> str:
@@ -215,17 +212,15 @@ class LoopBlock:
 
     def ends_of(self, inner: LoopBlock) -> tuple[str, str]:
         """The texts of the first value of a loop's counter, and of that behind the last."""
-        name, steps = inner.variables[-1].name, inner.steps
-        if steps is None:
-            steps = plain_steps(inner.variables[-1].bounds)
+        counter = inner.variables[-1]
+        steps = inner.steps or plain_steps(counter.bounds)
         forms = self.simplified(steps.first), self.simplified(steps.last + 1)
         texts, bits = self.texts_and_bits(forms)
         first, stop = map(alone, texts)
         if forms[1].is_constant or stop.isidentifier():
             return first, stop
-        end = self.names.fresh(f"{name}_stop")
-        kind = self.language.integer.get(bits[1], "")
-        self.lines.append(self.language.statement.format(type=kind, name=end, value=stop))
+        end = self.names.fresh(f"{counter.name}_stop")
+        self.lines.append(self.language.assigned(end, stop, bits[1]))
         return first, end
 
     def close_guard(self, inner: LoopBlock, condition: str) -> None:
@@ -406,10 +401,8 @@ def _looped(domains: Sequence[Domain], asker: str) -> list[str]:
         own = domain.by_role(domain.names)[1]
         for name in domain.names:
             if name in ranges and name not in own:
-                raise MapError(
-                    f"{asker}: {name} is a range of one map and none of another; "
-                    "expected names of one role"
-                )
+                roles = f"{name} is a range of one map and none of another"
+                raise MapError(f"{asker}: {roles}; expected names of one role")
     return [*ranges]
 
 
@@ -420,11 +413,8 @@ def _result_names(name: str, count: int) -> list[str]:
 def _check_results(results: dict[str, Form], domain: Domain, asker: str) -> None:
     for name in (*domain.names, MASK):
         if name in results:
-            raise MapError(f"{asker}: {name} is a result and also {_meaning(name)}")
-
-
-def _meaning(name: str) -> str:
-    return "what says which points are inside" if name == MASK else "a variable"
+            other = "what says which points are inside" if name == MASK else "a variable"
+            raise MapError(f"{asker}: {name} is a result and also {other}")
 
 
 @dataclass
@@ -472,10 +462,7 @@ class _Nest:
     def function(self, name: str, body: Body) -> list[str]:
         """The lines of the function."""
         language = self.language
-        given = [
-            language.parameter.format(type=self._type_of(each.bounds), name=each.name)
-            for each in self.parameters
-        ]
+        given = [language.declared(each.name, _bits_of(each)) for each in self.parameters]
         given += [body.parameters] if body.parameters else []
         lines = [*self.top.lines, *body.last.splitlines()]
         return functions.function(name, "void", given, lines, language)
@@ -512,8 +499,9 @@ class _Nest:
         bounds = ((each.name, each.bounds) for each in self.parameters)
         self._mask(self.top, [*functions.within_bounds(bounds, self.language)])
         for each in self.parameters:
-            value = self.language.cast.format(each.name, type=self._type_of(each.bounds))
-            self.top.lines.append(self.language.statement.format(name=each.name, value=value))
+            bits = _bits_of(each)
+            value = self.language.cast.format(each.name, type=self.language.integer[bits])
+            self.top.lines.append(self.language.assigned(each.name, value, bits))
 
     def _mask(self, block: LoopBlock, asked: Sequence[str]) -> None:
         if asked:
@@ -591,12 +579,11 @@ class _Nest:
 
     def _assign(self, block: LoopBlock, name: str, form: Form) -> None:
         (text,), (bits,) = block.texts_and_bits([form])
-        kind = self.language.integer.get(bits, "")
-        line = self.language.statement.format(type=kind, name=name, value=alone(text))
-        block.lines.append(line)
+        block.lines.append(self.language.assigned(name, alone(text), bits))
 
-    def _type_of(self, bounds: Interval) -> str:
-        return self.language.integer.get(NARROW if is_narrow(bounds) else WIDE, "")
+
+def _bits_of(parameter: Variable) -> int:
+    return NARROW if is_narrow(parameter.bounds) else WIDE
 
 
 def _is_total(form: Form) -> bool:
