@@ -1175,11 +1175,7 @@ class UndefinedMap(IndexingMap):
         return MapError(": ".join(filter(None, ("the map is undefined", self._reason))))
 
     def _derive(
-        self,
-        algorithm: Callable[Concatenate[IndexingMap, P], IndexingMap],  # noqa: ARG002 - it cannot run
-        /,
-        *_: P.args,
-        **__: P.kwargs,
+        self, _: Callable[Concatenate[IndexingMap, P], IndexingMap], /, *__: P.args, **___: P.kwargs
     ) -> IndexingMap:
         """The undefined map itself."""
         return self

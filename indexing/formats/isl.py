@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import reduce
 from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
@@ -429,10 +430,9 @@ def _is_window(values: islpy.Map) -> bool:
 
 def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
     """The tuple of forms as a function of the variables of the space."""
-    first, *others = map(exact.load_isl().PwMultiAff.from_pw_aff, space.expressions(wanted))
-    for other in others:
-        first = first.flat_range_product(other)
-    return first
+    islpy = exact.load_isl()
+    parts = map(islpy.PwMultiAff.from_pw_aff, space.expressions(wanted))
+    return reduce(islpy.PwMultiAff.flat_range_product, parts)
 
 
 def _fewest_pieces(

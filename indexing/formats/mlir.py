@@ -7,10 +7,10 @@ constant or made of symbols; there are no extrema.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Final
 
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, depths_of
 from indexing.errors import MapError
 from indexing.formats.text import read_items, read_names
 from indexing.relation import Relation
@@ -74,16 +74,10 @@ def _symbols(domain: Domain) -> tuple[str, ...]:
     return domain.names[len(domain.dims) :]
 
 
-def _sides(form: Form, interval: Interval) -> Iterator[tuple[Form, str]]:
+def _sides(form: Form, interval: Interval) -> list[tuple[Form, str]]:
     """Forms that are at least 0, or 0, where the form lies in the interval."""
-    lower, upper = interval.lower, interval.upper
-    if lower is not None and lower == upper:
-        yield form.plus_constant(-lower), "=="
-        return
-    if lower is not None:
-        yield form.plus_constant(-lower), ">="
-    if upper is not None:
-        yield (-form).plus_constant(upper), ">="
+    depths = [*depths_of([(form, interval)])]
+    return [(depths[0], "==")] if interval.is_point else [(depth, ">=") for depth in depths]
 
 
 def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
@@ -190,7 +184,7 @@ def read_affine_map(
 
 
 def _domain(
-    dims: Iterable[str], symbols: Sequence[str], bounds: Mapping[str, IntervalLike], runtime: int
+    dims: Sequence[str], symbols: Sequence[str], bounds: Mapping[str, IntervalLike], runtime: int
 ) -> Domain:
     names = (*dims, *symbols)
     for name in bounds:
@@ -202,15 +196,13 @@ def _domain(
         expected = f"a number of the {len(symbols)} symbols"
         raise MapError(f"from_affine_map: runtime is {quoted(runtime)}; expected {expected}")
 
-    def variables(of: Iterable[str]) -> list[Variable]:
-        where = "from_affine_map: bounds of {!r}"
-        return [
-            Variable(interval_of(bounds.get(name, EVERYTHING), where.format(name)), name)
-            for name in of
-        ]
-
-    ranges = len(symbols) - runtime
-    return Domain.of(variables(dims), variables(symbols[:ranges]), variables(symbols[ranges:]))
+    where = "from_affine_map: bounds of {!r}"
+    every = [
+        Variable(interval_of(bounds.get(name, EVERYTHING), where.format(name)), name)
+        for name in names
+    ]
+    first, second = len(dims), len(names) - runtime
+    return Domain.of(every[:first], every[first:second], every[second:])
 
 
 def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> Sequence[Constraint]:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
 from math import ceil
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -85,12 +86,10 @@ def rectangle(x: float, y: float, width: float, height: float) -> str:
 
 def below(panels: Sequence[Panel], gap: float) -> Panel:
     """Pieces one below the other."""
-    y = 0.0
-    elements: list[str] = []
-    for panel in panels:
-        elements.append(_moved(panel, 0, y))
-        y += panel.height + gap
-    return Panel(max((panel.width for panel in panels), default=0), y - gap, tuple(elements))
+    ys = [*accumulate((panel.height + gap for panel in panels), initial=0.0)]
+    elements = (_moved(panel, 0, y) for panel, y in zip(panels, ys, strict=False))
+    width = max((panel.width for panel in panels), default=0)
+    return Panel(width, ys[-1] - gap, tuple(elements))
 
 
 def beside(panels: Sequence[Panel], gap: float, width: float) -> Panel:
@@ -104,12 +103,9 @@ def beside(panels: Sequence[Panel], gap: float, width: float) -> Panel:
 
 
 def _line(panels: Sequence[Panel], gap: float) -> Panel:
-    x = 0.0
-    elements: list[str] = []
-    for panel in panels:
-        elements.append(_moved(panel, x, 0))
-        x += panel.width + gap
-    return Panel(x - gap, max(panel.height for panel in panels), tuple(elements))
+    xs = [*accumulate((panel.width + gap for panel in panels), initial=0.0)]
+    elements = (_moved(panel, x, 0) for panel, x in zip(panels, xs, strict=False))
+    return Panel(xs[-1] - gap, max(panel.height for panel in panels), tuple(elements))
 
 
 def _moved(panel: Panel, x: float, y: float) -> str:

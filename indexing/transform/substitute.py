@@ -519,8 +519,8 @@ def _rescaled(indexing_map: RelationT) -> RelationT:
     steps = merged(chain.from_iterable(found or () for _, found in read))
     if steps is None:
         return indexing_map.derived(indexing_map.forms, domain.emptied())
-    bare = indexing_map.derived(indexing_map.forms, replace(domain, constraints=rest))
-    return _counting(bare, {_variable(step): step for step in steps})
+    freed = indexing_map.derived(indexing_map.forms, replace(domain, constraints=rest))
+    return _counting(freed, {_variable(step): step for step in steps})
 
 
 def _residues(
@@ -543,21 +543,12 @@ def _variable(residues: Residues) -> str:
 def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
     """The map with some variables that count their steps."""
     domain = indexing_map.domain
-    counted = {name: _count(domain.bounds[name], step) for name, step in steps.items()}
     values = {
         identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
         for identifier, step in steps.items()
     }
-    return over_domain(indexing_map, domain.with_bounds(counted), values)
-
-
-def _count(bounds: Interval, step: Residues) -> Interval:
-    """The numbers of the steps within the bounds."""
-    lower, upper = bounds.lower, bounds.upper
-    return Interval(
-        None if lower is None else (lower - step.first + step.modulus - 1) // step.modulus,
-        None if upper is None else (upper - step.first) // step.modulus,
-    )
+    limits = {name: bare((value, domain.bounds[name]))[1] for name, value in values.items()}
+    return over_domain(indexing_map, domain.with_bounds(limits), values)
 
 
 # Maps without ranges that a constraint determines, or that say no more than a constraint can.
