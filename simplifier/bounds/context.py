@@ -8,6 +8,7 @@ in a :class:`Context`, which declares the canonical operations;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -20,7 +21,16 @@ from simplifier.bounds.interval import (
     Range,
     meet,
 )
-from simplifier.expr.form import CONDITIONS, FLOORDIV, Atom, AtomKind, Form, content
+from simplifier.expr.form import (
+    CONDITIONS,
+    FLOORDIV,
+    VARIABLE,
+    Atom,
+    AtomKind,
+    Form,
+    content,
+    factors,
+)
 from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder, RewriteLog
 from simplifier.limits import MAX_RANGE_DEPTH
@@ -98,15 +108,11 @@ class Fact(NamedTuple):
 
 def variables_multiplied(atom: Atom) -> tuple[Atom, ...]:
     """The variables that an atom is the product of, maybe one; empty if it is something else."""
-    if atom.kind is AtomKind.VARIABLE:
-        return (atom,)
-    if atom.kind is not AtomKind.PRODUCT or not all(
-        argument.single_variable() for argument in atom.arguments
-    ):
-        return ()
-    return tuple(factor for argument in atom.arguments for factor in argument.terms)
+    parts = factors(atom)
+    return parts if all(part.kind is VARIABLE for part in parts) else ()
 
 
+@dataclass(eq=False, slots=True)
 class Unit:
     """A part of a form that has one weight: an atom, or a digit.
 
@@ -114,16 +120,11 @@ class Unit:
     ``quotient`` is ``None`` and ``radix`` 0 for an atom.
     """
 
-    __slots__ = ("lower", "quotient", "radix", "upper", "value")
-
-    def __init__(
-        self, value: Form, lower: End, upper: End, quotient: Atom | None = None, radix: int = 0
-    ) -> None:
-        self.value = value
-        self.lower = lower
-        self.upper = upper
-        self.quotient = quotient
-        self.radix = radix
+    value: Form
+    lower: End
+    upper: End
+    quotient: Atom | None = None
+    radix: int = 0
 
     @property
     def source(self) -> Form:
@@ -136,14 +137,12 @@ class Unit:
         return self.quotient is None and any(atom.kind is FLOORDIV for atom in self.value.terms)
 
 
+@dataclass(eq=False, slots=True)
 class DigitView:
     """A form as ``constant + sum(weight * unit.value for weight, unit in units)``."""
 
-    __slots__ = ("constant", "units")
-
-    def __init__(self, constant: int, units: list[tuple[int, Unit]]) -> None:
-        self.constant = constant
-        self.units = units
+    constant: int
+    units: list[tuple[int, Unit]]
 
     def ends(self) -> Range:
         """Lowest and highest value, unit by unit."""
@@ -220,7 +219,7 @@ class Context(Recorder):
         ends = self.ranges.get(atom)
         if ends is not None:
             return ends
-        return self.variable_range(atom) if atom.kind is AtomKind.VARIABLE else UNBOUNDED
+        return self.variable_range(atom) if atom.kind is VARIABLE else UNBOUNDED
 
     def plain_range(self, form: Form) -> Range:
         """Lowest and highest value of a canonical form, term by term."""
@@ -233,10 +232,6 @@ class Context(Recorder):
             return lower, upper
         self.used(DIVISOR_RANGE)
         return lower or 1, upper or -1
-
-    def facts_about(self, form: Form) -> Iterable[Fact]:
-        """Facts whose form is contained in the given one."""
-        return [fact for fact in self.facts if fact.multiple_in(form)] if self.facts else ()
 
     # Members of a scope.
 
@@ -278,10 +273,6 @@ class Context(Recorder):
 
     def monomial(self, atoms: Iterable[Atom], /) -> Atom:
         """The atom that multiplies atoms."""
-        raise NotImplementedError
-
-    def maximum(self, arguments: Iterable[Form], /) -> Form:
-        """The greatest of canonical forms."""
         raise NotImplementedError
 
     def minimum(self, arguments: Iterable[Form]) -> Form:

@@ -9,7 +9,7 @@ tensor's strides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import permutations
 from math import gcd
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from simplifier.bounds.context import Context, DigitView, Fact, Unit
 from simplifier.bounds.interval import End, Range
 from simplifier.expr import form as forms
-from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key
+from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key, factors
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
@@ -34,11 +34,11 @@ def digit_view(context: Context, form: Form) -> DigitView:
     digits: list[tuple[int, Unit]] = []
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
-    for exact in (True, False):
+    for weigh in (_exact_weight, _shared_weight):
         quotients = [
             atom
             for atom in quotients
-            if not _take_digit(context, rest, atom, quotients, digits, exact=exact)
+            if not _take_digit(context, rest, atom, quotients, digits, weigh)
         ]
     for atom in quotients:
         _gather(context, rest, atom, digits)
@@ -90,13 +90,6 @@ class _Remaining:
         self.constant -= factor * form.constant
         forms.accumulate(self.terms, form, -factor)
 
-    def add_atom(self, atom: Atom, factor: int) -> None:
-        total = self.terms.get(atom, 0) + factor
-        if total:
-            self.terms[atom] = total
-        else:
-            self.terms.pop(atom, None)
-
 
 def _take_digit(
     context: Context,
@@ -104,8 +97,7 @@ def _take_digit(
     quotient: Atom,
     quotients: list[Atom],
     digits: list[tuple[int, Unit]],
-    *,
-    exact: bool,
+    weigh: Callable[[Mapping[Atom, int], Form, int, int], int],
 ) -> bool:
     """Move a quotient's digit from the rest to the digits; whether the quotient is done."""
     factor = rest.terms.get(quotient)
@@ -114,16 +106,10 @@ def _take_digit(
     for chain_divisor in _chain(rest, quotient, quotients):
         source = context.floordiv(quotient.numerator, chain_divisor)
         radix = quotient.divisor // chain_divisor
-        weight = (
-            _exact_weight(rest.terms, source, factor, radix)
-            if exact
-            else common_weight(rest.terms, source)
-            or _shared_weight(rest.terms, source, factor, radix)
-        )
+        weight = weigh(rest.terms, source, factor, radix)
         if weight:
-            rest.subtract(source, weight)
-            rest.add_atom(quotient, weight * radix)
             digit = source.plus_atom(quotient, -radix)
+            rest.subtract(digit, weight)
             ends = digit_range(context.facts, digit, radix)
             if ends != (0, radix - 1):
                 context.used(FACT_RANGE)
@@ -178,7 +164,7 @@ def common_weight(terms: Mapping[Atom, int], source: Form) -> int:
 
 
 def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
-    """The weight that leaves every atom of the source a multiple of the quotient's coefficient.
+    """The weight of the whole source, or one that leaves multiples of the quotient's coefficient.
 
     Of ``N = 5*x + y`` the quotient by 7 is ``x + floor((y - 2*x)/7)``, and ``N mod 7`` has the
     source ``y - 2*x``: what is left of ``x`` beside the digit belongs to the quotient. With the
@@ -187,6 +173,9 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
     has that, and more than ``e``: then ``e`` is a divisor of it, with which the digit lies below
     what is left. 0 where there is no such digit.
     """
+    whole = common_weight(terms, source)
+    if whole:
+        return whole
     left = gcd(*(radix * terms.get(atom, 0) + factor * n for atom, n in source.terms.items()))
     weight = _weight_for(left, factor, radix)
     if weight or left < 2 * radix:
@@ -370,18 +359,6 @@ def cancelling(left: Form, right: Form) -> list[tuple[int, int]]:
 # `simplifier.bounds.digits` has the digits of constant radix.
 
 
-def factors(atom: Atom) -> tuple[Atom, ...]:
-    """The atoms that a monomial multiplies; a product of sums, as it is spelled, counts as one."""
-    if atom.kind is not AtomKind.PRODUCT:
-        return (atom,)
-    found: list[Atom] = []
-    for argument in atom.arguments:
-        if argument.constant or len(argument.terms) > 1:
-            return (atom,)
-        found += argument.terms
-    return tuple(found)
-
-
 def degree(form: Form) -> int:
     """The largest number of factors of a term."""
     return max([len(factors(atom)) for atom in form.terms], default=0)
@@ -419,11 +396,6 @@ def factors_left(atom: Atom, divisor: Sequence[Atom]) -> list[Atom] | None:
 def monomial_form(context: Context, atoms: Sequence[Atom]) -> Form:
     """The product of atoms, maybe none."""
     return Form(0, {context.monomial(atoms): 1}) if atoms else ONE
-
-
-def cofactor(context: Context, form: Form, factor: Atom) -> Form:
-    """The form divided by an atom that is a factor of every term."""
-    return multiples(context, form, (factor,))[0]
 
 
 def multiples(context: Context, form: Form, group: Sequence[Atom]) -> tuple[Form, Form]:

@@ -45,6 +45,9 @@ class Infinity:
     def __floordiv__(self, other: int) -> Infinity:
         return self if other > 0 else -self
 
+    def __pow__(self, exponent: int) -> Infinity:
+        return self if exponent % 2 else INFINITY
+
     def __lt__(self, other: object) -> bool:
         return self.sign < 0 and other is not self
 
@@ -275,15 +278,11 @@ class Interval:
 
     def min(self, other: IntervalLike) -> Interval:
         """The range of the lesser of two values."""
-        return self._elementwise(other, min)
+        return self._combined(other, min)
 
     def max(self, other: IntervalLike) -> Interval:
         """The range of the greater of two values."""
-        return self._elementwise(other, max)
-
-    def _elementwise(self, other: IntervalLike, choose: Callable[[End, End], End]) -> Interval:
-        mine, others = self.ends, Interval.of(other).ends
-        return Interval.from_range((choose(mine[0], others[0]), choose(mine[1], others[1])))
+        return self._combined(other, max)
 
     def _combined(self, other: IntervalLike, operation: Callable[[End, End], End]) -> Interval:
         """The hull over the corners: right for operations that are monotone in each argument."""

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain, product
-from typing import Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from simplifier.bounds.context import UNBOUNDED, Constraints, Context, term_by_term
 from simplifier.bounds.interval import Infinity, Range, meet
-from simplifier.bounds.ranges import definition, product_range, ranges_as_written
+from simplifier.bounds.ranges import definition, inequalities, product_range, ranges_as_written
 from simplifier.expr import operations
 from simplifier.expr.form import (
     EXTREMA,
@@ -120,7 +120,7 @@ class _Bounding:
         self._facts: dict[Atom, list[Form]] = {}
         """Inequalities between several atoms, by atom; so are all forms that are at least 0."""
         for form, ends in self._known:
-            for known in _inequalities(form, ends):
+            for known in inequalities(form, ends):
                 for atom in form.terms:
                     self._facts.setdefault(atom, []).append(known)
 
@@ -141,9 +141,7 @@ class _Bounding:
         rows = [*(value - end for end in found.lower), *(end - value for end in found.upper)]
         return _ends_in(self._undominated(rows))
 
-    def quotients(
-        self, numerator: Form, divisor: Form, numerators: ParametricEnds
-    ) -> ParametricEnds:
+    def quotients(self, numerator: Form, divisor: Form, ends: ParametricEnds) -> ParametricEnds:
         """The ends of ``floor(A/B)``, which grows with ``A`` where ``B`` is positive.
 
         Ends of ``A`` over ``B``, too, may have such quotients: with ``n <= X*Y - 1``,
@@ -152,12 +150,12 @@ class _Bounding:
         if self.range_of(divisor)[0] <= 0:
             return ParametricEnds()
         if self.is_fixed(divisor):
-            return numerators.of_each(lambda end: _quotient(end, divisor))
+            return ends.of_each(lambda end: _quotient(end, divisor))
         if not numerator.is_affine:
             return ParametricEnds()
         names = self._parameters.union(variables_of((divisor,)))
-        ends = _Bounding(self._context, names, self._constraints).ends_of(numerator, UNBOUNDED)
-        found = ends.of_each(lambda end: self._context.canonical(_quotient(end, divisor)))
+        finer = _Bounding(self._context, names, self._constraints).ends_of(numerator, UNBOUNDED)
+        found = finer.of_each(lambda end: self._context.canonical(_quotient(end, divisor)))
         return ParametricEnds(*(tuple(filter(self.is_fixed, side)) for side in found))
 
     def range_of(self, form: Form) -> Range:
@@ -187,18 +185,17 @@ class _Bounding:
         return {atom: n for atom, n in form.terms.items() if not self._is_fixed(atom)}
 
     def _of_atom(self, atom: Atom) -> ParametricEnds:
-        make = _OPERATIONS.get(atom.kind)
-        return (
-            ParametricEnds()
-            if make is None
-            else make(self, atom, [*map(self._of_form, atom.arguments)])
-        )
+        make = self._operations.get(atom.kind)
+        if make is None:
+            return ParametricEnds()
+        return make(self, atom, [*map(self._of_form, atom.arguments)])
 
     def _of_form(self, form: Form) -> ParametricEnds:
         """The ends of a sum, whose atoms have theirs."""
         if self.is_fixed(form):
             return ParametricEnds((form,), (form,))
-        rows = [*self._about(form), *_equal(form, Form(0, {_VALUE: 1}))]
+        value = Form(0, {_VALUE: 1})
+        rows = [*self._about(form), form - value, value - form]
         counts = Counter(atom for row in rows for atom in self._free(row))
         del counts[_VALUE]
         for atom in sorted(counts, key=lambda atom: (counts[atom], atom.order)):
@@ -230,7 +227,7 @@ class _Bounding:
         for form, ends in definition(atom):
             free = self._free(form)
             if any(other is not atom and self._is_linked(other, seen) for other in free):
-                yield from _inequalities(form, ends)
+                yield from inequalities(form, ends)
 
     def _is_linked(self, atom: Atom, seen: set[Atom]) -> bool:
         """Whether an atom was seen, or a fact relates it to another that is not a parameter."""
@@ -253,6 +250,76 @@ class _Bounding:
             return form.constant >= 0
         return self._context.range_of(self._context.canonical(form))[0] >= 0
 
+    # Operations, by the ends of their operands.
+
+    def _of_quotient(self, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        return self.quotients(atom.arguments[0], atom.arguments[1], operands[0])
+
+    def _of_ceiling(self, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        """``ceil(A/B)`` is ``-floor(-A/B)``."""
+        numerator, divisor = atom.arguments
+        return self.quotients(-numerator, divisor, operands[0].turned).turned
+
+    def _of_remainder(self, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        """``A mod B`` lies in ``[0, B - 1]`` where ``B`` is positive, and is at most ``A >= 0``."""
+        numerator, divisor = atom.arguments
+        if self.range_of(divisor)[0] <= 0:
+            return ParametricEnds()
+        upper = tuple(end - 1 for end in operands[1].upper)
+        more = operands[0].upper if self.range_of(numerator)[0] >= 0 else ()
+        return ParametricEnds((ZERO,), (*upper, *more))
+
+    def _of_maximum(self, _: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        """The greatest value is at least all lower ends, and at most the greatest upper end."""
+        lower = tuple(end for each in operands for end in each.lower)
+        return ParametricEnds(lower, _of_upper(operands, operations.maximum))
+
+    def _of_minimum(self, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        return self._of_maximum(atom, [each.turned for each in operands]).turned
+
+    def _of_choice(self, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        """One of two values lies between the least lower end and the greatest upper end.
+
+        The ends are for all values of parameters, also where one of the two has no value.
+        """
+        if not all(map(self.is_defined, atom.arguments)):
+            return ParametricEnds()
+        chosen = operands[1:]
+        lower = self._of_minimum(atom, chosen).lower
+        return ParametricEnds(lower, self._of_maximum(atom, chosen).upper)
+
+    def _of_product(self, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
+        """A product grows with each factor where the others are not negative."""
+        fixed = [factor for factor in atom.arguments if self.is_fixed(factor)]
+        others = [at for at, factor in enumerate(atom.arguments) if factor not in fixed]
+        scale = operations.product(fixed)
+        if len(others) == 1:
+            low, high = reduce(product_range, map(self.range_of, fixed))
+            (at,) = others
+            if low >= 0:
+                return operands[at].of_each(lambda end: operations.product((scale, end)))
+            if high <= 0:
+                positive = operands[at].of_each(lambda end: operations.product((-scale, end)))
+                return positive.turned
+        if any(self.range_of(factor)[0] < 0 for factor in atom.arguments):
+            return ParametricEnds()
+        return ParametricEnds((ZERO,), _of_upper(operands, operations.product))
+
+    _operations: ClassVar[
+        Mapping[AtomKind, Callable[[Any, Atom, list[ParametricEnds]], ParametricEnds]]
+    ] = {
+        AtomKind.FLOORDIV: _of_quotient,
+        AtomKind.QUOTIENT: _of_quotient,
+        AtomKind.CEILDIV: _of_ceiling,
+        AtomKind.MOD: _of_remainder,
+        AtomKind.MAX: _of_maximum,
+        AtomKind.MIN: _of_minimum,
+        AtomKind.PRODUCT: _of_product,
+        AtomKind.SELECT: _of_choice,
+        AtomKind.SUM: lambda _self, _atom, operands: operands[0],
+    }
+    """For each kind of operation its ends; those of others are numbers."""
+
 
 def _is_short(form: Form) -> bool:
     return form.depth <= MAX_END_SIZE and len(postorder((form,))) <= MAX_END_SIZE
@@ -274,25 +341,10 @@ def _known(context: Context, constraints: Constraints) -> tuple[tuple[Form, Rang
 # Inequalities: forms that are at least 0.
 
 
-def _inequalities(form: Form, ends: Range) -> Iterator[Form]:
-    lower, upper = ends
-    if not isinstance(lower, Infinity):
-        yield form.plus_constant(-lower)
-    if not isinstance(upper, Infinity):
-        yield (-form).plus_constant(upper)
-
-
-def _equal(left: Form, right: Form) -> tuple[Form, Form]:
-    return left - right, right - left
-
-
 def _in_lowest_terms(row: Form) -> Form:
     """The inequality divided by its common factor, and rounded: its terms are integers."""
     common = content(row)
-    if common < 2:  # noqa: PLR2004 - nothing in common
-        return row
-    terms = Form(0, row.terms).exactly_divided(common)
-    return terms.plus_constant(row.constant // common)
+    return row.exactly_divided(common) if common > 1 else row
 
 
 def _eliminated(rows: Sequence[Form], atom: Atom) -> list[Form]:
@@ -306,86 +358,13 @@ def _eliminated(rows: Sequence[Form], atom: Atom) -> list[Form]:
 
 def _ends_in(rows: Iterable[Form]) -> ParametricEnds:
     """The ends that inequalities leave to the value."""
-    lower: list[Form] = []
-    upper: list[Form] = []
-    for row in rows:
-        factor = row.terms.get(_VALUE, 0)
-        side, end = (upper, row.without(_VALUE)) if factor < 0 else (lower, row.without(_VALUE))
-        if factor:
-            quotient = _quotient(end, constant(abs(factor)))
-            side.append(quotient if factor < 0 else -quotient)
-    return ParametricEnds(tuple(lower), tuple(upper))
-
-
-# Operations, by the ends of their operands.
+    ends = [(row.terms.get(_VALUE, 0), row.without(_VALUE)) for row in rows]
+    lower = tuple(-(end // factor) for factor, end in ends if factor > 0)
+    return ParametricEnds(lower, tuple(end // -factor for factor, end in ends if factor < 0))
 
 
 def _quotient(numerator: Form, divisor: Form) -> Form:
     return numerator if divisor == ONE else operations.floordiv(numerator, divisor)
-
-
-def _of_quotient(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
-    return bounding.quotients(atom.arguments[0], atom.arguments[1], operands[0])
-
-
-def _of_ceiling(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
-    """``ceil(A/B)`` is ``-floor(-A/B)``."""
-    numerator, divisor = atom.arguments
-    return bounding.quotients(-numerator, divisor, operands[0].turned).turned
-
-
-def _of_remainder(
-    bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]
-) -> ParametricEnds:
-    """``A mod B`` lies in ``[0, B - 1]`` where ``B`` is positive, and is at most ``A >= 0``."""
-    numerator, divisor = atom.arguments
-    if bounding.range_of(divisor)[0] <= 0:
-        return ParametricEnds()
-    upper = tuple(end - 1 for end in operands[1].upper)
-    more = operands[0].upper if bounding.range_of(numerator)[0] >= 0 else ()
-    return ParametricEnds((ZERO,), (*upper, *more))
-
-
-def _of_maximum(
-    _bounding: _Bounding, _atom: Atom, operands: list[ParametricEnds]
-) -> ParametricEnds:
-    """The greatest value is at least all lower ends, and at most the greatest upper end."""
-    lower = tuple(end for each in operands for end in each.lower)
-    return ParametricEnds(lower, _of_upper(operands, operations.maximum))
-
-
-def _of_minimum(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
-    return _of_maximum(bounding, atom, [each.turned for each in operands]).turned
-
-
-def _of_choice(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
-    """One of two values lies between the least lower end and the greatest upper end.
-
-    The ends are for all values of parameters, also where one of the two has no value.
-    """
-    if not all(map(bounding.is_defined, atom.arguments)):
-        return ParametricEnds()
-    chosen = operands[1:]
-    lower = _of_minimum(bounding, atom, chosen).lower
-    return ParametricEnds(lower, _of_maximum(bounding, atom, chosen).upper)
-
-
-def _of_product(bounding: _Bounding, atom: Atom, operands: list[ParametricEnds]) -> ParametricEnds:
-    """A product grows with each factor where the others are not negative."""
-    fixed = [factor for factor in atom.arguments if bounding.is_fixed(factor)]
-    others = [at for at, factor in enumerate(atom.arguments) if factor not in fixed]
-    scale = operations.product(fixed)
-    if len(others) == 1:
-        low, high = reduce(product_range, map(bounding.range_of, fixed))
-        (at,) = others
-        if low >= 0:
-            return operands[at].of_each(lambda end: operations.product((scale, end)))
-        if high <= 0:
-            positive = operands[at].of_each(lambda end: operations.product((-scale, end)))
-            return positive.turned
-    if any(bounding.range_of(factor)[0] < 0 for factor in atom.arguments):
-        return ParametricEnds()
-    return ParametricEnds((ZERO,), _of_upper(operands, operations.product))
 
 
 def _of_upper(
@@ -394,19 +373,3 @@ def _of_upper(
     """An operation on the upper ends, if all operands have one."""
     known = [end for end in (each.least for each in operands) if end is not None]
     return (make(known),) if len(known) == len(operands) else ()
-
-
-_OPERATIONS: Final[
-    Mapping[AtomKind, Callable[[_Bounding, Atom, list[ParametricEnds]], ParametricEnds]]
-] = {
-    AtomKind.FLOORDIV: _of_quotient,
-    AtomKind.QUOTIENT: _of_quotient,
-    AtomKind.CEILDIV: _of_ceiling,
-    AtomKind.MOD: _of_remainder,
-    AtomKind.MAX: _of_maximum,
-    AtomKind.MIN: _of_minimum,
-    AtomKind.PRODUCT: _of_product,
-    AtomKind.SELECT: _of_choice,
-    AtomKind.SUM: lambda _bounding, _atom, operands: operands[0],
-}
-"""For each kind of operation its ends; those of others are numbers."""

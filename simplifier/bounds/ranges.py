@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, reduce
 from itertools import count
 from math import lcm
 from operator import attrgetter, mul
@@ -66,34 +67,29 @@ def range_of(context: Context, form: Form, depth: int = MAX_RANGE_DEPTH) -> Rang
     return ends
 
 
-def _readings(
-    context: Context, form: Form, plain: Range, depth: int
-) -> Iterator[tuple[Law, Range]]:
+def _readings(context: Context, form: Form, plain: Range, depth: int) -> Iterator[Reading]:
     if not depth or is_deep(form):
         return
+    is_outermost = depth == MAX_RANGE_DEPTH
     kinds = {atom.kind for atom in form.terms}
     if FLOORDIV in kinds and not is_crowded(form):
         # m*x - m*c*floor(x/c) is m times a digit.
         yield law.DIGIT_RANGE, context.view(form).ends()
-        if (
-            depth == MAX_RANGE_DEPTH
-            or isinstance(plain[0], Infinity)
-            or isinstance(plain[1], Infinity)
-        ):
+        if is_outermost or plain[0] is NEGATIVE_INFINITY or plain[1] is INFINITY:
             yield from _without_rounding(context, form, depth)
-        if depth == MAX_RANGE_DEPTH:
+        if is_outermost:
             yield from _without_any_rounding(context, form, depth)
     if MAX in kinds:
         yield from _by_maxima(context, form, depth)
     if AtomKind.PRODUCT in kinds:
         yield from _by_common_factor(context, form, depth)
         yield from _by_symbolic_digits(context, form, depth)
-        yield from _by_multiplied_facts(context, form, plain, depth)
-    if AtomKind.QUOTIENT in kinds and depth == MAX_RANGE_DEPTH:
+    if is_outermost and (AtomKind.PRODUCT in kinds or AtomKind.QUOTIENT in kinds):
+        yield from _by_multiplied_facts(context, form, plain)
         yield from with_what_is_beside(context, form)
     if context.facts:
         yield from _by_facts(context, form, depth)
-        if depth == MAX_RANGE_DEPTH:
+        if is_outermost:
             yield from _by_facts_together(context, form)
 
 
@@ -107,7 +103,8 @@ def _without_rounding(context: Context, form: Form, depth: int) -> Iterator[Read
         if atom.kind is not FLOORDIV or not factor % divisor:
             continue
         exact = form.without(atom).times(divisor).plus(atom.numerator, factor)
-        if context.facts_about(exact) or any(inner in form.terms for inner in atom.numerator.terms):
+        meets_inner = any(inner in form.terms for inner in atom.numerator.terms)
+        if meets_inner or any(fact.multiple_in(exact) for fact in context.facts):
             lower, upper = range_of(context, exact, depth - 1)
             if factor > 0:
                 lower = lower - factor * (divisor - 1)
@@ -145,9 +142,8 @@ def _has_single_quotient(view: DigitView) -> bool:
 def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """Ranges by the branches of the first maximum; at the top, of every one."""
     found = digits.maxima(form)
-    for atom in (
-        found if depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED else found[:1]
-    ):
+    looks_at_all = depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED
+    for atom in found if looks_at_all else found[:1]:
         lemma = law.BRANCHES_RANGE if form.terms[atom] > 0 else law.BRANCHES_RANGE_NEGATIVE
         yield lemma, _by_branches(context, form, atom, depth - 1)
 
@@ -204,16 +200,13 @@ def _linear_facts(context: Context) -> LinearFacts:
     return LinearFacts(context.facts)
 
 
-def _by_multiplied_facts(
-    context: Context, form: Form, plain: Range, depth: int
-) -> Iterator[Reading]:
-    """Bounds of factors by facts take the place of their products; once, where an end is open."""
-    if depth < MAX_RANGE_DEPTH:
-        return
+def _by_multiplied_facts(context: Context, form: Form, plain: Range) -> Iterator[Reading]:
+    """Bounds of factors by facts take the place of their products, where an end is open."""
+    depth = MAX_RANGE_DEPTH - 1
     if plain[1] == INFINITY and (bound := at_most(context, form)) is not None:
-        yield law.MULTIPLIED_FACT, (NEGATIVE_INFINITY, range_of(context, bound, depth - 1)[1])
+        yield law.MULTIPLIED_FACT, (NEGATIVE_INFINITY, range_of(context, bound, depth)[1])
     if plain[0] == NEGATIVE_INFINITY and (bound := at_most(context, -form)) is not None:
-        yield law.MULTIPLIED_FACT, (-range_of(context, bound, depth - 1)[1], INFINITY)
+        yield law.MULTIPLIED_FACT, (-range_of(context, bound, depth)[1], INFINITY)
 
 
 def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Reading]:
@@ -291,27 +284,18 @@ def _bounded(lower: End, upper: End) -> Range:
 
 def monomial_range(context: Context, atoms: Iterable[Atom]) -> Range:
     """The range of a product of atoms; a power by its parity."""
-    exponents: dict[Atom, int] = {}
-    for atom in atoms:
-        exponents[atom] = exponents.get(atom, 0) + 1
     ends: Range = (1, 1)
-    for atom, exponent in exponents.items():
+    for atom, exponent in Counter(atoms).items():
         context.used(law.POWER_RANGE if exponent > 1 else law.PRODUCT_RANGE)
         ends = product_range(ends, _power_range(context.ranges[atom], exponent))
     return ends
 
 
 def _power_range(ends: Range, exponent: int) -> Range:
-    low, high = (_power(end, exponent) for end in ends)
+    low, high = (end**exponent for end in ends)
     if exponent % 2 or ends[0] >= 0:
         return _bounded(low, high)
     return _bounded(high, low) if ends[1] <= 0 else _bounded(0, max(low, high))
-
-
-def _power(end: End, exponent: int) -> End:
-    if isinstance(end, Infinity):
-        return INFINITY if end.sign > 0 or exponent % 2 == 0 else NEGATIVE_INFINITY
-    return end**exponent
 
 
 def range_as_written(context: Context, form: Form) -> Range:
@@ -484,6 +468,15 @@ class LinearFacts:
                     seen.update(new)
                     waiting += new
         return list(found.values())
+
+
+def inequalities(form: Form, ends: Range) -> Iterator[Form]:
+    """Forms that are at least 0 because a form lies in a range."""
+    lower, upper = ends
+    if not isinstance(lower, Infinity):
+        yield form.plus_constant(-lower)
+    if not isinstance(upper, Infinity):
+        yield (-form).plus_constant(upper)
 
 
 def definition(atom: Atom) -> Iterator[tuple[Form, Range]]:
@@ -771,7 +764,7 @@ def at_most(context: Context, form: Form) -> Form | None:
 
 
 class _FactLimits:
-    """Forms that are at most 0 by facts that compare polynomials, by the atoms in them.
+    """Forms that are at least 0 by facts that compare polynomials, by the atoms in them.
 
     A fact about a single atom is in its range; by bounds alone other readings are as tight.
     """
@@ -780,16 +773,13 @@ class _FactLimits:
         self._about: dict[Atom, list[Form]] = {}
         for fact in context.facts:
             if len(fact.form.terms) > 1 and fact.is_polynomial:
-                for is_upper in (True, False):
-                    for limit in _limit(fact.form, fact.ends, is_upper=is_upper):
-                        for atom in limit.terms:
-                            self._about.setdefault(atom, []).append(limit)
+                for known in inequalities(fact.form, fact.ends):
+                    for atom in known.terms:
+                        self._about.setdefault(atom, []).append(known)
 
-    def about(self, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
-        """The facts in which the atom counts positively, or negatively."""
-        for limit in self._about.get(atom, ()):
-            if (limit.terms[atom] > 0) == is_upper:
-                yield limit
+    def about(self, atom: Atom) -> Sequence[Form]:
+        """The facts in which the atom occurs."""
+        return self._about.get(atom, ())
 
     def may_multiply(self, atom: Atom) -> bool:
         """Whether an atom is a product, and some fact is about a factor of it."""
@@ -799,13 +789,17 @@ class _FactLimits:
 
 def _bounded_by_products(context: Context, form: Form, known: _FactLimits) -> Form | None:
     """A form that is nowhere less, by facts and by bounds; ``None`` if no fact helps."""
+
+    def by_bounds(atom: Atom) -> Iterator[Form]:
+        return inequalities(Form(0, {atom: 1}), context.known_range(atom))
+
     is_by_fact = False
     for _ in form.terms:
         shorter = next(_steps(context, form, known.about), None)
         if shorter is not None:
             is_by_fact = True
         else:
-            shorter = next(_steps(context, form, partial(_bound_of, context)), None)
+            shorter = next(_steps(context, form, by_bounds), None)
         if shorter is None:
             break
         form = shorter
@@ -813,9 +807,9 @@ def _bounded_by_products(context: Context, form: Form, known: _FactLimits) -> Fo
 
 
 def _steps(
-    context: Context, form: Form, limits_of: Callable[..., Iterator[Form]]
+    context: Context, form: Form, known_of: Callable[[Atom], Iterable[Form]]
 ) -> Iterator[Form]:
-    """Shorter forms that are nowhere less, by one limit each."""
+    """Shorter forms that are nowhere less, by one form each that is at least 0."""
     products = {digits.factors(atom): atom for atom in form.terms}
     for parts in sorted(products, key=len, reverse=True):
         atom = products[parts]
@@ -823,11 +817,11 @@ def _steps(
         for factor in dict.fromkeys(parts) if len(parts) > 1 else ():
             others = list(parts)
             others.remove(factor)
-            for limit in limits_of(factor, is_upper=value > 0):
-                count, remainder = divmod(value, limit.terms[factor])
-                if not remainder and _may_shorten(products, others, limit, factor):
-                    added = limit.times(-count)
-                    yield from _with_added(context, form, atom, others, added)
+            for known in known_of(factor):
+                count, remainder = divmod(-value, known.terms[factor])
+                is_multiple = count > 0 and not remainder
+                if is_multiple and _may_shorten(products, others, known, factor):
+                    yield from _with_added(context, form, atom, others, known.times(count))
 
 
 def _may_shorten(
@@ -850,16 +844,3 @@ def _with_added(
         shorter = form.plus(context.product(scale, limit))
         if atom not in shorter.terms and len(shorter.terms) < len(form.terms):
             yield shorter
-
-
-def _bound_of(context: Context, atom: Atom, *, is_upper: bool) -> Iterator[Form]:
-    """A form that is at most 0 by a bound of an atom."""
-    return _limit(Form(0, {atom: 1}), context.known_range(atom), is_upper=is_upper)
-
-
-def _limit(form: Form, ends: Range, *, is_upper: bool) -> Iterator[Form]:
-    """The form less its upper end, or its lower end less the form; nothing if that is infinite."""
-    end: End = ends[is_upper]
-    if not isinstance(end, Infinity):
-        limit = form.plus_constant(-end)
-        yield limit if is_upper else -limit

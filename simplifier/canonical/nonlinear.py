@@ -152,8 +152,8 @@ def _without_common_atom(context: Context, numerator: Form, divisor: Form) -> Di
     for atom in digits.factors(next(iter(divisor.terms))):
         if all(atom in digits.factors(each) for each in (*numerator.terms, *divisor.terms)):
             context.fired(law.CANCELLATION)
-            numerator = digits.cofactor(context, numerator, atom)
-            return numerator, digits.cofactor(context, divisor, atom)
+            wholes = [digits.multiples(context, each, (atom,))[0] for each in (numerator, divisor)]
+            return wholes[0], wholes[1]
     return None
 
 

@@ -562,6 +562,18 @@ def negated(condition: Form) -> Atom | None:
     return None
 
 
+def factors(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms that a monomial multiplies; a product of sums, as it is spelled, counts as one."""
+    if atom.kind is not AtomKind.PRODUCT:
+        return (atom,)
+    found: list[Atom] = []
+    for argument in atom.arguments:
+        if argument.constant or len(argument.terms) > 1:
+            return (atom,)
+        found += argument.terms
+    return tuple(found)
+
+
 def variables_of(forms: Iterable[Form]) -> Iterator[str]:
     """Names of the variables that occur, each once."""
     return (atom.name for atom in postorder(forms) if atom.kind is VARIABLE)
