@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from ops.hlo.true_sizes import size_origins as size_origins
     from ops.hlo.true_sizes import true_sizes as true_sizes
 else:
-    from ops.hlo.true_sizes import (
-        true_sizes as true_sizes,
-    )  # which would be its module, once that is loaded
+    # Else the module of this name would take its place, once it is loaded.
+    from ops.hlo.true_sizes import true_sizes as true_sizes
 
     __all__, __getattr__, __dir__ = exports(__name__)
