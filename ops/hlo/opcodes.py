@@ -103,21 +103,14 @@ def _sugar(name: str) -> Opcode | None:
     return Opcode(Arity(1), (), _ASYNC, sugar=(operation, part))
 
 
-_UNARY = """
-    ceil copy count-leading-zeros floor negate not popcnt round-nearest-afz round-nearest-even
-    sign
+_LIKE_OPERANDS = """
+ceil copy count-leading-zeros floor negate not popcnt round-nearest-afz round-nearest-even sign | 1
+acos acosh asin asinh atan atanh cbrt cosh cosine erf exponential exponential-minus-one log \
+    log-plus-one logistic rsqrt sine sinh sqrt tan tanh | 1 | | result_accuracy
+add and atan2 divide maximum minimum mulhi multiply or power remainder shift-left \
+    shift-right-arithmetic shift-right-logical subtract xor | 2
 """
-_ACCURATE = """
-    acos acosh asin asinh atan atanh cbrt cosh cosine erf exponential exponential-minus-one log
-    log-plus-one logistic rsqrt sine sinh sqrt tan tanh
-"""
-_BINARY = """
-    add and atan2 divide maximum minimum mulhi multiply or power remainder shift-left
-    shift-right-arithmetic shift-right-logical subtract xor
-"""
-
-LIKE_OPERANDS = frozenset([*_UNARY.split(), *_ACCURATE.split(), *_BINARY.split()])
-"""The opcodes whose result has the shape of every operand."""
+"""The rows of the table below whose results have the shape of every operand."""
 
 REARRANGE: Final = frozenset(("bitcast", "copy", "reshape", "reverse", "transpose"))
 """The opcodes whose result has all elements of the operand, maybe at other places."""
@@ -134,10 +127,7 @@ FIRST_START: Final[Mapping[str, int]] = {"dynamic-slice": 1, "dynamic-update-sli
 CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
 """Opcode -> the attribute that holds the computation, for calls with all operands as arguments."""
 
-_TABLE = f"""
-{" ".join(_UNARY.split())} | 1
-{" ".join(_ACCURATE.split())} | 1 | | result_accuracy
-{" ".join(_BINARY.split())} | 2
+_TABLE = """
 constant parameter partition-id replica-id | 0
 after-all tuple | 0..
 abs all-gather-done all-reduce-done bitcast bitcast-convert collective-permute-done convert \
@@ -218,16 +208,20 @@ while | 1 | condition body
 """Opcodes | number of operands | attributes that each must have | attributes that it may have."""
 
 
-def _rows() -> Iterator[tuple[str, Opcode]]:
-    for line in _TABLE.strip().splitlines():
+def _rows(table: str) -> Iterator[tuple[str, Opcode]]:
+    for line in table.strip().splitlines():
         names, operands, *attributes = line.split("|")
         required, optional = (tuple(part.split()) for part in (*attributes, "", "")[:2])
         opcode = Opcode(Arity.parse(operands.strip()), required, optional)
         yield from ((name, opcode) for name in names.split())
 
 
-OPCODES: dict[str, Opcode] = dict(sorted(_rows()))
+OPCODES: dict[str, Opcode] = dict(sorted([*_rows(_LIKE_OPERANDS), *_rows(_TABLE)]))
 """All opcodes by name; :func:`find_opcode` also finds parts of asynchronous operations."""
+
+
+LIKE_OPERANDS = frozenset(name for name, _ in _rows(_LIKE_OPERANDS))
+"""The opcodes whose result has the shape of every operand."""
 
 
 # Finding instructions and computations: by exact name, by a pattern with `*`, by near names.
