@@ -14,7 +14,7 @@ from ops.hlo.attributes import Codec, Reference, read_value
 from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
-from ops.hlo.module import Computation, Instruction, detached, with_copies
+from ops.hlo.module import Computation, Instruction, attributes_with_copies, detached
 from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
 from ops.hlo.shape_inference import infer_shape
 from ops.hlo.verifier import verify
@@ -414,11 +414,7 @@ def copy_of(
     called: Mapping[Computation, Computation],
 ) -> Instruction:
     """A copy that belongs to no computation yet."""
-    attributes = {
-        key: with_copies(value, called)
-        for key, value in instruction.attributes.items()
-        if key != CONTROL
-    }
+    attributes = attributes_with_copies(instruction, called, without={CONTROL})
     attributes |= {CONTROL: waits} if waits else {}
     return detached(instruction, name=name, operands=operands, attributes=attributes)
 

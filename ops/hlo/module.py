@@ -7,7 +7,7 @@ computations are equal only to themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from itertools import chain
@@ -464,7 +464,7 @@ def _copies(
     """Copies that belong to no computation, and read, call and follow copies."""
     copies: dict[Any, Any] = dict(computations)
     for each in instructions:
-        attributes = {name: with_copies(value, copies) for name, value in each.attributes.items()}
+        attributes = attributes_with_copies(each, copies)
         operands = with_copies(each.operands, copies)
         copies[each] = detached(each, operands=operands, attributes=attributes)
     return {each: copies[each] for each in instructions}
@@ -486,6 +486,14 @@ def with_copies(value: Any, copies: Mapping[Any, Any]) -> Any:  # noqa: ANN401  
     if isinstance(value, tuple):
         return tuple(with_copies(each, copies) for each in cast("tuple[Any, ...]", value))
     return copies.get(value, value) if isinstance(value, Instruction | Computation) else value
+
+
+def attributes_with_copies(
+    instruction: Instruction, copies: Mapping[Any, Any], without: Collection[str] = ()
+) -> dict[str, Any]:
+    """The attributes of an instruction but for some, with copies in the place of what they name."""
+    given = instruction.attributes.items()
+    return {name: with_copies(value, copies) for name, value in given if name not in without}
 
 
 def _unpickled(*fields: Any) -> Instruction:  # noqa: ANN401 - of any field

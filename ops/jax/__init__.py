@@ -10,7 +10,13 @@ from typing import Any, Final, TypeVar
 from indexing.layout import Shape, ShapeError
 from indexing.passes import Constraint
 from ops.hlo.builder import CONTROL, InstructionBuilder, legal_name
-from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction, with_copies
+from ops.hlo.module import (
+    NO_ATTRIBUTES,
+    Computation,
+    HloModule,
+    Instruction,
+    attributes_with_copies,
+)
 from ops.hlo.opcodes import neutral_element
 from ops.hlo.parser import parse
 from ops.index_maps import Size
@@ -379,15 +385,10 @@ def _copy(
     builder: InstructionBuilder, instruction: Instruction, copies: Mapping[Instruction, Instruction]
 ) -> Instruction:
     inside = {each: _computation(builder, each) for each in instruction.computations}
-    attributes = {
-        name: with_copies(value, inside)
-        for name, value in instruction.attributes.items()
-        if name not in _LEFT_OUT
-    }
     return builder.made(
         *(instruction.opcode, instruction.shape, _sizes(instruction)),
         [copies[operand] for operand in instruction.operands],
-        attributes,
+        attributes_with_copies(instruction, inside, without=_LEFT_OUT),
         literal=instruction.literal,
         number=instruction.parameter_number,
     )

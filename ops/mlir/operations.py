@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from ops.mlir.text import Attribute, AttributeReader, FunctionType, Location, MlirLexer, Type
@@ -59,14 +60,18 @@ class MlirOperation:
     types: tuple[Type, ...] = ()
     location: Location | None = None
 
+    @property
+    def blocks(self) -> Iterator[MlirBlock]:
+        """The blocks of all regions."""
+        return chain.from_iterable(self.regions)
+
     def walk(self) -> Iterator[MlirOperation]:
         """The operation and all in its regions, in order."""
         waiting: list[MlirOperation] = [self]
         while waiting:
             each = waiting.pop()
             yield each
-            inner = [op for region in each.regions for block in region for op in block.operations]
-            waiting += reversed(inner)
+            waiting += reversed([op for block in each.blocks for op in block.operations])
 
 
 @dataclass(frozen=True, slots=True)

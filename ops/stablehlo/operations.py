@@ -314,12 +314,7 @@ def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[s
         operations = [inner for each in block.operations for inner in each.walk()]
         for operation in operations:
             own.update(operation.results)
-            own.update(
-                argument.name.text
-                for region in operation.regions
-                for inner in region
-                for argument in inner.arguments
-            )
+            own |= {each.name.text for inner in operation.blocks for each in inner.arguments}
         for operation in operations:
             for name in operation.operands:
                 value = None if name.text in own else writer.find(name.text)

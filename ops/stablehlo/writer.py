@@ -120,7 +120,8 @@ class SizedBuilder(InstructionBuilder):
             return operands[0].sizes if self._keeps_shapes else None
         if opcode == "conditional":
             return self._of_branches(Instruction("", opcode, shape, (), attributes))
-        if not all(self._is_known(each) for each in operands):
+        before = ((each, number) for each in operands for number in each.shape.array_indices)
+        if any(UNBOUNDED_SIZE in self.sizes(*each) for each in before):
             return None
         made = Instruction("", opcode, shape, tuple(operands), attributes)
         found = sizes_of_result(made, self)
@@ -129,15 +130,8 @@ class SizedBuilder(InstructionBuilder):
         rows = [*zip(found, shape.arrays, strict=True)]
         if any(len(row) != array.rank for row, array in rows):
             return None
-        return closed(
-            tuple(
-                tuple(
-                    known if size == UNBOUNDED_SIZE else size
-                    for known, size in zip(row, array.dimensions, strict=True)
-                )
-                for row, array in rows
-            )
-        )
+        pairs = (zip(row, array.dimensions, strict=True) for row, array in rows)
+        return closed([[known if n == UNBOUNDED_SIZE else n for known, n in row] for row in pairs])
 
     def _of_branches(self, conditional: Instruction) -> tuple[tuple[Size, ...], ...] | None:
         """The sizes of the results of all branches, if those of each are the same."""
@@ -147,10 +141,6 @@ class SizedBuilder(InstructionBuilder):
             for root in roots
         }
         return closed(next(iter(rows))) if len(rows) == 1 else None
-
-    def _is_known(self, instruction: Instruction) -> bool:
-        arrays = range(len(instruction.shape.arrays))
-        return not any(UNBOUNDED_SIZE in self.sizes(instruction, each) for each in arrays)
 
 
 def closed(rows: Sequence[Sequence[Size | None]]) -> tuple[tuple[Size, ...], ...] | None:
@@ -554,13 +544,10 @@ class OperationWriter:
         """An operation that HLO does not have, mapped over elements."""
         shape = op.shape
         inside = self.module.builder()
+        kinds = enumerate(Shape(each.shape.element_type) for each in operands)
         scalars = [
-            inside.made(
-                *("parameter", Shape(each.shape.element_type), None),
-                number=number,
-                name=f"element{number}",
-            )
-            for number, each in enumerate(operands)
+            inside.made("parameter", scalar, None, number=number, name=f"element{number}")
+            for number, scalar in kinds
         ]
         target = {"custom_call_target": name}
         inside.made("custom-call", Shape(shape.element_type), None, scalars, target)
@@ -659,14 +646,10 @@ class ModuleWriter:
         module = _module_of(text)
         self._attributes: Mapping[str, Any] = module.attributes if module else {}
         operations = [*_inside(text)]
-        self._functions = {
-            str(each.attributes.get("sym_name", "")): each
-            for each in operations
-            if each.name == "func.func"
-        }
-        locations = {
-            name: value for name, value in text.aliases.items() if isinstance(value, Location)
-        }
+        functions = (each for each in operations if each.name == "func.func")
+        self._functions = {str(each.attributes.get("sym_name", "")): each for each in functions}
+        aliases = text.aliases.items()
+        locations = {name: value for name, value in aliases if isinstance(value, Location)}
         self.context = ModuleContext(locations, dict(_meshes(operations)))
         self.is_polymorphic = self._attributes.get("jax.uses_shape_polymorphism") is True
         is_open = self.is_polymorphic or _OPEN.search(text.source) is not None
@@ -823,9 +806,7 @@ def _inside(text: MlirModule) -> Iterator[MlirOperation]:
     """The functions and meshes of a text, in a module or not."""
     for each in text.operations:
         if each.name in _MODULES:
-            yield from (
-                op for region in each.regions for block in region for op in block.operations
-            )
+            yield from (op for block in each.blocks for op in block.operations)
         else:
             yield each
 
