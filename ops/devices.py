@@ -481,11 +481,8 @@ class JointIndexing:
         dims, ranges, runtime = self.domain.by_role(self.domain.identifiers)
         element = self.element
         deciding = {*runtime} - {*forms.variables_of(element.forms)}
-        kept = (
-            pair
-            for pair in self.domain.constraints
-            if deciding.isdisjoint(forms.variables_of(pair[:1]))
-        )
+        pairs = self.domain.constraints
+        kept = (pair for pair in pairs if deciding.isdisjoint(forms.variables_of(pair[:1])))
         wider = IndexingMap.from_forms(element.forms, self.domain.with_constraints(kept))
         return self.element_as(arranged(wider, dims, ranges + runtime))
 
@@ -542,24 +539,17 @@ def _separated(joint: JointIndexing) -> Separated:
     wide = IndexingMap.from_forms([*wanted, *kept], joint.domain)
     narrow = arranged(wide, dims, ranges, [*own, *runtime]).without_unused_symbols()
     results, domain = iter(narrow.forms), narrow.domain
-    (element, holder), *values = [
-        (
-            tuple(islice(results, len(part.coordinates))),
-            tuple(islice(results, len(_elsewhere(part, joint)))),
-        )
-        for part in joint.parts
-    ]
+    counts = ((len(part.coordinates), len(_elsewhere(part, joint))) for part in joint.parts)
+    (element, holder), *values = [[(*islice(results, n),) for n in pair] for pair in counts]
     dropped = wide.unused_symbols()[2]
     runtime = (
         (source, _over(domain, index), _over(domain, on) if on else None)
         for number, (source, (index, on)) in enumerate(zip(joint.sources, values, strict=True))
         if number not in dropped
     )
-    return Separated(
-        IndexingMap.from_forms(element, domain),
-        _over(domain, holder) if holder else None,
-        (*((joint.own, _over(domain, ()), None) for _ in own), *runtime),
-    )
+    devices = ((joint.own, _over(domain, ()), None) for _ in own)
+    replica = _over(domain, holder) if holder else None
+    return Separated(IndexingMap.from_forms(element, domain), replica, (*devices, *runtime))
 
 
 def _over(domain: Domain, results: Iterable[Form]) -> IndexingMap:

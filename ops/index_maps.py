@@ -351,10 +351,8 @@ def shown_sizes(sizes: Iterable[SizeLike]) -> tuple[sympy.Expr | int, ...]:
 
 
 def _named(size: Form) -> Form:
-    names = {
-        identifier: forms.variable(identifier.removeprefix(PARAMETER))
-        for identifier in forms.variables_of((size,))
-    }
+    own = forms.variables_of((size,))
+    names = {each: forms.variable(each.removeprefix(PARAMETER)) for each in own}
     return forms.substitute((size,), names)[0]
 
 
@@ -429,11 +427,8 @@ def met(one: Interval | Ends, other: Interval | Ends) -> Interval | Ends:
 def _ends(interval: Interval | Ends) -> Ends:
     if isinstance(interval, Ends):
         return interval
-    lower, upper = interval.lower, interval.upper
-    return Ends(
-        None if lower is None else forms.constant(lower),
-        None if upper is None else forms.constant(upper),
-    )
+    ends = (interval.lower, interval.upper)
+    return Ends(*(None if end is None else forms.constant(end) for end in ends))
 
 
 def inside(form: Form, interval: Interval | Ends) -> list[Constraint]:
@@ -482,11 +477,8 @@ def _last_index(size: Form) -> Form:
 
 def parameters_in(used: Iterable[Form], sizes: Iterable[Extent]) -> tuple[Variable, ...]:
     """The parameters that forms use, with the bounds that follow from sizes not being negative."""
-    names = {
-        name.removeprefix(PARAMETER)
-        for name in forms.variables_of(used)
-        if name.startswith(PARAMETER)
-    }
+    own = (each for each in forms.variables_of(used) if each.startswith(PARAMETER))
+    names = {each.removeprefix(PARAMETER) for each in own}
     forms_of_sizes = (size for size in map(_form_of_extent, sizes) if size is not None)
     bounded = (each for size in forms_of_sizes for each in passes.counted(size))
     return passes.united((*(Variable((None, None), name) for name in sorted(names)), *bounded))

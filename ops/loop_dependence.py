@@ -100,12 +100,12 @@ class Loop:
 
     # How often it runs.
 
-    @property
+    @cached_property
     def trip_count(self) -> int | None:
         """Number of iterations; ``None`` if it is not known, and ``unknown`` says why."""
         if self._counted:
             return self._counted.trip_count
-        return 0 if self._never_runs else None
+        return 0 if never_runs(self.instruction) else None
 
     @cached_property
     def unknown(self) -> str:
@@ -127,10 +127,6 @@ class Loop:
     @cached_property
     def _counted(self) -> CountedLoop | None:
         return counted_loop(self.instruction)
-
-    @cached_property
-    def _never_runs(self) -> bool:
-        return never_runs(self.instruction)
 
     def __str__(self) -> str:
         name = f"%{self.instruction.name}"
@@ -517,15 +513,11 @@ class InPlaceUpdate:
     def of(cls, writes: Sequence[Write], iterations: IterationSpace) -> InPlaceUpdate:
         """The update by all writes to one array."""
         found = [access for each in writes for access in iterations.writes(each)]
-        reasons = (each.approximation for each in found)
-        return cls(
-            writes[0].array,
-            tuple(each.instruction for each in writes),
-            tuple(each.elements for each in found),
-            next(filter(None, reasons), ""),
-            len(iterations.common),
-            iterations.trip_count,
-        )
+        instructions = tuple(each.instruction for each in writes)
+        reason = next((each.approximation for each in found if each.approximation), "")
+        elements, common = tuple(each.elements for each in found), len(iterations.common)
+        own = instructions, elements, reason, common, iterations.trip_count
+        return cls(writes[0].array, *own)
 
     def is_disjoint(self, *, budget: Budget = BUDGET) -> bool:
         """Whether it is certain that no two iterations write the same element."""
@@ -545,13 +537,8 @@ class InPlaceUpdate:
         second = together.apply(one, budget=budget).lexmin()
         *_, element = [(keyed.apply(one) & keyed.apply(_point(second))).lexmin()]
         names = (variable.name for variable in self.elements[0].dims)
-        return Conflict(
-            first[-1],
-            second[-1],
-            element[self._common :],
-            tuple(zip(names, first[:-1], strict=False)),
-            self.approximation,
-        )
+        common = tuple(zip(names, first[:-1], strict=False))
+        return Conflict(first[-1], second[-1], element[self._common :], common, self.approximation)
 
     def why(self, *, budget: Budget = BUDGET) -> str:
         """The reason why no two iterations write the same element, or two that may do so."""
@@ -702,13 +689,10 @@ class IterationSpace:
         """A relation between iterations without the values that they have in common."""
         every = (*self.common, self.number)
         alone = index_map([dim(len(self.common))], [each.bounds for each in every])
-        begin = IndexingMap.from_forms([dim(0)], Domain((self.number,)))
-        return (
-            IndexRelation(begin)
-            .compose(IndexRelation(alone).inverse(budget=budget), budget=budget)
-            .compose(relation, budget=budget)
-            .compose(alone, budget=budget)
-        )
+        found = IndexRelation(IndexingMap.from_forms([dim(0)], Domain((self.number,))))
+        for each in (IndexRelation(alone).inverse(budget=budget), relation, alone):
+            found = found.compose(each, budget=budget)
+        return found
 
     # Values that iterations have in common.
 

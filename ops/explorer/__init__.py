@@ -203,17 +203,12 @@ class PageData:
         """All that the page knows, as JSON."""
         module = self._views[0].fusion.computation.own_module
         lines, place = _text_of(module, self._numbers, self._number_of_view)
-        instructions = [
-            each
-            for number, view in enumerate(self._views)
-            for each in self._instructions_of(number, view, place)
-        ]
         return {
             "module": module.name if module else "",
             "file": module.file if module else "",
             "lines": lines,
             "views": [self._view(each) for each in self._views],
-            "instructions": instructions,
+            "instructions": [*self._instructions(place)],
             "indexings": self._described,
             "sources": [*self._sources],
         }
@@ -232,16 +227,14 @@ class PageData:
             "roots": [self._numbers[each] for each in view.fusion.roots],
         }
 
-    def _instructions_of(
-        self, number: int, view: ProgramView, place: Mapping[Instruction, int]
-    ) -> Iterator[Json]:
-        for each in view.fusion.instructions:
-            yield self._instruction(each, place) | {
-                "view": number,
-                "results": self._results(each, view),
-            }
-        for each in view.outside:
-            yield self._instruction(each, place) | {"view": number, "operands": [], "results": []}
+    def _instructions(self, place: Mapping[Instruction, int]) -> Iterator[Json]:
+        for number, view in enumerate(self._views):
+            for each in view.fusion.instructions:
+                results = self._results(each, view)
+                yield self._instruction(each, place) | {"view": number, "results": results}
+            for each in view.outside:
+                alone: Json = {"view": number, "operands": [], "results": []}
+                yield self._instruction(each, place) | alone
 
     def _instruction(self, instruction: Instruction, place: Mapping[Instruction, int]) -> Json:
         locations = source_locations(instruction)
@@ -251,9 +244,7 @@ class PageData:
             "opcode": instruction.opcode,
             "shape": instruction.shape.text(layout=False),
             "arrays": [
-                list(each.dimensions)
-                if each.is_array and min(each.dimensions, default=0) >= 0
-                else None
+                [*each.dimensions] if each.is_array and not each.is_unbounded else None
                 for each in instruction.shape.arrays[:MAX_OUTPUTS]
             ],
             "line": place.get(instruction, 0),

@@ -361,11 +361,9 @@ class MeshGroups:
 
     def __str__(self) -> str:
         mesh = ",".join(f"'{name}'={size}" for name, size in self.mesh)
-        order = (
-            _iota_text(self.reshape_sizes, self.permutation)
-            if self.reshape_sizes
-            else _list(self.device_ids)
-        )
+        order = _list(self.device_ids)
+        if self.reshape_sizes:
+            order = _iota_text(self.reshape_sizes, self.permutation)
         devices = f", device_ids=({order})" if order else ""
         return f"mesh[{mesh}]{devices} {{{_list(self.axes)}}}"
 
@@ -421,10 +419,8 @@ def _read_device_ids(lexer: HloLexer) -> dict[str, tuple[int, ...]]:
     lexer.expect("=", "after device_ids")
     if lexer.source.startswith("([", lexer.start):
         lexer.advance()
-        order = {
-            "reshape_sizes": _read_bracketed_sizes(lexer),
-            "permutation": _read_permutation(lexer),
-        }
+        sizes = _read_bracketed_sizes(lexer)
+        order = {"reshape_sizes": sizes, "permutation": _read_permutation(lexer)}
         lexer.expect(")", "after device_ids")
         return order
     return {"device_ids": lexer.listed(lexer.integer, "(", ")", "the devices")}
@@ -805,11 +801,8 @@ ATTRIBUTES: dict[str, Codec | Reference] = {
 } | COMMON_ATTRIBUTES
 """The codecs of the attributes of instructions; :mod:`ops.hlo.opcodes` has those of each opcode."""
 
-CALLED_ATTRIBUTES = frozenset(
-    name
-    for name, form in ATTRIBUTES.items()
-    if form in {Reference.COMPUTATION, Reference.COMPUTATIONS}
-)
+_CALLED = (Reference.COMPUTATION, Reference.COMPUTATIONS)
+CALLED_ATTRIBUTES = frozenset(name for name, form in ATTRIBUTES.items() if form in _CALLED)
 """The attributes that are computations."""
 
 MODULE_ATTRIBUTES: dict[str, Codec] = {

@@ -116,12 +116,11 @@ class ModuleDifference:
 
     def heading(self) -> tuple[str, str]:
         """A line for each of the modules."""
+        sides = zip(("---", "+++"), (self.before, self.after), self.traffic, strict=True)
         old, new = (
             f"{sign} {module.file or module.name}: {text_of_count(read)} bytes read, "
             f"{text_of_count(written)} written"
-            for sign, module, (read, written, _) in zip(
-                ("---", "+++"), (self.before, self.after), self.traffic, strict=True
-            )
+            for sign, module, (read, written, _) in sides
         )
         return old, new
 
@@ -253,12 +252,8 @@ class _Compared:
         return self._found[instruction]
 
     def _doing(self, instruction: Instruction) -> _Doing:
-        return _Doing(
-            instruction.opcode,
-            _text_of_arrays(instruction),
-            tuple(map(_text_of_arrays, instruction.operands)),
-            tuple(self._maps(instruction)),
-        )
+        shape, *operands = map(_text_of_arrays, (instruction, *instruction.operands))
+        return _Doing(instruction.opcode, shape, tuple(operands), tuple(self._maps(instruction)))
 
     def _maps(self, instruction: Instruction) -> Iterator[tuple[_Pair, tuple[str, ...]]]:
         for output in instruction.shape.array_indices:
@@ -330,11 +325,8 @@ def _changes(old: _Compared, new: _Compared) -> Iterator[Change]:
     origin = {after: before for before, after in same.items()}
     for after in new.instructions:
         before = origin.get(after)
-        found = Change(
-            before,
-            after,
-            () if before is None else tuple(_differences(old, new, before, after, same)),
-        )
+        parts = () if before is None else tuple(_differences(old, new, before, after, same))
+        found = Change(before, after, parts)
         if before is None or found.differences or before.name != after.name:
             yield found
     yield from (Change(before, None) for before in old.instructions if before not in same)
