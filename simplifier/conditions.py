@@ -43,8 +43,9 @@ class Questions(NamedTuple):
 def step(scope: Scope, form: Form, asks: Questions) -> Form:
     """The form with its conditions and selects simplified, and the form around them."""
     found = [*_readings(scope, form, asks)]
-    by_bits = (DIVIDED_BITS, divided_bits(form))
-    for reason, rearranged in ((law.JOINED, joined(form)), (law.DIVIDED, divided(form)), by_bits):
+    by_branches = (law.DIVIDED, divided(form, _divided_branches))
+    by_bits = (DIVIDED_BITS, divided(form, divided_bits))
+    for reason, rearranged in ((law.JOINED, joined(form)), by_branches, by_bits):
         if rearranged is not None:
             readings = _readings(scope, rearranged, asks)
             found += [((reason, *laws), read) for laws, read in readings]
@@ -121,20 +122,22 @@ def joined(form: Form) -> Form | None:
     return None if total is form else total
 
 
-def divided(form: Form) -> Form | None:
-    """The form with its choices divided branch by branch; ``None`` if no quotient is of a choice.
+def divided(form: Form, divide: Callable[[AtomKind, Form, Form], Form]) -> Form | None:
+    """The form with the operands of what is divided divided instead; ``None`` if there are none.
 
     >>> from simplifier.expr.text import parse_form
-    >>> print(divided(parse_form("select(x > 5, y * 4, 8) floordiv 4 + z")))
+    >>> print(divided(parse_form("select(x > 5, y * 4, 8) floordiv 4 + z"), _divided_branches))
     z + select(x >= 6, (y * 4) floordiv 4, 2)
+    >>> print(divided(parse_form("bitxor(x, y) floordiv 8 + z"), divided_bits))
+    z + bitxor(x floordiv 8, y floordiv 8)
     """
     quotients = {
-        atom: _divided_branches(atom.kind, atom.numerator, atom.arguments[1], MAX_NESTED_CHOICES)
+        atom: divide(atom.kind, atom.numerator, atom.arguments[1])
         for atom in forms.postorder((form,))
         if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD) and atom.divisor
-        if _is_choice(atom.numerator)
     }
-    return operations.replace(form, quotients) if quotients else None
+    found = _replaced(form, quotients)
+    return None if found is form else found
 
 
 def _is_choice(form: Form) -> bool:
@@ -142,7 +145,9 @@ def _is_choice(form: Form) -> bool:
     return len(form.terms) == 1 and next(iter(form.terms)).kind is AtomKind.SELECT
 
 
-def _divided_branches(kind: AtomKind, form: Form, divisor: Form, depth: int) -> Form:
+def _divided_branches(
+    kind: AtomKind, form: Form, divisor: Form, depth: int = MAX_NESTED_CHOICES
+) -> Form:
     """A quotient or remainder of a multiple of a choice, as a choice of quotients."""
     if not depth or not _is_choice(form):
         return operations.build(kind, (form, divisor))

@@ -11,7 +11,7 @@ from typing import Final
 from simplifier.bounds.context import Context
 from simplifier.bounds.interval import INFINITY, NEGATIVE_INFINITY, End, Range
 from simplifier.expr import operations
-from simplifier.expr.form import ZERO, Atom, AtomKind, Form, constant, postorder
+from simplifier.expr.form import ZERO, AtomKind, Form, constant
 from simplifier.laws.catalogue import bitwise as law
 from simplifier.limits import MAX_BITS_JOINED, MAX_NESTED_BITS
 
@@ -21,33 +21,19 @@ def bitwise(context: Context, kind: AtomKind, operands: Sequence[Form]) -> Form:
     return reduce(lambda left, right: _of_two(context, kind, left, right), operands)
 
 
-def divided_bits(form: Form) -> Form | None:
-    """The form with its functions of bits divided operand by operand; ``None`` without a quotient.
+def divided_bits(
+    kind: AtomKind, numerator: Form, divisor: Form, depth: int = MAX_NESTED_BITS
+) -> Form:
+    """A quotient or remainder of a function of bits by a power of two, divided by operands.
 
     >>> from simplifier.expr.text import parse_form
-    >>> print(divided_bits(parse_form("bitxor(x, y) floordiv 8 + z")))
-    z + bitxor(x floordiv 8, y floordiv 8)
+    >>> print(divided_bits(AtomKind.MOD, parse_form("bitxor(x, y)"), parse_form("8")))
+    bitxor(x mod 8, y mod 8)
     """
-    quotients = {
-        atom: _divided(atom.kind, atom.numerator, atom.arguments[1])
-        for atom in postorder((form,))
-        if atom.kind in (AtomKind.FLOORDIV, AtomKind.MOD)
-        if _bits_in(atom.numerator) and atom.divisor > 0 and not atom.divisor & (atom.divisor - 1)
-    }
-    return operations.replace(form, quotients) if quotients else None
-
-
-def _bits_in(form: Form) -> Atom | None:
-    """The function of bits that a form is, if it is nothing else."""
-    atom = form.only_atom
-    return atom if atom is not None and atom.kind in _BY_DIGITS else None
-
-
-def _divided(kind: AtomKind, numerator: Form, divisor: Form, depth: int = MAX_NESTED_BITS) -> Form:
-    atom = _bits_in(numerator)
-    if atom is None or not depth:
+    atom, size = numerator.only_atom, divisor.constant
+    if not depth or atom is None or atom.kind not in _BY_DIGITS or size <= 0 or size & (size - 1):
         return operations.build(kind, (numerator, divisor))
-    parts = (_divided(kind, each, divisor, depth - 1) for each in atom.arguments)
+    parts = (divided_bits(kind, each, divisor, depth - 1) for each in atom.arguments)
     return operations.bitwise(atom.kind, parts)
 
 

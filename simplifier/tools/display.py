@@ -110,10 +110,9 @@ def html_of_table(
     lines = ["".join(map(_cell, row)) for row in shown]
     if more:
         lines.append(f'<td colspan="{len(heading)}">and {more:,} more</td>')
-    body = "</tr>\n<tr>".join(lines)
     head = "".join(f"<th>{escape(name)}</th>" for name in heading)
     paragraph = f"<p>{escape(title)}</p>\n" if title else ""
-    body = f"<tr>{body}</tr>\n" if lines else ""
+    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
     table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
     return html(f"{paragraph}{table}{''.join(f'<p>{cut(text)}</p>' for text in below)}")
 
