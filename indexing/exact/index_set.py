@@ -912,11 +912,9 @@ def read_set_text(text: str, file: str = "") -> Reading:
         return Reading(hull, ())
     known = hull.by_name
     ends = {name: known[name] for name in parameters}
-    pieces = [_read_alternative(lexer, hull, ends)]
-    while lexer.accept("or"):
-        pieces.append(_read_alternative(lexer, hull, ends))
+    pieces = lexer.joined(lambda: _read_alternative(lexer, hull, ends), "or")
     lexer.finish()
-    return Reading(hull, tuple(pieces))
+    return Reading(hull, pieces)
 
 
 def _open(names: Mapping[str, None]) -> list[Variable]:

@@ -407,10 +407,7 @@ class _ShapeReader(ScanningLexer):
     def _groups(self, read: Callable[[], _T]) -> tuple[_T, ...]:
         """One or more items, each after its own opening parenthesis."""
         self.expect("(")
-        groups = [read()]
-        while self.accept("("):
-            groups.append(read())
-        return tuple(groups)
+        return self.joined(read, "(")
 
 
 _ASTERISKS = "*\u2217"

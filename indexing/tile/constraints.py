@@ -106,7 +106,12 @@ class TileConstraints:
             TextError: with line, column, and a caret under the error.
         """
         check_type(text, str, "TileConstraints.parse: the text", "a string")
-        return _parsed(text)
+        lexer, words = ExpressionLexer(text), " ".join(text.split())
+        if words in _WORDS:
+            return _WORDS[words]
+        found = _read_alternatives(lexer, _around_constraints(lexer.tokens))
+        lexer.finish()
+        return found
 
     @property
     def is_always_satisfied(self) -> bool:
@@ -134,7 +139,7 @@ class TileConstraints:
         if count > MAX_ALTERNATIVES:
             expected = f"expected at most {MAX_ALTERNATIVES}; see clauses"
             raise TileError(f"alternatives: the constraints have {count}; {expected}")
-        return reduce(_distributed, self.clauses, ((),))
+        return _clause(map(chain.from_iterable, product(*self.clauses)))
 
     def expanded(self) -> TileConstraints:
         """The same constraints with at most one clause: a disjunction of conjunctions."""
@@ -159,16 +164,13 @@ class TileConstraints:
         >>> TileConstraints.parse("6 mod a in [0, 0]").satisfied({"a": np.arange(1, 7)})
         array([ True,  True,  True, False, False,  True])
         """
-        fits = self._fits(sizes)
+        fits = _all(self._held([each.limit for each in self._given(sizes)], sizes))
         inside = {  # 1 where a size does not fit: it may divide
             name: checked_value(value, f"satisfied: {name}") * fits + (1 - fits)
             for name, value in sizes.items()
         }
         limits = self._limits()
-        values = self._values([form for form, _ in limits], inside)
-        holds = {
-            limit: _is_within(value, limit[1]) for limit, value in zip(limits, values, strict=True)
-        }
+        holds = dict(zip(limits, self._held(limits, inside), strict=True))
         rows = (_any(_all(holds[each] for each in one) for one in row) for row in self.clauses)
         found = fits & _all(rows)
         return found if hasattr(found, "dtype") and found.ndim else bool(found)
@@ -209,10 +211,10 @@ class TileConstraints:
     def _limits(self) -> list[Constraint]:
         return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(self.clauses))))
 
-    def _fits(self, sizes: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a truth value or an array
-        limits = [each.limit for each in self._given(sizes)]
+    def _held(self, limits: Sequence[Constraint], sizes: Mapping[str, Any]) -> Iterator[Any]:
+        """Whether sizes meet each limit: truth values or arrays of them."""
         values = self._values([form for form, _ in limits], sizes)
-        return _all(map(_is_within, values, (interval for _, interval in limits)))
+        return map(_is_within, values, (interval for _, interval in limits))
 
     def _given(self, sizes: Mapping[str, Any]) -> list[TileSize]:
         """The sizes whose symbols all have values."""
@@ -271,14 +273,7 @@ def _sizes_of(parts: Iterable[TileConstraints]) -> tuple[TileSize, ...]:
 # Text.
 
 
-def _parsed(text: str) -> TileConstraints:
-    lexer = ExpressionLexer(text)
-    words = {ALWAYS: TileConstraints(), NEVER: TileConstraints(((),))}
-    if " ".join(text.split()) in words:
-        return words[" ".join(text.split())]
-    found = _read_alternatives(lexer, _around_constraints(lexer.tokens))
-    lexer.finish()
-    return found
+_WORDS: Final = {ALWAYS: TileConstraints(), NEVER: TileConstraints(((),))}
 
 
 def _around_constraints(tokens: Sequence[str]) -> frozenset[int]:
@@ -300,9 +295,7 @@ def _read_alternatives(
 ) -> TileConstraints:
     """Read the constraints between ``||``."""
     start = lexer.span
-    parts = [_read_together(lexer, groups, depth)]
-    while lexer.accept("||"):
-        parts.append(_read_together(lexer, groups, depth))
+    parts = lexer.joined(lambda: _read_together(lexer, groups, depth), "||")
     if max(len(parts), prod(len(part.clauses) for part in parts)) > _MAX_READ:
         raise lexer.error(f"there are more than {_MAX_READ} alternatives, multiplied out", start)
     return _any_of(parts)
@@ -310,10 +303,7 @@ def _read_alternatives(
 
 def _read_together(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
     """Read the constraints between ``&&``."""
-    parts = [_read_part(lexer, groups, depth)]
-    while lexer.accept("&&"):
-        parts.append(_read_part(lexer, groups, depth))
-    return _all_of(parts)
+    return _all_of(lexer.joined(lambda: _read_part(lexer, groups, depth), "&&"))
 
 
 def _read_part(lexer: ExpressionLexer, groups: frozenset[int], depth: int) -> TileConstraints:
@@ -376,22 +366,16 @@ def _follows(stronger: Mapping[Form, Interval], weaker: Conjunction) -> bool:
 
 def _joined(clauses: Iterable[Clause]) -> tuple[Clause, ...]:
     """The clauses without those always true; limits that hold on their own narrow the others."""
-    singles: list[Constraint] = []
-    others: list[Clause] = []
-    for clause in clauses:
-        if len(clause) == 1:
-            singles += clause[0]
-        else:
-            others.append(clause)
-    known = _conjunction(singles)
+    clauses = dict.fromkeys(clauses)
+    known = _conjunction(chain(*(clause[0] for clause in clauses if len(clause) == 1)))
     if known is None:
         return ((),)
     facts = dict(known)
-    narrowed = [_narrowed(clause, facts) for clause in dict.fromkeys(others)]
+    narrowed = [_narrowed(clause, facts) for clause in clauses if len(clause) != 1]
     if () in narrowed:
         return ((),)
     if any(len(clause) == 1 and clause != ((),) for clause in narrowed):
-        return _joined([*((known,),), *narrowed])
+        return _joined([(known,), *narrowed])
     rows = [clause for clause in narrowed if () not in clause]
     return tuple(sorted([*([(known,)] if known else []), *rows], key=_clause_text))
 
@@ -403,10 +387,6 @@ def _narrowed(clause: Clause, facts: Mapping[Form, Interval]) -> Clause:
         for conjunction in clause
         if not any(it.intersect(facts.get(form, it)).is_empty for form, it in conjunction)
     )
-
-
-def _distributed(one: Clause, other: Clause) -> Clause:
-    return _clause((*left, *right) for left, right in product(one, other))
 
 
 def _decided(

@@ -53,10 +53,10 @@ class Lexer:
             raise self.expected(what or f"one of {', '.join(words)}", hint)
         return self.advance()
 
-    def joined(self, read: Callable[[], T]) -> tuple[T, ...]:
-        """One or more items with commas between them."""
+    def joined(self, read: Callable[[], T], mark: str = ",") -> tuple[T, ...]:
+        """One or more items with commas between them, or with another mark."""
         items = [read()]
-        while self.accept(","):
+        while self.accept(mark):
             items.append(read())
         return tuple(items)
 

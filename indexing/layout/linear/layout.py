@@ -25,9 +25,6 @@ from simplifier.forms import Form
 from simplifier.tools.display import Displayed
 from simplifier.tools.lexer import ScanningLexer
 
-Sizes = Sequence[int]
-
-
 REGISTER, LANE, WARP, BLOCK, OFFSET = "register", "lane", "warp", "block", "offset"
 """The in-dimensions of Triton's layouts."""
 
