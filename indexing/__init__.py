@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from indexing.errors import MapError as MapError
     from indexing.errors import TileError as TileError
     from indexing.exact.boxes import StridedInterval as StridedInterval
-    from indexing.exact.compare import Difference as Difference
-    from indexing.exact.compare import first_difference as first_difference
     from indexing.exact.index_set import IndexSet as IndexSet
+    from indexing.exact.questions import Difference as Difference
+    from indexing.exact.questions import first_difference as first_difference
     from indexing.exact.strides import ByVariable as ByVariable
     from indexing.exact.strides import Contiguity as Contiguity
     from indexing.exact.strides import Stride as Stride

@@ -22,9 +22,9 @@ from indexing.domain import (
     substituted_constraints,
 )
 from indexing.exact import few_points
-from indexing.exact.compare import count_reached, reached, reached_again
 from indexing.exact.counting import hull_of, multiplicities, number_of_points, number_of_results
-from indexing.exact.symbolic_counting import symbolic_count
+from indexing.exact.questions import count_reached, reached, reached_again
+from indexing.exact.symbolic import symbolic_count
 from indexing.formats.notebook import html_of_map
 from indexing.formats.text import format_head
 from indexing.layout.layout import ARRAY_TYPES

@@ -22,7 +22,7 @@ from indexing.exact import isl
 from indexing.exact.boxes import MAX_BOXES, Box, Boxes, StridedInterval, TooManyError, where_few
 from indexing.exact.counting import count_points
 from indexing.exact.few_points import MAX_POINTS, Rows, boxes_of_rows, elements, rows_of_mask
-from indexing.exact.symbolic_counting import symbolic_count
+from indexing.exact.symbolic import symbolic_count
 from indexing.formats.notebook import latex_of_set
 from indexing.formats.text import declarations, read_declarations, read_ends
 from indexing.relation import Relation, asks_emptiness

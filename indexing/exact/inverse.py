@@ -35,25 +35,14 @@ from indexing.exact import bits
 from indexing.exact.bits import InputBits, Rows
 from indexing.exact.few_points import elements
 from indexing.exact.isl import check_quasi_affine
-from indexing.exact.symbolic_inverse import symbolic_inverse
+from indexing.exact.symbolic import symbolic_inverse
 from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
 from indexing.transform.substitute import symbols, without_unused
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.exact import NotQuasiAffineError
-from simplifier.forms import (
-    INFINITY,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Infinity,
-    Interval,
-    Key,
-    Scope,
-    Unit,
-)
+from simplifier.forms import Atom, AtomKind, Form, Infinity, Interval, Key, Scope, Unit
 
 # Inverts a map: from results back to the dimensions that lead to them.
 
@@ -270,7 +259,7 @@ class _Choice(NamedTuple):
     @property
     def order(self) -> tuple[int | Infinity, int]:
         """The fewest values come first."""
-        return INFINITY if self.values.size is None else self.values.size, self.rank
+        return forms.INFINITY if self.values.size is None else self.values.size, self.rank
 
 
 class _Solver:
@@ -366,7 +355,7 @@ class _Solver:
     def _with_known_units_right(self, equation: Equation, digits: Sequence[Digit]) -> Equation:
         carried = _carried(equation, digits)
         whole = self._scope.canonical(carried.left)
-        left, right = ZERO, carried.right - whole
+        left, right = forms.ZERO, carried.right - whole
         for weight, unit in self._scope.view(whole).units:
             unknown, known = self._parts_of(unit, digits)
             left = left.plus(unknown, weight)
@@ -376,9 +365,9 @@ class _Solver:
     def _parts_of(self, unit: Unit, digits: Sequence[Digit]) -> tuple[Form, Form]:
         """The unknown and the known part of a unit."""
         if self._is_known(unit.value):
-            return ZERO, unit.value
-        wanted = digit_of(unit, ZERO)
-        return (wanted and self._lower_and_upper(wanted, digits)) or (unit.value, ZERO)
+            return forms.ZERO, unit.value
+        wanted = digit_of(unit, forms.ZERO)
+        return (wanted and self._lower_and_upper(wanted, digits)) or (unit.value, forms.ZERO)
 
     def _lower_and_upper(self, wanted: Digit, digits: Sequence[Digit]) -> tuple[Form, Form] | None:
         """The parts of a digit's value, if a known digit is the upper one or all of it."""
@@ -609,7 +598,7 @@ class Digit(NamedTuple):
     @property
     def end(self) -> int | Infinity:
         """The weight of the next digit; infinite after the top digit."""
-        return self.weight * self.radix or INFINITY
+        return self.weight * self.radix or forms.INFINITY
 
     @property
     def meaning(self) -> Form:

@@ -18,18 +18,7 @@ from indexing.layout.layout import COMBINE_DIMENSION, ArrayShape, Layout, check_
 from indexing.layout.maps import Reshape, Sizes, Step, TileLevel
 from indexing.layout.memory import array_size, multi_index
 from indexing.pictures import grids, svg
-from indexing.pictures.grids import (
-    MAX_CELLS,
-    MAX_COLUMNS,
-    MAX_PLANES,
-    MAX_ROWS,
-    OUTLINED_LEVELS,
-    Axis,
-    Box,
-    Cell,
-    Grid,
-    Sides,
-)
+from indexing.pictures.grids import Axis, Box, Cell, Grid, Sides
 from indexing.pictures.svg import GAP, HATCH, LINE, MAX_WIDTH, Panel
 
 MAX_CHARACTERS: Final = 120
@@ -266,7 +255,7 @@ def _groups(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 def _axis(grid: TiledArray, dimension: int) -> Axis:
     sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
-    most = MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
+    most = grids.MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
     borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
     positions = grids.shown_positions(padded_size, borders, most)
     return Axis(grid.name(dimension), sizes, padded_size, positions)
@@ -274,7 +263,7 @@ def _axis(grid: TiledArray, dimension: int) -> Axis:
 
 def _most_columns(grid: TiledArray) -> int:
     digits = len(str(maps.memory_size(grid.shape)))
-    return min(MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
+    return min(grids.MAX_COLUMNS, max(_MIN_COLUMNS, MAX_CHARACTERS // (digits + 1)))
 
 
 _ADDED: Final = "added"
@@ -289,7 +278,7 @@ def _planes(grid: TiledArray, rows: Axis, columns: Axis) -> Iterator[Plane]:
     if not cells:
         return
     majors = range(len(grid.groups) - 2)
-    most = max(1, min(MAX_PLANES, MAX_CELLS // cells))
+    most = max(1, min(grids.MAX_PLANES, grids.MAX_CELLS // cells))
     firsts = (range(min(most, grid.padded_sizes[dimension])) for dimension in majors)
     for major in islice(product(*firsts), most):
         parts = zip(map(grid.name, majors), major, strict=True)
@@ -564,7 +553,7 @@ def _longest_run(values: Iterable[object]) -> int:
 
 def _widths(picture: LayoutPicture) -> tuple[float, float]:
     """The least width of a cell, and the space around its text."""
-    return 30, 8 + 4 * min(len(picture.levels), OUTLINED_LEVELS)
+    return 30, 8 + 4 * min(len(picture.levels), grids.OUTLINED_LEVELS)
 
 
 def _color_count(picture: LayoutPicture) -> int:
@@ -591,7 +580,10 @@ _COLOR_COUNTS: Final = (6, 5, 7, 4, 3)
 
 
 def _meanings(picture: LayoutPicture) -> dict[str, str]:
-    outlined, others = picture.levels[:OUTLINED_LEVELS], picture.levels[OUTLINED_LEVELS:]
+    outlined, others = (
+        picture.levels[: grids.OUTLINED_LEVELS],
+        picture.levels[grids.OUTLINED_LEVELS :],
+    )
     found = {f"outline{level}": f"tile {tile}" for level, tile in enumerate(outlined)}
     if others:
         found[""] = f"tile {', '.join(others)}: not outlined"

@@ -154,11 +154,12 @@ def box(form: Form, axes: Mapping[str, TileAxis], scope: Scope) -> Progression:
     return Progression(low.times(stride) + fixed, span.plus_constant(1), forms.constant(stride))
 
 
-def of_monotone(
-    form: Form, rising: Mapping[str, bool], axes: Mapping[str, TileAxis], scope: Scope, at: Form
-) -> Progression:
-    """The tile of a result that takes all values between its ends; ``at`` is a position."""
+def between(form: Form, axes: Mapping[str, TileAxis], scope: Scope, at: Form) -> Progression | None:
+    """The tile of a result, if it takes all values between its ends; ``at`` is a position."""
     fixed, stride, steps = stepped(form, axes)
+    rising = monotone(steps, axes)
+    if rising is None:
+        return None
     used = {name: axes[name] for name in rising}
     found = box(form, axes, scope)
     lone = steps.single_variable()
@@ -195,8 +196,7 @@ def _conditions(
         for name, axis in axes.items()
         if axis.lower is not None or not axis.ends_with_tensor
     ]
-    between = map(forms.nonnegative, (here - least, greatest - here))
-    return [*between, *nonempty]
+    return [*map(forms.nonnegative, (here - least, greatest - here)), *nonempty]
 
 
 def _kept(axis: TileAxis) -> tuple[Form, Form]:
@@ -217,16 +217,15 @@ _UP = Interval(0, 1)
 _DOWN = Interval(-1, 0)
 
 
-def monotone(form: Form, axes: Mapping[str, TileAxis]) -> dict[str, bool] | None:
+def monotone(steps: Form, axes: Mapping[str, TileAxis]) -> dict[str, bool] | None:
     """Whether the steps of a result rise along each variable; they never turn.
 
     ``None`` if there is a tile on which they do not take all values between their ends.
 
     >>> from simplifier.forms import parse_form
-    >>> monotone(parse_form("N - (d0 floordiv 4) * 3"), dict.fromkeys(["d0"]))
+    >>> monotone(parse_form("d0 floordiv 4"), dict.fromkeys(["d0"]))
     {'d0': True}
     """
-    _, _, steps = stepped(form, axes)
     names = [name for name in forms.variables_of((steps,)) if name in axes]
     changes = {name: _changes(steps, name) for name in names}
     if not all(map(_is_small, changes.values())) and not _has_no_gaps(steps, axes):

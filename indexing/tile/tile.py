@@ -34,16 +34,7 @@ from indexing.tile.constraints import (
     read_axes,
     renamed,
 )
-from indexing.tile.digits import (
-    Progression,
-    Refusal,
-    ResultTiles,
-    box,
-    digits_of,
-    monotone,
-    of_monotone,
-    stepped,
-)
+from indexing.tile.digits import Progression, Refusal, ResultTiles, between, box, digits_of, stepped
 from indexing.transform.evaluate import checked_value
 from indexing.validation import Boolean
 from indexing.variable import Variable, is_symbolic
@@ -473,12 +464,11 @@ class _Attempt:
         names = self.used(form)
         if not names:
             return Progression(form, forms.ONE, forms.ZERO)
-        rising = None if any(self.users[name] > 1 for name in names) else monotone(form, self.axes)
-        if rising is None:
+        if any(self.users[name] > 1 for name in names):
             return None
-        found = of_monotone(form, rising, self.axes, self.points, _position(number))
+        found = between(form, self.axes, self.points, _position(number))
         limiting = [limit for limit in others if names & self.used(limit[0])]
-        if not limiting or found.values:
+        if found is None or not limiting or found.values:
             return found
         if len(names) > 1 or not {*limiting} <= {*self._constraints_among(names)}:
             return None

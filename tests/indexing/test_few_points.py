@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, parse_map
 from indexing.exact import few_points, multiplicities
 from indexing.exact.boxes import whole
-from indexing.exact.compare import reached, reached_again
 from indexing.exact.index_set import set_of_points, set_of_rows
 from indexing.exact.isl import telling_runtime
+from indexing.exact.questions import reached, reached_again
 from simplifier import BudgetError, Interval
 from tests.strategies import maps
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
 from indexing.exact import counting
-from indexing.exact.compare import reached, reached_again
 from indexing.exact.counting import independent_parts, levels_of, multiplicities
 from indexing.exact.isl import in_order
+from indexing.exact.questions import reached, reached_again
 from simplifier import BudgetError, NotQuasiAffineError
 from simplifier.exact import Space
 from tests.extent import seldom

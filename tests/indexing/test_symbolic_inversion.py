@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, parse_map
-from indexing.exact.symbolic_inverse import symbolic_inverse
+from indexing.exact.symbolic import symbolic_inverse
 from simplifier import symbol
 from tests.evaluation import related
 from tests.extent import seldom

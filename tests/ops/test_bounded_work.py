@@ -23,8 +23,8 @@ from benchmarks.fuzzing.map_kinds import KINDS as MAP_KINDS
 from benchmarks.problems import seeded
 from indexing import IndexingMap, from_isl, parse_map
 from indexing.domain import Domain
-from indexing.exact.compare import reached_again
 from indexing.exact.counting import multiplicities
+from indexing.exact.questions import reached_again
 from indexing.layout import Shape, bitcast_map
 from ops import Fusion, Unknown, hlo, output_to_input
 from ops.dependence.dependence import Indexings

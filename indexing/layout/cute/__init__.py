@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 
 from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
-from indexing.exact.compare import first_difference
+from indexing.exact.questions import first_difference
 from indexing.layout.cute.layout import (
     MAX_DEPTH,
     CuteLayout,
