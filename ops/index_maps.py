@@ -64,6 +64,19 @@ def in_order(values: Mapping[int, T]) -> tuple[T, ...]:
     return tuple(values[number] for number in sorted(values))
 
 
+def row_major(index: Sequence[Form], sizes: Sequence[Size], order: Iterable[int]) -> Form:
+    """The number of an element, if the dimensions lie in an order, the major ones first.
+
+    >>> n, first, second = map(dim, range(3))
+    >>> row_major([first, second], [4, n], [0, 1])
+    Form(d0 * d1 + d2)
+    """
+    total = forms.ZERO
+    for dimension in order:
+        total = scaled(total, sizes[dimension]) + index[dimension]
+    return total
+
+
 def block_and_offset(index: Form, size: Size) -> tuple[Form, Form]:
     """The number of the block of some size that holds an index, and the offset in the block.
 

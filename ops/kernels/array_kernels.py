@@ -14,7 +14,7 @@ from indexing.passes import Constraint, Ends
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import FOLD, NEUTRAL, neutral_element
-from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product, total
+from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product, row_major
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps
 from ops.kernels.operations import NUMPY, TRITON, Dialect
@@ -210,7 +210,7 @@ class NumpyKernel(ArrayWriter):
     def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
         """The number of an element, the last dimension first: NumPy knows where it lies."""
         sizes = self.sizes.of(source, output)
-        return block.simplified(elements.row_major(index, sizes, range(len(sizes))))
+        return block.simplified(row_major(index, sizes, range(len(sizes))))
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of elements of an operand; nothing is read of one that has no elements."""
@@ -644,7 +644,7 @@ def _size(sizes: Sequence[Size], dimensions: Iterable[int]) -> Size:
 def _size_of(extent: Extent) -> Size:
     """Number of values of a range that begins at 0."""
     if isinstance(extent, Ends):
-        return total((extent.upper or constant(0), 1))
+        return plain((extent.upper or constant(0)) + 1)
     return extent.size or 0 if isinstance(extent, Interval) else 0
 
 

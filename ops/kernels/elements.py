@@ -16,12 +16,13 @@ from indexing import IndexingMap, Variable, passes
 from indexing.code import LANGUAGES, Language, LocalNames, LoopBlock, alone, comparisons, solving
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, logical_to_linear
 from indexing.passes import PARAMETER, Constraint, Ends
+from ops import index_maps
 from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import FOLD, PASS_ELEMENTS
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
-from ops.index_maps import Extent, Size, as_form, not_negative, plain, product, scaled, variable_of
+from ops.index_maps import Extent, Size, as_form
 from ops.kernels.operations import Dialect
 from ops.rules.dynamic_sizes import known_sizes
 from ops.rules.rule import OpIndexing, Unknown, known
@@ -371,7 +372,9 @@ class ElementWriter:
         elif shape.layout is not None and not _is_plain(shape.layout):
             raise refused(source, f"the steps between elements of {shape} are unknown")
         else:
-            form = row_major(index, self.sizes.in_memory(source, output), major_first(shape))
+            form = index_maps.row_major(
+                index, self.sizes.in_memory(source, output), major_first(shape)
+            )
         return block.simplified(form)
 
     def place(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
@@ -383,7 +386,7 @@ class ElementWriter:
 
     def looped(self, block: LoopBlock, extent: Extent, wish: str) -> tuple[LoopBlock, Form]:
         """A block in a loop over some values, and the counter of the loop."""
-        counter, facts = variable_of(f"d{len(block.variables)}", extent)
+        counter, facts = index_maps.variable_of(f"d{len(block.variables)}", extent)
         return block.loop(counter.bounds, wish, facts)
 
     def ranges_of(self, found: IndexingMap) -> list[Extent]:
@@ -488,19 +491,6 @@ def major_first(shape: Shape) -> list[int]:
     return [*reversed(order)]
 
 
-def row_major(index: Sequence[Form], sizes: Sequence[Size], order: Iterable[int]) -> Form:
-    """The number of an element, if the dimensions lie in an order, the major ones first.
-
-    >>> n, first, second = map(forms.variable, ("d0", "d1", "d2"))
-    >>> row_major([first, second], [4, n], [0, 1])
-    Form(d0 * d1 + d2)
-    """
-    total = forms.ZERO
-    for dimension in order:
-        total = scaled(total, sizes[dimension]) + index[dimension]
-    return total
-
-
 def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
     """The index that has this number in an array of some sizes, the major ones first.
 
@@ -511,7 +501,9 @@ def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
     for size in reversed(sizes):
         quotient = forms.floordiv(place, as_form(stride))
         found.append(block.simplified(forms.mod(quotient, as_form(size))))
-        stride = scaled(as_form(stride), size) if isinstance(size, Form) else stride * size
+        stride = (
+            index_maps.scaled(as_form(stride), size) if isinstance(size, Form) else stride * size
+        )
     found.reverse()
     below = [
         (digit - size, Interval(None, -1))
@@ -592,13 +584,13 @@ class KernelSizes:
 
     def may_be_empty(self, source: Instruction, output: int) -> bool:
         """Whether sizes may say that an array has no elements."""
-        count = product(self.of(source, output))
+        count = index_maps.product(self.of(source, output))
         return not isinstance(count, int) and not (self.top().range_of(count).lower or 0)
 
     def _placed(self, size: Size) -> Size:
         if isinstance(size, int):
             return size
-        return plain(forms.substitute((size,), self.known)[0])
+        return index_maps.plain(forms.substitute((size,), self.known)[0])
 
     # Facts.
 
@@ -624,7 +616,7 @@ class KernelSizes:
         """No array has a negative size."""
         for each in _instructions(fusion):
             for output in each.shape.array_indices:
-                yield from not_negative(self.of(each, output))
+                yield from index_maps.not_negative(self.of(each, output))
 
     # Texts.
 

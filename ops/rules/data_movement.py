@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import accumulate, count, islice, pairwise
+from itertools import accumulate, islice, pairwise
 from math import prod
 from typing import Final
 
@@ -62,18 +62,16 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[SizeLike, SizeLike, int]])
     operand_sizes = index_maps.checked_sizes("pad", "operand", operand_sizes)
     index_maps.check_count("pad", "padding", padding, len(operand_sizes))
     triples = [_checked_triple(axis, triple) for axis, triple in enumerate(padding)]
-    output_sizes = tuple(
-        _padded_size(axis, size, *triple)
-        for axis, (size, triple) in enumerate(zip(operand_sizes, triples, strict=True))
-    )
+    rows = [(size, *triple) for size, triple in zip(operand_sizes, triples, strict=True)]
+    output_sizes = tuple(_padded_size(axis, *row) for axis, row in enumerate(rows))
     lows, steps = [low for low, _, _ in triples], [interior + 1 for _, _, interior in triples]
-    bounds = list(zip(operand_sizes, triples, strict=True))
-    taken = [_taken(size, *triple) for size, triple in bounds]
-    kept = [_kept(size, *triple) for size, triple in bounds]
-    return OpIndexing(
+    return OpIndexing.between(
         output_sizes,
-        (strided_numbers(taken, lows, steps), index_maps.no_dimensions(output_sizes)),
-        (strided_indices(kept, lows, steps), index_maps.every_element(output_sizes)),
+        (
+            strided_numbers([_taken(*row) for row in rows], lows, steps),
+            strided_indices([_kept(*row) for row in rows], lows, steps),
+        ),
+        index_maps.paired(output_sizes, ()),
     ).on_condition(index_maps.not_negative((*operand_sizes, *output_sizes)))
 
 
@@ -348,23 +346,19 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     conditions = _check_concatenate(checked, dimension)
     offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
     total = offsets.pop()
+    places = (
+        index_maps.between(offset, offset + sizes[dimension] - 1)
+        for sizes, offset in zip(checked, offsets, strict=True)
+    )
     output_sizes = index_maps.with_value(checked[0], dimension, total)
-    return OpIndexing(
-        output_sizes,
-        tuple(
-            _moved(
-                index_maps.with_value(
-                    sizes, dimension, index_maps.between(offset, offset + sizes[dimension] - 1)
-                ),
-                dimension,
-                -offset,
-            )
-            for sizes, offset in zip(checked, offsets, strict=True)
-        ),
-        tuple(
-            _moved(sizes, dimension, offset) for sizes, offset in zip(checked, offsets, strict=True)
-        ),
-    ).on_condition(conditions)
+    pairs = (
+        (
+            _moved(index_maps.with_value(sizes, dimension, place), dimension, -offset),
+            _moved(sizes, dimension, offset),
+        )
+        for sizes, offset, place in zip(checked, offsets, places, strict=True)
+    )
+    return OpIndexing.between(output_sizes, *pairs).on_condition(conditions)
 
 
 def _moved(extents: Sequence[Extent], axis: int, distance: Size) -> IndexingMap:
@@ -444,12 +438,8 @@ def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     )
     index_maps.check_count("transpose", "dimensions", dimensions, len(operand_sizes))
     output_sizes = tuple(operand_sizes[source] for source in dimensions)
-    to_input = [index_maps.dim(dimensions.index(source)) for source in range(len(dimensions))]
-    return OpIndexing(
-        output_sizes,
-        (index_maps.index_map(to_input, output_sizes),),
-        (index_maps.index_map(map(index_maps.dim, dimensions), operand_sizes),),
-    )
+    maps = index_maps.paired(output_sizes, operand_sizes, enumerate(dimensions))
+    return OpIndexing.between(output_sizes, maps)
 
 
 def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
@@ -469,12 +459,9 @@ def reverse(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     """
     sizes = index_maps.checked_sizes("reverse", "operand", operand_sizes)
     turned = index_maps.checked_dimensions("reverse", "dimensions", dimensions, len(sizes))
-    results = [
-        size - 1 - index if axis in turned else index
-        for axis, (size, index) in enumerate(
-            zip(sizes, index_maps.dimensions_of(sizes), strict=True)
-        )
-    ]
+    results = index_maps.dimensions_of(sizes)
+    for axis in turned:
+        results[axis] = sizes[axis] - 1 - results[axis]
     own_inverse = (index_maps.index_map(results, sizes),)
     return OpIndexing(sizes, own_inverse, own_inverse)
 
@@ -738,8 +725,8 @@ def _regrouped(
     """Map from an index to that of the same element in the other shape."""
     index, results = iter(index_maps.dimensions_of(source)), list[Form]()
     for before, after in _blocks(source, target):
-        position = _position([*islice(index, len(before))], before)
-        results += _digits(position, after)
+        own = [*islice(index, len(before))]
+        results += _digits(index_maps.row_major(own, before, range(len(own))), after)
     return index_maps.on_condition(
         index_maps.index_map(results, source, over=target), conditions
     ).simplify()
@@ -764,28 +751,15 @@ def _first_block(source: CheckedSizes, target: CheckedSizes) -> tuple[int, int] 
         if width <= len(target) and length - width <= len(source)
     )
     for one, other in pairs:
-        if (
-            index_maps.difference(
-                index_maps.product(source[:one]), index_maps.product(target[:other])
-            )
-            == 0
-        ):
+        before, after = index_maps.product(source[:one]), index_maps.product(target[:other])
+        if index_maps.difference(before, after) == 0:
             return one, other
     return None
 
 
-def _position(index: Sequence[Form], sizes: CheckedSizes) -> Form:
-    """The row-major position of an index."""
-    terms = (
-        forms.product((place, index_maps.as_form(index_maps.product(sizes[axis + 1 :]))))
-        for axis, place in enumerate(index)
-    )
-    return sum(terms, forms.ZERO)
-
-
 def _digits(position: Form, sizes: CheckedSizes) -> Iterator[Form]:
     """The index of the element at a row-major position."""
-    for axis, size in zip(count(), sizes, strict=False):
+    for axis, size in enumerate(sizes):
         stride = index_maps.product(sizes[axis + 1 :])
         quotient = position if stride == 1 else forms.floordiv(position, index_maps.as_form(stride))
         yield forms.mod(quotient, index_maps.as_form(size)) if axis else quotient

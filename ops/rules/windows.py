@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
-from typing import Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError
@@ -71,14 +71,13 @@ def reduce_window(operand_sizes: Sizes, window: Window, inputs: int = 1) -> OpIn
     """
     operand_sizes = index_maps.checked_sizes("reduce-window", "operand", operand_sizes)
     inputs = index_maps.checked_operand_count("reduce-window", "inputs", inputs)
-    windows = sliding_windows("reduce-window", operand_sizes, window)
+    windows = SlidingWindow.each("reduce-window", operand_sizes, window)
     conditions = [condition for each in windows for condition in each.conditions]
     output_sizes = tuple(window.count for window in windows)
-    return OpIndexing(
-        output_sizes,
-        (from_windows(windows),) * inputs + (index_maps.no_dimensions(output_sizes),) * inputs,
-        (to_windows(windows),) * inputs + (index_maps.every_element(output_sizes),) * inputs,
-    ).on_condition([*index_maps.not_negative(operand_sizes), *conditions])
+    operand = from_windows(windows), to_windows(windows)
+    initial = index_maps.paired(output_sizes, ())
+    maps = OpIndexing.between(output_sizes, *(operand,) * inputs, *(initial,) * inputs)
+    return maps.on_condition([*index_maps.not_negative(operand_sizes), *conditions])
 
 
 def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window) -> OpIndexing:
@@ -115,7 +114,7 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     """
     op = "select-and-scatter"
     operand_sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
-    windows = sliding_windows(op, operand_sizes, window)
+    windows = SlidingWindow.each(op, operand_sizes, window)
     counts = [window.count for window in windows]
     source_sizes = index_maps.checked_sizes(op, "source", source_sizes)
     conditions = index_maps.check_sizes(
@@ -123,31 +122,32 @@ def select_and_scatter(operand_sizes: Sizes, source_sizes: Sizes, window: Window
     )
     conditions += index_maps.not_negative((*operand_sizes, *source_sizes))
     conditions += [condition for each in windows for condition in each.conditions]
-    to_source, to_result = to_windows(windows), from_windows(windows)
     # Sharing a window is symmetric, so both directions are one map.
     to_operand = through_windows(windows)
-    return OpIndexing(
+    return OpIndexing.between(
         operand_sizes,
-        (to_operand, to_source, index_maps.no_dimensions(operand_sizes)),
-        (to_operand, to_result, index_maps.every_element(operand_sizes)),
+        (to_operand, to_operand),
+        (to_windows(windows), from_windows(windows)),
+        index_maps.paired(operand_sizes, ()),
     ).on_condition(conditions)
 
 
 def _reduce_window(instruction: Instruction) -> OpIndexing:
     inputs = folded_inputs(instruction)
-    return reduce_window(sizes_of(inputs[0]), window_of(instruction), len(inputs))
+    return reduce_window(sizes_of(inputs[0]), window_of(instruction.attributes), len(inputs))
 
 
 def _select_and_scatter(instruction: Instruction) -> OpIndexing:
     operand, source, initial = instruction.operands
     check_scalars("select-and-scatter", [initial])
-    return select_and_scatter(sizes_of(operand), sizes_of(source), window_of(instruction))
+    window = window_of(instruction.attributes)
+    return select_and_scatter(sizes_of(operand), sizes_of(source), window)
 
 
 def _reduce_window_shape(op: Application) -> Sized:
     inputs, starts = op.operands[: len(op.operands) // 2], op.operands[len(op.operands) // 2 :]
-    window = op.attributes.get("window", Window())
-    sizes = [row.count for row in SlidingWindow.each("reduce-window", inputs[0].own, window)]
+    windows = SlidingWindow.each("reduce-window", inputs[0].own, window_of(op.attributes))
+    sizes = [row.count for row in windows]
     return one_or_together([Sized.array(start.shape.element_type, sizes) for start in starts])
 
 
@@ -186,6 +186,7 @@ class SlidingWindow:
         Raises:
             ShapeError: the window has another rank, or a size, stride or dilation below 1.
         """
+        check_type(window, Window, f"{op}: the window", "a Window")
         index_maps.check_count(op, "window", window.size, len(operand_sizes))
         _check_positive(op, window)
         lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
@@ -250,8 +251,7 @@ class SlidingWindow:
 
         For sizes over parameters, no window is taken for such a one unless all are.
         """
-        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
-        if (known := index_maps.numbers(given)) is None:
+        if (known := self._numbers) is None:
             return self._is_one_to_one
         count, operand_size, stride, low, window_size = known
         windows, elements = count - 1, operand_size - 1
@@ -261,6 +261,11 @@ class SlidingWindow:
         after = (number * growth + step for number in (0, min(windows, elements - 1)))
         before = (number * growth - step for number in (1, min(windows, elements + 1)))
         return (elements < 1 or min(after) > last) and (windows < 1 or max(before) < first)
+
+    @property
+    def _numbers(self) -> list[int] | None:
+        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
+        return index_maps.numbers(given)
 
     @property
     def _is_one_to_one(self) -> bool:
@@ -350,8 +355,7 @@ class SlidingWindow:
     @property
     def _existing(self) -> Interval | Ends:
         """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
-        given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
-        if (known := index_maps.numbers(given)) is None:
+        if (known := self._numbers) is None:
             return index_maps.between(0, self.count - 1)
         count, operand_size, stride, low, window_size = known
         last_offset = (window_size - 1) * self.window_dilation
@@ -478,17 +482,6 @@ def simplified_map(
     return made.simplify(preserve_size_one=True)
 
 
-def sliding_windows(op: str, operand_sizes: Sizes, window: Window) -> tuple[SlidingWindow, ...]:
-    """The windows in each dimension of an operand.
-
-    Raises:
-        ShapeError: the window has another rank, or a size, stride or dilation below 1.
-    """
-    checked = index_maps.checked_sizes(op, "operand", operand_sizes)
-    check_type(window, Window, f"{op}: the window", "a Window")
-    return SlidingWindow.each(op, checked, window)
-
-
 def _check_positive(op: str, window: Window) -> None:
     for field in ("size", "stride", "lhs_dilate", "rhs_dilate"):
         for position, value in enumerate(getattr(window, field)):
@@ -497,9 +490,9 @@ def _check_positive(op: str, window: Window) -> None:
                 raise ShapeError(f"{message}; expected 1 or more")
 
 
-def window_of(instruction: Instruction) -> Window:
+def window_of(attributes: Mapping[str, Any]) -> Window:
     """The window of an instruction; one without dimensions is not written."""
-    return instruction.attributes.get("window", Window())
+    return attributes.get("window", Window())
 
 
 # Convolution: sums of products of a kernel with the windows of a tensor.
@@ -567,22 +560,31 @@ def convolution(
     check_type(dim_labels, DimensionLabels, "convolution: dim_labels", "DimensionLabels")
     check_type(window, Window, "convolution: the window", "a Window")
     groups = ConvolutionGroups(feature_group_count, batch_group_count)
-    maps = _Convolution.of(lhs_sizes, rhs_sizes, dim_labels, window, groups)
-    return OpIndexing(
-        tuple(maps.output.values()),
-        (maps.output_to_lhs(), maps.output_to_rhs()),
-        (maps.lhs_to_output(), maps.rhs_to_output()),
-    ).on_condition(maps.conditions)
+    return _Convolution.of(lhs_sizes, rhs_sizes, dim_labels, window, groups).maps()
+
+
+def convolution_of(instruction: Instruction) -> OpIndexing:
+    """The convolution of the first two operands, as the attributes describe it."""
+    lhs, rhs, *_ = instruction.operands
+    return _shared(sizes_of(lhs), sizes_of(rhs), *_described(instruction.attributes))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _shared(*described: Any) -> OpIndexing:  # noqa: ANN401 - sizes and attributes
+    """The maps are kept: four maps with windows take long, and models repeat their layers."""
+    return _Convolution.of(*described).maps()
 
 
 def _convolution_shape(op: Application) -> Sized:
-    (lhs, rhs, *_), named = op.operands, op.attributes
-    groups = ConvolutionGroups(
-        named.get("feature_group_count", 1), named.get("batch_group_count", 1)
-    )
-    window = named.get("window", Window())
-    sizes = _Convolution.of(lhs.own, rhs.own, named["dim_labels"], window, groups)
-    return Sized.array(widest((lhs, rhs)), sizes.output.values())
+    lhs, rhs, *_ = op.operands
+    sizes = _Convolution.of(lhs.own, rhs.own, *_described(op.attributes)).output
+    return Sized.array(widest((lhs, rhs)), sizes.values())
+
+
+def _described(attributes: Mapping[str, Any]) -> tuple[DimensionLabels, Window, ConvolutionGroups]:
+    """The arguments of a convolution behind its sizes."""
+    groups = (attributes.get(f"{each}_group_count", 1) for each in ("feature", "batch"))
+    return attributes["dim_labels"], window_of(attributes), ConvolutionGroups(*groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -653,6 +655,14 @@ class _Convolution:
     def features(self) -> Size:
         """The output features of one group."""
         return index_maps.floor_divided(self.rhs["o"], self.groups.count)
+
+    def maps(self) -> OpIndexing:
+        """The maps between the result and both operands."""
+        return OpIndexing.between(
+            self.output.values(),
+            (self.output_to_lhs(), self.lhs_to_output()),
+            (self.output_to_rhs(), self.rhs_to_output()),
+        ).on_condition(self.conditions)
 
     def output_to_lhs(self) -> IndexingMap:
         index, (summed, ranges) = self._index(self.output), self._summed()
@@ -779,23 +789,6 @@ def _split(index: Form, size: Size, groups: int) -> tuple[Form, Form]:
 def _member(group: Form, index: Form, size: Size, groups: int) -> Form:
     """An index from the index in its group."""
     return index if groups == 1 else index_maps.scaled(group, size) + index
-
-
-def convolution_of(instruction: Instruction) -> OpIndexing:
-    """The convolution of the first two operands, as the attributes describe it."""
-    lhs, rhs, *_ = instruction.operands
-    return _shared(
-        sizes_of(lhs),
-        sizes_of(rhs),
-        instruction.attributes["dim_labels"],
-        window_of(instruction),
-        feature_group_count=instruction.attributes.get("feature_group_count", 1),
-        batch_group_count=instruction.attributes.get("batch_group_count", 1),
-    )
-
-
-_shared = lru_cache(maxsize=_REMEMBERED)(convolution)
-"""The maps are kept: four maps with windows take long, and models repeat their layers."""
 
 
 RULES: Final[Mapping[str, OpRule]] = {
