@@ -501,9 +501,7 @@ def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
     for size in reversed(sizes):
         quotient = forms.floordiv(place, as_form(stride))
         found.append(block.simplified(forms.mod(quotient, as_form(size))))
-        stride = (
-            index_maps.scaled(as_form(stride), size) if isinstance(size, Form) else stride * size
-        )
+        stride = index_maps.product((stride, size))
     found.reverse()
     below = [
         (digit - size, Interval(None, -1))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from textwrap import dedent
-from typing import Any, ClassVar, Final, NoReturn, TypeAlias, cast
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn, TypeAlias, cast
 
 import sympy
 
@@ -127,9 +127,10 @@ def _constants(module: ast.Module) -> list[tuple[str, ast.expr]]:
     found: list[tuple[str, ast.expr]] = []
     for node in outside:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                found.append((name, value))
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
                 found.append((name, value))
             case _:
                 pass
@@ -454,10 +455,10 @@ def of_numbers(op: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(left, int) and isinstance(right, int):
         _check_size(op, left, right)
         _check_rounding(op, left, right)
-    name = _NAMES_OF_OPERATORS.get(type(op))
-    if name is None:
+    known_operator = _OPERATORS.get(type(op))
+    if known_operator is None:
         raise TypeError(f"the operator {type(op).__name__} cannot be read")
-    apply: Callable[[Value, Value], Value] = getattr(operator, name)
+    apply: Callable[[Value, Value], Value] = getattr(operator, known_operator.name)
     try:
         found = apply(left, right)
     except OverflowError:
@@ -503,22 +504,6 @@ def _check_rounding(op: ast.operator, left: int, right: int) -> None:
         raise ArithmeticError(f"{left} is divided by {right}: {rounding}; expected one sign")
 
 
-_NAMES_OF_OPERATORS: Final[Mapping[type, str]] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.BitAnd: "and_",
-    ast.BitOr: "or_",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-}
-"""The names of the operators in :mod:`operator`."""
-
 _UNARY: Final[Mapping[type, Callable[[Value], Value]]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -539,8 +524,11 @@ class ExpressionReader(ABC):
     ``values`` are those of the variables of the function that is read.
     """
 
-    def __init__(self, text: KernelText) -> None:
+    def __init__(self, text: KernelText, grid: Sequence[int] | None) -> None:
         self.text = text
+        self.grid = grid
+        self.axes = len(grid or ())
+        """How many axes of the grid there are, as far as the kernel asks for them."""
         self.values: dict[str, Value] = {}
         self.bounds: dict[str, Interval] = {}
         """Of the program ids, counters and arguments, by name."""
@@ -554,16 +542,24 @@ class ExpressionReader(ABC):
         """The value of a function call."""
 
     @abstractmethod
-    def program_id(self, number: int) -> sympy.Symbol:
-        """The program id along an axis of the grid."""
-
-    @abstractmethod
-    def num_programs(self, number: int) -> Formula:
-        """The size of the grid along an axis."""
-
-    @abstractmethod
     def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
         """The block in memory at some addresses, where a mask holds."""
+
+    def program_id(self, number: int) -> sympy.Symbol:
+        """The program id along an axis of the grid, and that there is such an axis."""
+        name = f"pid{number}"
+        self.axes = max(self.axes, number + 1)
+        size = None if self.grid is None or number >= len(self.grid) else self.grid[number] - 1
+        self.bounds[name] = Interval(0, size)
+        return symbol(name)
+
+    def num_programs(self, number: int) -> Formula:
+        """The size of the grid along an axis: a number, or an argument of a name of its own."""
+        if self.grid is not None and number < len(self.grid):
+            return sympy.Integer(self.grid[number])
+        name = f"num_programs{number}"
+        self.bounds[name] = Interval(1, None)
+        return symbol(name)
 
     def formula(self, node: ast.AST, value: Value) -> Formula:
         """The formula of a scalar.
@@ -584,7 +580,7 @@ class ExpressionReader(ABC):
         """
         reader = self._readers.get(type(node))
         if reader is None:
-            self.text.refuse(node, f"a kernel with {_name_of(node)} cannot be read")
+            self.text.refuse(node, f"a kernel with a {type(node).__name__} cannot be read")
         try:
             return number_of(reader(self, node))
         except (ShapesDifferError, ArithmeticError, TypeError, ValueError) as error:
@@ -604,13 +600,6 @@ class ExpressionReader(ABC):
         terms: tuple[Any, ...] = sympy.Add.make_args(getattr(block, "formula", sympy.Integer(0)))
         names = map(str, terms)
         return any(name in self.arguments or name.startswith("_before_") for name in names)
-
-    def integer(self, node: ast.expr) -> int:
-        """A number that is known, as for a size."""
-        found = self.read(node)
-        if not is_integer(found):
-            self.text.refuse(node, "this is no number that is known; expected a constexpr")
-        return found
 
     # Leaves.
 
@@ -667,13 +656,14 @@ class ExpressionReader(ABC):
         left, right = self.read(node.left), self.read(node.right)
         if known(left) and known(right):
             return of_numbers(node.op, left, right)
-        apply = _OPERATORS.get(type(node.op))
+        known_operator = _OPERATORS.get(type(node.op))
+        apply = known_operator and known_operator.of_formulas
         blocks = as_block(left), as_block(right)
         if isinstance(node.op, ast.BitAnd):
             implied = _implied_by_both(*blocks)
             if implied is not None:
                 return implied
-        if apply is None:
+        if known_operator is None or apply is None:
             return self.unknown("a number that is no integer", *blocks)
         is_sum = not isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.RShift))
         if not is_sum or any(
@@ -686,7 +676,7 @@ class ExpressionReader(ABC):
         conditions = [isinstance(each, IntegerBlock) and each.is_condition for each in blocks]
         if all(conditions):
             return combined(apply, *blocks)
-        return combined(_OF_BITS.get(type(node.op), apply), *map(_as_number, blocks))
+        return combined(known_operator.of_bits or apply, *map(_as_number, blocks))
 
     def quotient(self, left: Value, right: Value) -> Value:
         """``//``, which rounds toward zero as in C; divisors are positive."""
@@ -781,7 +771,10 @@ class ExpressionReader(ABC):
         value = self.read(node.value)
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if known(value):
-            at = self.integer(node.slice)
+            at = self.read(node.slice)
+            if not is_integer(at):
+                expected = "this is no number that is known; expected a constexpr"
+                self.text.refuse(node.slice, expected)
             given = items_of(value)
             if given is None or not -len(given) <= at < len(given):
                 self.text.refuse(node, "expected a tuple, and the place of one of its items")
@@ -928,29 +921,32 @@ def _power_of_two(exponent: Formula) -> Formula:
     return 2**exponent
 
 
-def _name_of(node: ast.AST) -> str:
-    return f"a {type(node).__name__}"
+class _Operator(NamedTuple):
+    """An operator on numbers that are known, and on formulas.
+
+    Without ``of_formulas`` the result is no integer; ``of_bits`` is for other than conditions.
+    """
+
+    name: str
+    """In :mod:`operator`."""
+    of_formulas: Callable[..., Formula] | None = None
+    of_bits: Callable[..., Formula] | None = None
 
 
-_OPERATORS: Final[Mapping[type, Callable[..., Formula]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: FloorDiv,
-    ast.Mod: Mod,
-    ast.BitAnd: _all,
-    ast.BitOr: _either,
-    ast.BitXor: sympy.Xor,
-    ast.LShift: _shifted_left,
-    ast.RShift: _shifted_right,
+_OPERATORS: Final[Mapping[type, _Operator]] = {
+    ast.Add: _Operator("add", operator.add),
+    ast.Sub: _Operator("sub", operator.sub),
+    ast.Mult: _Operator("mul", operator.mul),
+    ast.Div: _Operator("truediv"),
+    ast.FloorDiv: _Operator("floordiv", FloorDiv),
+    ast.Mod: _Operator("mod", Mod),
+    ast.Pow: _Operator("pow"),
+    ast.BitAnd: _Operator("and_", _all, BitAnd),
+    ast.BitOr: _Operator("or_", _either, BitOr),
+    ast.BitXor: _Operator("xor", sympy.Xor, BitXor),
+    ast.LShift: _Operator("lshift", _shifted_left),
+    ast.RShift: _Operator("rshift", _shifted_right),
 }
-
-_OF_BITS: Final[Mapping[type, Callable[..., Formula]]] = {
-    ast.BitAnd: BitAnd,
-    ast.BitOr: BitOr,
-    ast.BitXor: BitXor,
-}
-"""The operators that work on bits, unless both sides are conditions."""
 
 _COMPARISONS: Final[Mapping[type, tuple[Callable[..., Value], Callable[..., Formula]]]] = {
     ast.Eq: (operator.eq, sympy.Eq),

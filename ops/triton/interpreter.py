@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import factorial
@@ -66,12 +66,9 @@ class KernelInterpreter(ExpressionReader):
     """Runs a kernel once, for all programs together, and keeps its accesses."""
 
     def __init__(self, text: expressions.KernelText, grid: Sequence[int] | None) -> None:
-        super().__init__(text)
+        super().__init__(text, grid)
         self.bounds |= {f"i{number}": Interval(0, None) for number in range(expressions.MAX_RANK)}
         self.records: list[AccessRecord] = []
-        self.grid = grid
-        self.axes = len(grid or ())
-        """How many axes of the grid there are, as far as the kernel asks for them."""
         self._loops: tuple[KernelLoop, ...] = ()
         self._conditions: tuple[Formula, ...] = ()
         self._is_exact = True
@@ -82,23 +79,7 @@ class KernelInterpreter(ExpressionReader):
         self._statements = 0
         self._depth = 0
 
-    # Requests of functions.
-
-    def program_id(self, number: int) -> sympy.Symbol:
-        """The program id along an axis of the grid, and that there is such an axis."""
-        name = f"pid{number}"
-        self.axes = max(self.axes, number + 1)
-        size = None if self.grid is None or number >= len(self.grid) else self.grid[number] - 1
-        self.bounds[name] = Interval(0, size)
-        return symbol(name)
-
-    def num_programs(self, number: int) -> Formula:
-        """The size of the grid along an axis: a number, or an argument of a name of its own."""
-        if self.grid is not None and number < len(self.grid):
-            return sympy.Integer(self.grid[number])
-        name = f"num_programs{number}"
-        self.bounds[name] = Interval(1, None)
-        return symbol(name)
+    # Memory.
 
     def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
         """Keep an access; its value is unknown."""
@@ -472,7 +453,8 @@ def amounts_of(
     The amount that one variable adds to another is known once its own sum is.
     """
     changes = {name: _changes(mark, after[name]) for name, mark in marks.items()}
-    moving = {each for mark in marks.values() for each in _symbols(mark)}
+    parts = (part for mark in marks.values() for part in _parts(mark))
+    moving = {each for part in parts for each in part.free_symbols} - _PLACES
     found: dict[str, tuple[Formula, ...] | UnknownBlock] = {}
     in_closed_form: dict[sympy.Symbol, Formula] = {}
     for _ in changes:  # each round finds at least one more, if any
@@ -512,41 +494,36 @@ def after_iterations(
 
 def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
     """A value with a formula in the place of a symbol."""
-    if isinstance(value, IntegerBlock):
-        return replace(value, formula=value.formula.xreplace(given))
     items = expressions.items_of(value)
     if items is not None:
         return tuple(substituted(each, given) for each in items)
+    parts = tuple(each.xreplace(given) for each in _parts(value))
     if isinstance(value, expressions.TensorPointer):
-        return replace(value, offsets=tuple(each.xreplace(given) for each in value.offsets))
-    return value
+        return replace(value, offsets=parts)
+    return replace(value, formula=parts[0]) if parts else value
 
 
-def _symbols(mark: Value) -> Iterator[sympy.Symbol]:
-    formulas = mark.offsets if isinstance(mark, expressions.TensorPointer) else ()
-    if isinstance(mark, IntegerBlock):
-        formulas = (
-            mark.formula.subs(dict.fromkeys(map(expressions.axis, range(len(mark.shape))), 1)),
-        )
-    for formula in formulas:
-        yield from formula.free_symbols
+def _parts(value: Value) -> tuple[Formula, ...]:
+    """The formulas of a value: the offsets of a block pointer, or the one of a block."""
+    if isinstance(value, expressions.TensorPointer):
+        return value.offsets
+    return (value.formula,) if isinstance(value, IntegerBlock) else ()
+
+
+_PLACES: Final = frozenset(map(expressions.axis, range(expressions.MAX_RANK)))
 
 
 def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
     """Amounts that an iteration adds to each part of a mark; ``None`` if the two are not alike."""
-    if isinstance(mark, expressions.TensorPointer):
-        if (
-            not isinstance(after, expressions.TensorPointer)
-            or replace(after, offsets=mark.offsets) != mark
-        ):
-            return None
-        return tuple(new - old for new, old in zip(after.offsets, mark.offsets, strict=True))
-    block = expressions.as_block(after)
-    if not isinstance(mark, IntegerBlock) or not isinstance(block, IntegerBlock):
+    found = after if isinstance(after, expressions.TensorPointer) else expressions.as_block(after)
+    if type(found) is not type(mark) or isinstance(found, UnknownBlock):
         return None
-    if block.is_condition or block.shape != mark.shape:
-        return None
-    return (block.formula - mark.formula,)
+    is_alike = (
+        replace(found, offsets=mark.offsets) == mark
+        if isinstance(found, expressions.TensorPointer)
+        else not found.is_condition and found.shape == mark.shape
+    )
+    return tuple(map(operator.sub, _parts(found), _parts(mark))) if is_alike else None
 
 
 def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> Formula | None:
