@@ -29,7 +29,8 @@ Answer = TypeVar("Answer")
 Translation: TypeAlias = "Callable[[Space, Atom, tuple[islpy.PwAff, ...]], islpy.PwAff]"
 
 
-BASE: Final = 1 << 62
+_BITS: Final = 62
+BASE: Final = 1 << _BITS
 """Larger integers go to isl and come back in pieces of this size."""
 
 
@@ -69,22 +70,12 @@ def _load_uninterrupted() -> None:
             raise_signal(SIGINT)
 
 
-def _words(value: int) -> list[int]:
-    """The digits of a natural number to the base ``BASE``, lowest first."""
-    words: list[int] = []
-    while value:
-        value, word = divmod(value, BASE)
-        words.append(word)
-    return words
-
-
 def number(value: int, context: islpy.Context) -> islpy.Val:
     """An integer of any size as isl's number."""
     new = load_isl().Val
-    base = new(BASE, context)
-    found = new(0, context)
-    for word in reversed(_words(abs(value))):
-        found = found.mul(base).add(new(word, context))
+    base, found = new(BASE, context), new(0, context)
+    for shift in range(value.bit_length() // _BITS * _BITS, -1, -_BITS):
+        found = found.mul(base).add(new(abs(value) >> shift & (BASE - 1), context))
     return found if value >= 0 else found.neg()
 
 
@@ -287,16 +278,12 @@ def asked_of_kept(ask: Callable[[islpy.Context], Answer], budget: Budget = BUDGE
         return asked(ask, budget, context=context)
 
 
-def _no_answer(_: int) -> None:
-    """No answer without isl, as of most questions."""
-
-
 def asked(
     ask: Callable[[islpy.Context], Answer],
     budget: Budget,
     *,
     context: islpy.Context | None = None,
-    otherwise: Callable[[int], Answer | None] = _no_answer,
+    otherwise: Callable[[int], Answer | None] = lambda _: None,
 ) -> Answer:
     """The answer in a context within a budget; with :data:`BUDGET`, within seconds.
 
@@ -471,15 +458,9 @@ class Space:
         """The least and the greatest value of an expression; empty where it has none."""
         # As a set: isl refuses extrema of expressions whose parts are integers on the domain alone.
         found = self.isl.Map.from_pw_aff(values).range()
-        lower, upper = found.dim_min_val(0), found.dim_max_val(0)
-        if lower.is_nan():
-            return EMPTY
-        return Interval(
-            *(
-                None if end.is_infty() or end.is_neginfty() else integer(end)
-                for end in (lower, upper)
-            )
-        )
+        ends = found.dim_min_val(0), found.dim_max_val(0)
+        lower, upper = (integer(end) if end.is_int() else None for end in ends)
+        return EMPTY if ends[0].is_nan() else Interval(lower, upper)
 
     def agree(self, left: Form, right: Form, domain: islpy.Set) -> bool:
         """Whether two forms have the same value everywhere on a domain."""
@@ -514,8 +495,7 @@ class Space:
             for position, term in enumerate(terms):
                 factor = expression.get_coefficient_val(kind, position).mul(divisor)
                 numerator = numerator.plus(term, integer(factor))
-        by = integer(divisor)
-        return numerator if by == 1 else operations.floordiv(numerator, forms.constant(by))
+        return numerator // integer(divisor)
 
     def _variable(self, name: str) -> islpy.PwAff:
         position = self._positions[name]

@@ -7,50 +7,46 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from math import gcd, prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from simplifier import evaluation
+from simplifier.bounds.context import Constraint
 from simplifier.bounds.interval import EMPTY, EVERYTHING, Interval
 from simplifier.canonical.scope import Scope
 from simplifier.evaluation import MAX_INT64, OPERATIONS
 from simplifier.exact import isl
-from simplifier.exact.isl import BUDGET, Allowance, Budget, BudgetError, Space
+from simplifier.exact.isl import BUDGET, Allowance, Answer, Budget, BudgetError, Space
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import EXTREMA, FOREIGN, ZERO, Atom, AtomKind, Form, combine, postorder
+from simplifier.extraction import width
 from simplifier.extraction.cost import DIVISIONS, cost_of_form
-from simplifier.extraction.width import divides_by_negative, natural_width, width_as_written
 from simplifier.fixpoint import simplified
 from simplifier.limits import MAX_EXACT_ATOMS, MAX_EXACT_GROUP, MAX_EXACT_PIECES, MAX_TABLE
 
 if TYPE_CHECKING:
     import islpy
 
-Answer = TypeVar("Answer")
+
+Constraints: TypeAlias = "Sequence[Constraint]"
+_Question: TypeAlias = "Callable[[Space, islpy.Set, islpy.PwAff], Answer]"
 
 
 def differing_point(
     a: Form,
     b: Form,
     bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]] = (),
+    constraints: Constraints = (),
     budget: Budget = BUDGET,
 ) -> dict[str, int] | None:
     """A point where two forms differ, or ``None``; terms that both share may be anything."""
-    return _asked(
-        lambda space, domain, value: space.sample(domain.intersect(value.non_zero_set())),
-        first_other_than_zero,
-        a - b,
-        bounds,
-        constraints,
-        budget,
-    )
+    return _asked(_nonzero_point, first_other_than_zero, a - b, bounds, constraints, budget)
 
 
 def exact_range(
     form: Form,
     bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]] = (),
+    constraints: Constraints = (),
     budget: Budget = BUDGET,
 ) -> Interval:
     """The least and the greatest value of a form; ``None`` is an end that it really goes beyond."""
@@ -58,10 +54,7 @@ def exact_range(
 
 
 def range_within(
-    allowance: Allowance,
-    form: Form,
-    bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]],
+    allowance: Allowance, form: Form, bounds: Mapping[str, Interval], constraints: Constraints
 ) -> Interval:
     """The same, as one attempt of a greater question."""
     with allowance.attempt() as context:
@@ -69,16 +62,20 @@ def range_within(
         return _answer(_extent, space, form, constraints)
 
 
+def _nonzero_point(space: Space, domain: islpy.Set, value: islpy.PwAff) -> dict[str, int] | None:
+    return space.sample(domain.intersect(value.non_zero_set()))
+
+
 def _extent(space: Space, domain: islpy.Set, value: islpy.PwAff) -> Interval:
     return space.extent(value.intersect_domain(domain))
 
 
 def _asked(
-    question: Callable[[Space, islpy.Set, islpy.PwAff], Answer],
+    question: _Question[Answer],
     of_points: Callable[[Iterable[Chunk]], Answer],
     form: Form,
     bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]],
+    constraints: Constraints,
     budget: Budget,
 ) -> Answer:
     """The answer to a question about a space, the domain in it, and the value of a form there.
@@ -101,19 +98,14 @@ def _asked(
 
 
 def _answer(
-    question: Callable[[Space, islpy.Set, islpy.PwAff], Answer],
-    space: Space,
-    form: Form,
-    constraints: Sequence[tuple[Form, Interval]],
+    question: _Question[Answer], space: Space, form: Form, constraints: Constraints
 ) -> Answer:
     (value,) = space.expressions([form])
     return question(space, space.domain(constraints), value)
 
 
 def all_bounds(
-    wanted: Iterable[Form],
-    bounds: Mapping[str, Interval],
-    constraints: Iterable[tuple[Form, Interval]],
+    wanted: Iterable[Form], bounds: Mapping[str, Interval], constraints: Iterable[Constraint]
 ) -> dict[str, Interval]:
     """Bounds of every variable that is bounded or occurs."""
     involved = forms.variables_of(chain(wanted, (form for form, _ in constraints)))
@@ -131,8 +123,6 @@ Columns: TypeAlias = "dict[str, Column]"
 Chunk: TypeAlias = "tuple[Columns, Column]"
 """Points, and the values of a form there."""
 
-Constraint: TypeAlias = "tuple[Form, Interval]"
-
 MAX_VALUES: Final = 1 << 25
 """Values of operations, at all points together, that are computed: half a second."""
 
@@ -141,10 +131,7 @@ _CHUNK: Final = 1 << 14
 
 
 def points_with_values(
-    form: Form,
-    bounds: Mapping[str, Interval],
-    constraints: Sequence[Constraint],
-    most: int = MAX_VALUES,
+    form: Form, bounds: Mapping[str, Interval], constraints: Constraints, most: int = MAX_VALUES
 ) -> Iterator[Chunk] | None:
     """All points in order, some thousands at a time, with the values of a quasi-affine form there.
 
@@ -175,20 +162,15 @@ def first_other_than_zero(chunks: Iterable[Chunk]) -> dict[str, int] | None:
     return None
 
 
-def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]) -> bool:
+def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Constraints) -> bool:
     sizes = [interval.size for interval in bounds.values()]
     wanted = (form, *(limited for limited, _ in constraints))
-    atoms = forms.postorder(wanted)
-    is_known = all(map(_is_computed, atoms))
+    atoms = postorder(wanted)
     work = prod(size or 0 for size in sizes) * (len(atoms) or 1)
-    if not is_known or None in sizes or work > MAX_VALUES:
+    if None in sizes or work > MAX_VALUES or not all(map(_is_computed, atoms)):
         return False
-    far = {name: _magnitude(interval) for name, interval in bounds.items()}
+    far = {name: width.magnitude(interval.ends) or 0 for name, interval in bounds.items()}
     return max(evaluation.magnitudes(wanted, far)) <= MAX_INT64
-
-
-def _magnitude(interval: Interval) -> int:
-    return max(abs(interval.lower or 0), abs(interval.upper or 0))
 
 
 def _is_computed(atom: Atom) -> bool:
@@ -201,7 +183,7 @@ def _is_computed(atom: Atom) -> bool:
 
 
 def _chunks(
-    form: Form, bounds: Mapping[str, Interval], constraints: Sequence[Constraint]
+    form: Form, bounds: Mapping[str, Interval], constraints: Constraints
 ) -> Iterator[Chunk]:
     wanted = (form, *(limited for limited, _ in constraints))
     total = prod(interval.size or 0 for interval in bounds.values())
@@ -237,7 +219,7 @@ class Given(NamedTuple):
 
     scope: Scope
     bounds: Mapping[str, Interval]
-    constraints: Sequence[tuple[Form, Interval]]
+    constraints: Constraints
     allowance: Allowance
 
 
@@ -247,7 +229,7 @@ class Task(NamedTuple):
     form: Form
     space: Space
     domain: islpy.Set
-    constraints: Sequence[tuple[Form, Interval]]
+    constraints: Constraints
 
     @property
     def atoms(self) -> list[Atom]:
@@ -268,7 +250,7 @@ def finished(
     scope: Scope,
     form: Form,
     bounds: Mapping[str, Interval],
-    constraints: Sequence[tuple[Form, Interval]],
+    constraints: Constraints,
     allowance: Allowance,
 ) -> Form:
     """The form, or a cheaper one that isl proves equal within bounds and constraints.
@@ -303,9 +285,9 @@ def _improved(given: Given, form: Form) -> Form | None:
 
 def _is_as_good(scope: Scope, better: Form, form: Form) -> bool:
     """Whether a cheaper form needs no wider integers, and divides by no negative number."""
-    widest = max(natural_width(scope, form) or 0, width_as_written(scope, form))
-    return width_as_written(scope, better) <= widest and not (
-        divides_by_negative(better) and not divides_by_negative(form)
+    widest = max(width.natural_width(scope, form) or 0, width.width_as_written(scope, form))
+    return width.width_as_written(scope, better) <= widest and not (
+        width.divides_by_negative(better) and not width.divides_by_negative(form)
     )
 
 
@@ -364,17 +346,10 @@ def _coarser(atom: Atom) -> Iterator[Form]:
     numerator, divisor = atom.arguments
     for unit in sorted({gcd(factor, atom.divisor) for factor in numerator.terms.values()} - {1}):
         multiples = {term: factor for term, factor in numerator.terms.items() if not factor % unit}
-        whole = Form(numerator.constant // unit, _divided(multiples, unit))
+        whole = Form(numerator.constant, multiples).exactly_divided(unit)
         rest = numerator.plus(whole, -unit)
-        quotient = forms.constant(divisor.constant // unit)
-        if atom.kind is AtomKind.FLOORDIV:
-            yield operations.floordiv(whole, quotient)
-        else:
-            yield operations.mod(whole, quotient).times(unit).plus(rest)
-
-
-def _divided(terms: Mapping[Atom, int], unit: int) -> dict[Atom, int]:
-    return {term: factor // unit for term, factor in terms.items()}
+        on_units = operations.build(atom.kind, (whole, forms.constant(divisor.constant // unit)))
+        yield on_units if atom.kind is AtomKind.FLOORDIV else on_units.times(unit).plus(rest)
 
 
 # By pieces, and by steps.
@@ -466,9 +441,8 @@ def solved(rows: Iterable[Form]) -> dict[Atom, Form]:
     found: dict[Atom, Form] = {}
     while left := [row for row in left if row.terms]:
         atom = max((atom for row in left for atom in row.terms), key=_order)
-        pivot = min(
-            (row for row in left if atom in row.terms), key=lambda row: abs(row.terms[atom])
-        )
+        holding = (row for row in left if atom in row.terms)
+        pivot = min(holding, key=lambda row: abs(row.terms[atom]))
         left = [_without(row, atom, pivot) for row in left if row is not pivot]
         found = {known: _without(row, atom, pivot) for known, row in found.items()}
         found[atom] = pivot
