@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from keyword import iskeyword
 from math import prod
 from string import ascii_letters, ascii_lowercase
@@ -52,10 +52,9 @@ def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size])
         span = reduced[0].span
         missing = f"{span.source[span.start : span.stop]} is reduced"
         raise TextError(f"the axis is new, but {missing}; {_TWO_CALLS}", new[0].span)
-    known = AxisSizes(_given(sizes, {axis.name for axis in chain(*operand, *result)}))
-    known.sizes.update(
-        {axis.name: sympy.Integer(axis.size) for axis in chain(*operand, *result) if axis.size}
-    )
+    axes = {axis.name: axis for axis in chain(*operand, *result)}
+    written = {name: sympy.Integer(axis.size) for name, axis in axes.items() if axis.size}
+    known = AxisSizes(_given(sizes, axes) | written)
     for group, size in zip(operand, expected, strict=True):
         known.fit(group, size, group[0].span if group else left.span)
     if unsized := [axis for axis in new if axis.name not in known.sizes]:
@@ -69,7 +68,7 @@ def _expressions(argument: str, sizes: Sequence[Size]) -> list[sympy.Expr]:
     return [expression_of(size) for size in sizes]
 
 
-def _given(sizes: Mapping[str, Size], names: set[str]) -> dict[str, sympy.Expr]:
+def _given(sizes: Mapping[str, Size], names: Container[str]) -> dict[str, sympy.Expr]:
     for name in sizes:
         if name not in names:
             raise MapError(f"from_einops: {name!r} has a size, but is no axis of the pattern")
@@ -82,26 +81,21 @@ def _without(groups: Sequence[Group], others: Sequence[Group]) -> list[NamedAxis
     return [axis for axis in chain(*groups) if axis.name not in there]
 
 
-class _Token(NamedTuple):
-    text: str
-    span: Span
-
-
 class _PatternSide:
     """One side of a pattern: a group of axes for each dimension, and maybe an ellipsis."""
 
-    def __init__(self, tokens: Sequence[_Token], span: Span, *, is_operand: bool) -> None:
+    def __init__(self, tokens: Sequence[NamedAxis], span: Span, *, is_operand: bool) -> None:
         self.span = span
         self.spans: dict[str, Span] = {}
-        self.groups: list[list[_Token]] = []
+        self.groups: list[list[NamedAxis]] = []
         self._is_operand = is_operand
         self._read(tokens)
 
     @classmethod
     def both(cls, pattern: str) -> tuple[_PatternSide, _PatternSide]:
         """The sides of a pattern."""
-        tokens = list(_tokens(pattern))
-        arrows = [number for number, token in enumerate(tokens) if token.text == _ARROW]
+        tokens = _words(_TOKEN, pattern, 0, len(pattern))
+        arrows = [number for number, token in enumerate(tokens) if token.name == _ARROW]
         if len(arrows) != 1:
             span = tokens[arrows[1]].span if arrows else Span(pattern, 0, len(pattern))
             raise TextError("expected one '->', from operand to result", span, _OPERATIONS)
@@ -111,29 +105,27 @@ class _PatternSide:
         left = cls(tokens[:arrow], before, is_operand=True)
         return left, cls(tokens[arrow + 1 :], after, is_operand=False)
 
-    def _read(self, tokens: Sequence[_Token]) -> None:
+    def _read(self, tokens: Sequence[NamedAxis]) -> None:
         is_open = False
         for token in tokens:
-            if token.text == "(":
+            if token.name == "(":
                 if is_open:
                     raise TextError("groups are not nested", token.span)
                 self.groups.append([])
                 is_open = True
-            elif token.text == ")":
+            elif token.name == ")":
                 if not is_open:
                     raise TextError("no '(' before this", token.span)
                 is_open = False
             else:
-                self._check(token, is_open=is_open)
-                if is_open:
-                    self.groups[-1].append(token)
-                else:
-                    self.groups.append([token])
+                self._check(token.name, token.span, is_open=is_open)
+                if not is_open:
+                    self.groups.append([])
+                self.groups[-1].append(token)
         if is_open:
             raise self.error("expected a ')'")
 
-    def _check(self, token: _Token, *, is_open: bool) -> None:
-        text, span = token
+    def _check(self, text: str, span: Span, *, is_open: bool) -> None:
         if text == _ELLIPSIS and is_open and self._is_operand:
             raise TextError("the operand's '...' stands outside of parentheses", span)
         if text != _ELLIPSIS and not (text.isdecimal() or text.isidentifier()):
@@ -168,32 +160,35 @@ class _PatternSide:
         """The groups, with so many axes in place of the ellipsis."""
         found: list[Group] = []
         for group in self.groups:
-            axes = tuple(chain.from_iterable(_axes_of_token(token, rank) for token in group))
-            if [token.text for token in group] == [_ELLIPSIS] and not self._is_grouped(group[0]):
+            axes = tuple(_axes_of(group, rank))
+            if [token.name for token in group] == [_ELLIPSIS] and not self._is_grouped(group[0]):
                 found += ((axis,) for axis in axes)
             else:
                 found.append(axes)
         return found
 
-    def _is_grouped(self, token: _Token) -> bool:
+    def _is_grouped(self, token: NamedAxis) -> bool:
         """Whether a token stands in parentheses."""
         return token.span.source[: token.span.start].rstrip().endswith("(")
 
 
-def _axes_of_token(token: _Token, rank: int) -> Iterator[NamedAxis]:
-    text, span = token
-    if text == _ELLIPSIS:
-        for number in range(rank):
-            yield NamedAxis(f"...{number}", span, is_named=False)
-    elif not text.isdecimal():
-        yield NamedAxis(text, span)
-    elif int(text) > 1:
-        yield NamedAxis(f"{text} at {span.start}", span, int(text), is_named=False)
+def _axes_of(words: Iterable[NamedAxis], rank: int) -> Iterator[NamedAxis]:
+    """The axes that words stand for: an ellipsis for so many, which count from the right."""
+    for word in words:
+        text, span = word.name, word.span
+        if text == _ELLIPSIS:
+            for number in reversed(range(rank)):
+                yield NamedAxis(f"...{number}", span, is_named=False)
+        elif not text.isdecimal():
+            yield word
+        elif int(text) > 1:
+            yield NamedAxis(f"{text} at {span.start}", span, int(text), is_named=False)
 
 
-def _tokens(pattern: str) -> Iterator[_Token]:
-    for found in _TOKEN.finditer(pattern):
-        yield _Token(found[0], Span(pattern, *found.span()))
+def _words(pattern: re.Pattern[str], text: str, start: int, stop: int) -> list[NamedAxis]:
+    """The words between two places of a text."""
+    found = pattern.finditer(text, start, stop)
+    return [NamedAxis(each[0], Span(text, *each.span())) for each in found]
 
 
 # The pattern of einops for a map, where there is one.
@@ -358,10 +353,7 @@ def _group_text(names: Sequence[str]) -> str:
 
 def _letters() -> Iterator[str]:
     """``a`` to ``z``, ``a1`` to ``z1``, and so on without end."""
-    yield from ascii_lowercase
-    number = 0
-    while number := number + 1:
-        yield from (f"{letter}{number}" for letter in ascii_lowercase)
+    return (f"{letter}{number or ''}" for number in count() for letter in ascii_lowercase)
 
 
 # Strings of einsum, such as `bij,bjk->bik`: a relation from the result to each operand.
@@ -379,18 +371,17 @@ def read_einsum(text: str, shapes: Sequence[Sequence[Size]]) -> list[NamedIndice
         read_sizes("shapes", shape)
     left, arrow, right = text.partition("->")
     pattern = _NAME if _SEPARATED.search(text) else _LETTER
-    starts = [0, *(found.end() for found in re.finditer(",", left))]
-    parts = left.split(",")
-    if len(parts) != len(shapes):
-        message = f"{len(parts)} operands are here; expected {len(shapes)}, one for each shape"
-        raise TextError(message, Span(text, 0, len(left)))
+    commas = [-1, *(found.start() for found in re.finditer(",", left)), len(left)]
+    if len(commas) - 1 != len(shapes):
+        counts = f"{len(commas) - 1} operands are here; expected {len(shapes)}"
+        raise TextError(f"{counts}, one for each shape", Span(text, 0, len(left)))
     operands = [
-        _expanded(_labels(text, pattern, start, part), len(shape))
-        for start, part, shape in zip(starts, parts, shapes, strict=True)
+        _expanded(_labels(pattern, text, before + 1, after), len(shape))
+        for (before, after), shape in zip(pairwise(commas), shapes, strict=True)
     ]
     most = max((sum(not axis.is_named for axis in each) for each in operands), default=0)
     if arrow:
-        labels = _labels(text, pattern, len(left) + len(arrow), right)
+        labels = _labels(pattern, text, len(text) - len(right), len(text))
         _check_result(labels, operands, most)
         result = _expanded(labels, sum(axis.name != _ELLIPSIS for axis in labels) + most)
     else:
@@ -402,17 +393,15 @@ def read_einsum(text: str, shapes: Sequence[Sequence[Size]]) -> list[NamedIndice
     ]
 
 
-def _labels(text: str, pattern: re.Pattern[str], start: int, part: str) -> list[NamedAxis]:
-    found: list[NamedAxis] = []
-    for match in pattern.finditer(part):
-        span = Span(text, start + match.start(), start + match.end())
-        label = match[0]
-        if label != _ELLIPSIS and not label.isidentifier():
-            raise TextError("expected a label of an axis, '...', ',' or one '->'", span)
-        if label == _ELLIPSIS and any(axis.name == _ELLIPSIS for axis in found):
-            raise TextError("a second '...'", span)
-        found.append(NamedAxis(label, span))
-    return found
+def _labels(pattern: re.Pattern[str], text: str, start: int, stop: int) -> list[NamedAxis]:
+    labels = _words(pattern, text, start, stop)
+    ellipses = [axis for axis in labels if axis.name == _ELLIPSIS]
+    for axis in labels:
+        if axis.name != _ELLIPSIS and not axis.name.isidentifier():
+            raise TextError("expected a label of an axis, '...', ',' or one '->'", axis.span)
+        if axis in ellipses[1:]:
+            raise TextError("a second '...'", axis.span)
+    return labels
 
 
 def _expanded(labels: Sequence[NamedAxis], rank: int) -> list[NamedAxis]:
@@ -427,14 +416,7 @@ def _expanded(labels: Sequence[NamedAxis], rank: int) -> list[NamedAxis]:
         if span is None:
             raise MapError(f"from_einsum: {message}")
         raise TextError(message, Span(span.source, labels[0].span.start, span.stop))
-    found: list[NamedAxis] = []
-    for axis in labels:
-        if axis.name == _ELLIPSIS:
-            numbers = reversed(range(more))
-            found += (NamedAxis(f"...{n}", axis.span, is_named=False) for n in numbers)
-        else:
-            found.append(axis)
-    return found
+    return [*_axes_of(labels, more)]
 
 
 def _check_result(
