@@ -269,12 +269,9 @@ class Domain:
         )
         return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
-    def limits(self) -> Iterator[Constraint]:
-        """Bounds, then constraints sorted by their texts, in the reader's names."""
-        for name, variable in zip(self.names, self, strict=True):
-            yield forms.variable(name), variable.bounds
-        for _, (form, interval) in self.constraint_texts():
-            yield self.named(form), interval
+    def limits(self) -> list[Constraint]:
+        """The bounds of all variables, then the constraints, sorted by their texts."""
+        return [*bounding(self.bounds), *(pair for _, pair in self.constraint_texts())]
 
     def check(self, where: str = "IndexingMap") -> None:
         """Raise :class:`MapError` for a name used twice or a constraint on an unknown variable."""

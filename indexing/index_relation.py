@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from indexing.domain import Constraint, Domain, depths_of, distinctly_named
 from indexing.errors import MapError
-from indexing.exact.index_set import IndexSet, SetNames, limits_of
+from indexing.exact.index_set import IndexSet, SetNames
 from indexing.exact.isl import readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
@@ -354,7 +354,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
     ) -> IndexSet:
         found = asked_of_kept(lambda _: make().coalesce(), budget)
         kinds = load_isl().dim_type
-        parameters = (found.get_dim_name(kinds.param, at) for at in range(found.dim(kinds.param)))
+        parameters = found.get_var_names(kinds.param)
         called = names or ("",) * found.dim(kinds.set)
         return IndexSet.made(SetNames(called, (), tuple(sorted(map(str, parameters)))), None, found)
 
@@ -366,10 +366,7 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         return given
 
     def _points(self, elements: IndexSet, side: int, question: str) -> islpy.Set:
-        check_type(elements, IndexSet, f"{question}: the set", "an IndexSet")
-        if elements.rank != self.ranks[side]:
-            message = f"{question}: the set has {elements.rank} coordinates"
-            raise MapError(f"{message}; expected {self.ranks[side]}")
+        _check_rank(elements, self.ranks[side], question)
         return asked_of_kept(elements.points_in)
 
     def _check_square(self, question: str) -> None:
@@ -412,10 +409,10 @@ def relation_of_text(map_type: type[MapT_co], text: str) -> IndexRelation[MapT_c
     with kept_context() as context:
         found = load_isl().Map.read_from_str(context, text)
     kinds = load_isl().dim_type
-    for place in range(found.dim(kinds.param)):
-        name = readable(found.get_dim_name(kinds.param, place))
-        check_parameter(Variable(EVERYTHING, name), f"parse_relation: parameter {place}")
-    dims = [readable(found.get_dim_name(kinds.in_, at)) for at in range(found.dim(kinds.in_))]
+    for place, name in enumerate(found.get_var_names(kinds.param)):
+        parameter = Variable(EVERYTHING, readable(name))
+        check_parameter(parameter, f"parse_relation: parameter {place}")
+    dims = [*map(readable, found.get_var_names(kinds.in_))]
     return IndexRelation[MapT_co].of_isl(found, map_type, dims)
 
 
@@ -519,12 +516,16 @@ def distances(relation: ExactRelation, budget: Budget) -> IndexSet:
     return relation.derived(apart, relation.domain).image(budget=budget)
 
 
-def _check(elements: object, rank: int, question: str, of: str) -> None:
+def _check_rank(elements: IndexSet, rank: int, question: str, why: str = "") -> None:
     check_type(elements, IndexSet, f"{question}: the set", "an IndexSet")
-    if isinstance(elements, IndexSet) and elements.rank != rank:
+    if elements.rank != rank:
         message = f"{question}: the set has {elements.rank} coordinates"
-        raise MapError(f"{message}; expected {rank}, one for each of the map's {of}")
-    if isinstance(elements, IndexSet) and elements.hull.runtime:
+        raise MapError(f"{message}; expected {rank}{why}")
+
+
+def _check(elements: IndexSet, rank: int, question: str, of: str) -> None:
+    _check_rank(elements, rank, question, f", one for each of the map's {of}")
+    if elements.hull.runtime:
         raise MapError(f"{question}: the set depends on runtime variables; expected numbers")
 
 
@@ -553,5 +554,5 @@ def _with_parameters(domain: Domain, parameters: Sequence[Variable]) -> Domain:
 def _limits(piece: Domain, coordinates: Sequence[Form]) -> Iterator[Constraint]:
     """The limits of a piece, with forms for its coordinates."""
     values = dict(zip(piece.identifiers, coordinates, strict=False))
-    for form, interval in limits_of(piece):
+    for form, interval in piece.limits():
         yield forms.substitute((form,), values)[0], interval

@@ -32,7 +32,7 @@ T = TypeVar("T")
 Boolean: TypeAlias = "sympy.logic.boolalg.Boolean"
 """A condition of sympy."""
 
-Condition: TypeAlias = "tuple[sympy.Expr | int | str, IntervalLike] | Boolean | str"
+Condition: TypeAlias = "tuple[sympy.Expr | int | str, IntervalLike] | Boolean | bool | str"
 """A constraint: an expression and the interval it must lie in, or a condition that holds."""
 
 Parameter: TypeAlias = "Variable | sympy.Symbol"
@@ -91,12 +91,16 @@ def read_variables(argument: str, variables: Variables) -> list[Variable]:
     if isinstance(variables, Mapping):
         by_name = cast("Mapping[str, Bounds | Size | Variable]", variables)
         return [_named_variable(argument, str(name), by_name[name]) for name in by_name]
-    read = _items(variables, argument, "Variables")
-    for position, variable in enumerate(read):
+    return _checked(_items(variables, argument, "Variables"), argument, "a Variable")
+
+
+def _checked(variables: list[Variable], argument: str, expected: str) -> list[Variable]:
+    """The variables, which callers without types may not have given."""
+    for position, variable in enumerate(variables):
         if not isinstance(variable, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            message = f"{argument}[{position}] is {quoted(variable)}; expected a Variable"
+            message = f"{argument}[{position}] is {quoted(variable)}; expected {expected}"
             raise MapError(f"IndexingMap: {message}")
-    return read
+    return variables
 
 
 def _named_variable(argument: str, name: str, given: Bounds | Size | Variable) -> Variable:
@@ -105,10 +109,12 @@ def _named_variable(argument: str, name: str, given: Bounds | Size | Variable) -
         return given.called(name)
     if isinstance(given, tuple | Interval):
         return Variable(given, name)
-    if is_symbolic(given):
-        return Variable.of_size(given, name)
-    size = size_of(cast("int", given), f"IndexingMap: {argument}[{name!r}]")
-    return Variable.of_size(size, name)
+    return _of_size(cast("Size", given), f"{argument}[{name!r}]", name)
+
+
+def _of_size(size: Size, where: str, name: str = "") -> Variable:
+    count = size if is_symbolic(size) else size_of(size, f"IndexingMap: {where}")
+    return Variable.of_size(count, name)
 
 
 def read_domain(
@@ -144,11 +150,7 @@ def read_parameters(parameters: Iterable[Parameter]) -> list[Variable]:
         else given
         for given in _items(parameters, "parameters", "Variables or symbols")
     ]
-    for position, given in enumerate(read):
-        if not isinstance(given, Variable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            message = f"parameters[{position}] is {quoted(given)}"
-            raise MapError(f"IndexingMap: {message}; expected a Variable or a symbol")
-    check_parameters(read, "IndexingMap")
+    check_parameters(_checked(read, "parameters", "a Variable or a symbol"), "IndexingMap")
     return read
 
 
@@ -166,11 +168,7 @@ def read_sizes(argument: str, sizes: Sizes) -> list[Variable]:
     if isinstance(sizes, Mapping):
         return read_variables(argument, cast("Variables", sizes))
     numbered = enumerate(_items(sizes, argument, "sizes"))
-    named = ((size, f"IndexingMap: {argument}[{position}]") for position, size in numbered)
-    return [
-        Variable.of_size(size if is_symbolic(size) else size_of(size, where))
-        for size, where in named
-    ]
+    return [_of_size(size, f"{argument}[{position}]") for position, size in numbered]
 
 
 def counted_parameters(variables: Iterable[Variable]) -> tuple[Variable, ...]:
@@ -188,7 +186,7 @@ def read_grid(grid: Iterable[int]) -> list[Variable]:
     return [Variable(size.bounds, kind=kind) for size, kind in zip(sizes, GRID, strict=True)]
 
 
-def read_constraints(constraints: Iterable[Condition | bool]) -> list[Constraint]:
+def read_constraints(constraints: Iterable[Condition]) -> list[Constraint]:
     """The constraints: forms, and the intervals that they must lie in."""
     expected = "pairs of an expression and an interval, or conditions"
     given = _items(constraints, "constraints", expected)
@@ -239,10 +237,7 @@ def read_constraint(
     return condition
 
 
-def _read_constraint(
-    given: Condition | bool,  # noqa: FBT001 - a condition
-    where: str,
-) -> Sequence[Constraint]:
+def _read_constraint(given: Condition, where: str) -> Sequence[Constraint]:
     """The constraints in a pair, or in a condition that holds."""
     condition = _read_condition(given, where)
     if condition is not None:
@@ -293,11 +288,13 @@ def _noted(error: simplifier.ConversionError, where: str) -> simplifier.Conversi
 
 def _items(values: Iterable[T], argument: str, expected: str) -> list[T]:
     """The values as a list; a string is no sequence here."""
-    if (
-        isinstance(values, str)
-        or getattr(values, "ndim", 1) == 0
-        or not hasattr(values, "__iter__")
-    ):
+    if not is_sequence(values):
         message = f"{argument} is {quoted(values)}; expected a sequence of {expected}"
         raise MapError(f"IndexingMap: {message}")
     return list(values)
+
+
+def is_sequence(values: object) -> bool:
+    """Whether a value has several: neither a string nor an array without dimensions has."""
+    is_one = isinstance(values, str) or getattr(values, "ndim", 1) == 0
+    return hasattr(values, "__iter__") and not is_one

@@ -89,9 +89,8 @@ class Variable:
         numbers, ends = (bounds, None) if type(bounds) is Interval else _numbers_and_ends(bounds)
         object.__setattr__(self, "ends", ends)
         object.__setattr__(self, "bounds", interval_of(numbers, "Variable: bounds"))
-        object.__setattr__(
-            self, "given_name", name or ("" if kind is VariableKind.DEFAULT else kind.value)
-        )
+        own = "" if kind is VariableKind.DEFAULT else kind.value
+        object.__setattr__(self, "given_name", name or own)
         object.__setattr__(self, "kind", KINDS.get(name, kind))
         object.__setattr__(self, "_position", "")
 

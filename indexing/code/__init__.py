@@ -44,7 +44,6 @@ from indexing.relation import Relation, check_map
 from simplifier import forms
 from simplifier.errors import check_type, listed, quoted
 from simplifier.forms import (
-    FOREIGN,
     Atom,
     AtomKind,
     Form,
@@ -336,9 +335,6 @@ class _Block:
     def _atom(self, atom: Atom) -> str:
         if atom.kind is AtomKind.VARIABLE:
             return self._parameter[atom.name]
-        if atom.kind in FOREIGN:
-            message = f"{Form(0, {atom: 1})} is not integer arithmetic; no code can be made from it"
-            raise MapError(message)
         if atom.kind in _AFFINE and (atom.divisor or atom.kind is AtomKind.SUM):
             return self._sum(Form(0, {atom: 1}))
         operands = [self.value(argument) for argument in as_written(atom, atom.arguments)]

@@ -15,10 +15,9 @@ from typing import Final
 
 from indexing.code.language import NARROW, WIDE, Language
 from indexing.domain import Constraint, Domain, without_implied_ends
-from indexing.errors import MapError
 from indexing.simplify import scope_with_facts
 from simplifier import forms
-from simplifier.forms import BITWISE, CONDITIONS, FOREIGN, Atom, AtomKind, Form, Interval, Printer
+from simplifier.forms import BITWISE, CONDITIONS, Atom, AtomKind, Form, Interval, Printer
 
 DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKind.CEILDIV)
 """The operations that fail for a divisor of 0."""
@@ -237,9 +236,6 @@ class Coder(Printer):
         if atom.kind is AtomKind.VARIABLE:
             self._bits[atom] = self.bits_of_variable(atom.name)
             return self.names[atom.name]
-        if atom.kind in FOREIGN:
-            message = f"{Form(0, {atom: 1})} is not integer arithmetic; no code can be made from it"
-            raise MapError(message)
         self._bits[atom] = bits = self._bits_of_operation(atom)
         if atom.kind is AtomKind.PRODUCT:
             ordered = sorted(atom.arguments, key=self._factor_order)
@@ -306,7 +302,7 @@ class Coder(Printer):
         language = self._language
         if self._bits[atom] > NARROW and atom.kind in language.wide:
             return language.wide[atom.kind]
-        if atom.kind in language.by_power and _is_power(atom.divisor):
+        if atom.kind in language.by_power and atom.divisor > 0 and atom.divisor.bit_count() == 1:
             return language.by_power[atom.kind]
         if atom.kind in language.natural and self._ranges.natural_numerator(atom) is not None:
             return language.natural[atom.kind]
@@ -373,10 +369,6 @@ def is_operator(template: str) -> bool:
 def _is_of_bits(template: str) -> bool:
     """Whether an operator binds less tightly than a sum."""
     return ">>" in template or "&" in template
-
-
-def _is_power(divisor: int) -> bool:
-    return divisor > 0 and not divisor & (divisor - 1)
 
 
 def is_enclosed(text: str) -> bool:

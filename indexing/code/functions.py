@@ -233,6 +233,7 @@ def checked_domains(
         check_name(name, asker, reserved)
     domains = [with_numeric_bounds(each.domain) for each in maps]
     for each, domain in zip(maps, domains, strict=True):
+        domain.check_forms(each.forms, "result")
         constraints = (form for form, _ in domain.constraints)
         check_portable([*each.forms, *constraints], domain, asker, max_bits)
     return domains

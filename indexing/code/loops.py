@@ -93,9 +93,7 @@ class LoopBlock:
         if not asked:
             return self
         facts = (*self.constraints, *asked)
-        inner = LoopBlock(self.names, self.variables, facts, self, asked=tuple(asked))
-        inner.condition = condition
-        return inner
+        return LoopBlock(self.names, self.variables, facts, self, tuple(asked), condition)
 
     # Known values.
 

@@ -701,18 +701,10 @@ def box_of(piece: Domain) -> Box | None:
     return tuple(found) if len(found) == len(sides) else None
 
 
-def limits_of(piece: Domain) -> Iterator[Constraint]:
-    """The bounds of all variables, then the constraints."""
-    for identifier, bounds in piece.bounds.items():
-        yield forms.variable(identifier), bounds
-    for _, constraint in piece.constraint_texts():
-        yield constraint
-
-
 def holds(piece: Domain, element: Sequence[int]) -> bool:
     """Whether an element meets the bounds and constraints."""
     values = dict(zip(piece.identifiers, map(forms.constant, element), strict=True))
-    limits = list(limits_of(piece))
+    limits = piece.limits()
     found = forms.substitute((form for form, _ in limits), values)
     return all(form.constant in interval for form, (_, interval) in zip(found, limits, strict=True))
 

@@ -164,10 +164,7 @@ def _read(
 ) -> Relation:
     kinds = exact.load_isl().dim_type
     dims, given, outputs = (
-        [
-            Variable(EVERYTHING, isl.readable(relation.get_dim_name(kind, position)))
-            for position in range(relation.dim(kind))
-        ]
+        [Variable(EVERYTHING, isl.readable(name)) for name in relation.get_var_names(kind)]
         for kind in (kinds.in_, kinds.param, kinds.out)
     )
     runtime, parameters = (given, []) if parameters_as_runtime else ([], given)
@@ -422,8 +419,7 @@ def _is_window(values: islpy.Map) -> bool:
     """
     kind = exact.load_isl().dim_type
     inputs = values.dim(kind.in_)
-    for place in range(inputs):  # parameters are told apart by name
-        values = values.set_dim_name(kind.in_, place, f"i{place}")
+    values = _named(values, kind.in_, [f"i{place}" for place in range(inputs)])  # all different
     line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range().remove_divs()
     return line.dim_has_lower_bound(kind.set, 0) and line.dim_has_upper_bound(kind.set, 0)
 

@@ -57,7 +57,8 @@ def to_affine_map(indexing_map: Relation) -> str:
 def to_affine_set(indexing_map: Relation) -> str:
     """The bounds and constraints of a map as MLIR reads them; see :func:`to_affine_map`."""
     domain = indexing_map.domain
-    sides = [side for form, interval in domain.limits() for side in _sides(form, interval)]
+    limits = ((domain.named(form), interval) for form, interval in domain.limits())
+    sides = [side for limit in limits for side in _sides(*limit)]
     lefts = _texts(domain, [left for left, _ in sides], "affine_set: inequality")
     texts = (f"{left} {relation} 0" for left, (_, relation) in zip(lefts, sides, strict=True))
     return f"affine_set<{_declarations(domain)} : ({', '.join(texts)})>"

@@ -54,9 +54,8 @@ def simplified(
 def _simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
     smallest = _with_same_variables(indexing_map, preserve_size_one=preserve_size_one)
     fewer = with_fewest_ranges(smallest)
-    if fewer is smallest:
-        return smallest
-    return _simplified(fewer, preserve_size_one=preserve_size_one)
+    is_done = fewer is smallest
+    return smallest if is_done else _simplified(fewer, preserve_size_one=preserve_size_one)
 
 
 def _with_same_variables(indexing_map: RelationT, *, preserve_size_one: bool) -> RelationT:

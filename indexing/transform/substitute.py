@@ -26,6 +26,7 @@ from indexing.errors import MapError
 from indexing.relation import Relation, RelationT, check_map
 from indexing.simplify.constraints import Residues, merged, normal
 from indexing.transform.evaluate import has_point
+from indexing.validation import is_sequence
 from indexing.variable import Variable, check_parameters, parameter_identifier, united
 from simplifier import forms
 from simplifier.errors import listed, quoted
@@ -247,8 +248,7 @@ def chosen(
     >>> chosen("abc", [2, 0, -1], "", "")
     ['c', 'a', 'c']
     """
-    is_one = isinstance(indices, str) or getattr(indices, "ndim", 1) == 0
-    if is_one or not hasattr(indices, "__iter__"):
+    if not is_sequence(indices):
         raise MapError(f"{where}: indices are {quoted(indices)}; expected a sequence of integers")
     numbers = (names.index(each) if each in names else each for each in indices)
     return [items[_position(number, len(items), where, what, names)] for number in numbers]
