@@ -330,12 +330,11 @@ def _recomputed(
     elements, found = place.shape.element_count, evaluations(kernel)
     inside = leading_to(places, among=_is_computed)
     unit, opcodes = _what_is_counted(inside, found)
-    others = {each.name for each in subject.summaries} - {each.name for each in kernels}
+    among = subject.these_or_new(kernels)
     outside = _operations(subject, kernels, opcodes, without=inside)
 
     def operations(subject: Subject) -> Count:
-        own = [each for each in subject.summaries if each.name not in others]
-        return _operations(subject, own, opcodes) - outside
+        return _operations(subject, filter(among, subject.summaries), opcodes) - outside
 
     return Waste(
         kind="recompute",

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 from ops.advice.waste import (
     MOVED,
     RECEIVED,
-    Measure,
     Rule,
     Subject,
     Waste,
@@ -24,13 +23,14 @@ from ops.advice.waste import (
     remove_unread,
     root_of,
 )
-from ops.hlo import HloModule, Instruction, ModuleEditor, edit
+from ops.hlo import Computation, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.builder import CONTROL
 from ops.hlo.editor import SideEffects
 from ops.loop_dependence import UPDATES
 from ops.performance.kernels import moves_something
 from ops.performance.tally import Count
 from ops.rules.control import Array, kept_by, only_caller, routed_from
+from ops.xla_gpu import results_of
 
 # What each iteration computes again.
 
@@ -56,15 +56,20 @@ def _invariant(
     subject: Subject, kernel: Instruction, cone: Sequence[Instruction], loops: Sequence[Instruction]
 ) -> Waste:
     size, outermost = bytes_of(kernel), loops[-1]
-    is_sent = any(map(received_by_device, cone))
+    is_sent, among = any(map(received_by_device, cone)), subject.these_or_new(cone)
     trips = subject.runs_of(kernel) // subject.runs_of(outermost)
+
+    def moved(subject: Subject) -> Count:
+        return bytes_moved(subject, filter(among, subject.summaries))
+
+    of_these = MOVED._replace(unit="bytes moved by it", figure=moved)
     return Waste(
         kind="loop invariant",
         instruction=kernel,
         why=f"%{kernel.name} depends only on what %{outermost.name} passes on as it is, yet each of"
         f" {trips:,} iterations computes it.",
         mend=f"Compute %{kernel.name} before %{outermost.name} and carry the result.",
-        measure=RECEIVED if is_sent else _moved_by(subject, cone),
+        measure=RECEIVED if is_sent else of_these,
         expected=size * (trips - 1) * subject.runs_of(outermost),
         edit=partial(hoisted, kernel=kernel, loops=loops),
         price=f"{size:,} bytes more live while %{outermost.name} runs.",
@@ -84,11 +89,7 @@ def _around(
     given = [each for number, each in enumerate(start.operands) if number in read]
     if not all(map(invariant[around].__contains__, given)):
         return (loop,)
-    outer = [
-        each
-        for value in given
-        for each in leading_to([value], among=invariant[around].__contains__)
-    ]
+    outer = leading_to(given, among=invariant[around].__contains__)
     return (loop, *_around(around, outer, invariant))
 
 
@@ -144,26 +145,18 @@ def _invariants(
     subject: Subject, loop: Instruction, effects: SideEffects
 ) -> dict[Instruction, None]:
     """The instructions of a body that give the same in each iteration, in order."""
-    body = loop.attributes["body"]
-    (state,) = body.parameters
-    kept = _kept_elements(subject, loop)
+    body, routes = loop.attributes["body"], subject.registry.routes
+    (state,), kept = body.parameters, kept_by(body, routes)
     found: dict[Instruction, None] = {}
     for each in body.instructions:
         if each.operands == (state,):
-            is_same = each.opcode == "get-tuple-element" and each.attributes["index"] in kept
+            is_same = routed_from((each, 0), routes) in ((state, number) for number in kept)
         else:
             is_same = each is not state and all(map(found.__contains__, each.operands))
         is_free = not effects.of(each) or received_by_device(each)
         if is_same and each.shape.is_array and is_free:
             found[each] = None
     return found
-
-
-def _kept_elements(subject: Subject, loop: Instruction) -> frozenset[int]:
-    """The elements of the state that the body passes on, of which each is one array."""
-    if any(not each.is_array for each in loop.shape.elements):
-        return frozenset()
-    return kept_by(loop.attributes["body"], subject.registry.routes)
 
 
 def _is_worth_it(
@@ -173,7 +166,7 @@ def _is_worth_it(
     invariant: Collection[Instruction],
 ) -> bool:
     """Whether what varies reads a kernel, only reads it, and it is worth to be kept."""
-    uses = Uses.of(subject, [kernel])
+    uses = Uses.of(subject, [(kernel, 0)])
     if uses.may_change or all(map(invariant.__contains__, uses.readers)) or _copied(kernel):
         return False
     read = [each for each in cone if each.opcode == "get-tuple-element"]
@@ -269,46 +262,47 @@ def _says_layout(instruction: Instruction) -> bool:
 
 def _in_place(subject: Subject, copies: Sequence[Instruction], origin: Array) -> _Needless | None:
     """Copies of an array of a loop's state, of which the update could change the array itself."""
-    after = _in_same_memory(subject, *origin)
+    after = _in_same_memory(subject, origin)
     if after is None:
         return None
-    uses = _uses_of(subject, origin, copies)
+    uses = Uses.of(subject, [origin, *((each, 0) for each in copies)])
     readers = [each for each in uses.readers if each not in copies]
-    updates = _updates_leading_to(after, {*uses.aliases})
-    if not updates or {*updates[-1:]} != {*uses.updates} or uses.escapes or uses.is_unsure:
+    updates = _updates_leading_to(subject, after, uses.aliases)
+    if not updates or updates[-1:] != [*uses.updates] or uses.escapes or uses.is_unsure:
         return None
-    update, around = updates[-1], {*copies[0].computation.instructions}
-    if any(update in leading_to([each], among=around.__contains__) for each in readers):
+    update, before = updates[-1], leading_to(updates[-1:])
+    if update in leading_to(readers):
         return None
-    before = leading_to([update], among=around.__contains__)
-    first = [each for each in readers if each not in before]
     early = f" after {names_of(readers)} read it" if readers else ""
     return _Needless(
         copies,
         f"although %{update.name} could change it in place{early}",
         f"Update %{_source(copies[0]).name} itself{early}.",
         update,
-        first,
+        [each for each in readers if each not in before],
     )
 
 
-def _in_same_memory(subject: Subject, origin: Instruction, number: int) -> Instruction | None:
+def _in_same_memory(subject: Subject, array: Array) -> Array | None:
     """The result that has the memory of an array of a parameter: next state of a loop, or output.
 
     ``None`` if there is none, or if it is not an element of a tuple.
     """
-    body = origin.computation
-    caller, numbers = only_caller(body), [number]
-    is_flat = all(each.is_array for each in origin.shape.elements)
-    if origin.parameter_number is None or body.root.opcode != "tuple" or not is_flat:
-        return None
-    if body is subject.module.entry:
+    (origin, number), root = array, array[0].computation.root
+    numbers = [number] if _is_body(root.computation) else []
+    if root.computation is subject.module.entry:
         pairs = subject.module.attributes.get("input_output_alias", ())
         same = (each for each in pairs if each.operand == origin.parameter_number)
         numbers = [each.output_index[0] for each in same if len(each.output_index) == 1]
-    elif caller is None or caller.attributes.get("body") is not body:
-        return None
-    return body.root.operands[numbers[0]] if numbers else None
+    is_flat = root.shape.is_tuple and all(each.is_array for each in root.shape.elements)
+    is_given = origin.parameter_number is not None
+    return (root, numbers[0]) if is_given and is_flat and numbers else None
+
+
+def _is_body(computation: Computation) -> bool:
+    """Whether one loop runs a computation on its own result."""
+    caller = only_caller(computation)
+    return caller is not None and caller.attributes.get("body") is computation
 
 
 def _origin(
@@ -326,36 +320,19 @@ def _origin(
         array = before, 0
 
 
-def _uses_of(subject: Subject, array: Array, copies: Sequence[Instruction] = ()) -> Uses:
-    """Uses of an array, maybe of a tuple, and of copies of it."""
-    whole, number = array
-    if not whole.shape.is_tuple:
-        return Uses.of(subject, [whole, *copies])
-    uses = Uses.of(subject, [*_elements_of(whole, number), *copies])
-    uses.is_unsure |= any(each.opcode != "get-tuple-element" for each in whole.users)
-    return uses
-
-
-def _elements_of(whole: Instruction, number: int) -> Iterator[Instruction]:
-    for user in whole.users:
-        if user.opcode == "get-tuple-element" and user.attributes["index"] == number:
-            yield user
-
-
 def _updates_leading_to(
-    result: Instruction, start: Collection[Instruction]
-) -> Sequence[Instruction]:
+    subject: Subject, result: Array, start: Collection[Array]
+) -> list[Instruction]:
     """The updates in place, last first, that lead from one of some arrays to a result."""
     found: list[Instruction] = []
-    while result not in start:
-        update = result.operands[0] if result.opcode == "get-tuple-element" else result
-        updated = result.operands[0] if result.opcode == "bitcast" else _updated(update)
-        if update.opcode == "while" and update.operands[0].opcode == "tuple":
-            updated = update.operands[0].operands[int(result.attributes["index"])]
+    while (result := _origin(result, subject)) not in start:
+        update, number = result
+        is_loop = update.opcode == "while"
+        updated = update.operands[0] if is_loop else _updated(update)
         if updated is None:
-            return ()
-        found += [update] if result.opcode != "bitcast" else []
-        result = updated
+            return []
+        found.append(update)
+        result = updated, number if is_loop else 0
     return found
 
 
@@ -378,29 +355,27 @@ def _updated(kernel: Instruction) -> Instruction | None:
 
 def _only_read(subject: Subject, copy: Instruction) -> _Needless | None:
     """A copy that is only read, of what nobody changes; or of what nothing else reads."""
-    source = _copied(copy) or copy
-    origin, number = _origin((source, 0), subject)
-    caller = only_caller(copy.computation)
-    loop = caller if caller is not None and caller.opcode == "while" else None
-    if (
-        origin.parameter_number is not None
-        and loop is not None
-        and number not in _kept_elements(subject, loop)
-    ):
+    source, caller = _copied(copy) or copy, only_caller(copy.computation)
+    origin, number = array = _origin((source, 0), subject)
+    others = Uses.of(subject, [array])
+    is_written = _in_same_memory(subject, array) and number not in _kept(subject, copy.computation)
+    if is_written or others.updates or others.is_unsure:
         return None
-    if loop is None and _in_same_memory(subject, origin, number) is not None:
-        return None
-    others = _uses_of(subject, (origin, number))
-    if others.updates or others.is_unsure:
-        return None
-    if not Uses.of(subject, [copy]).may_change:
+    if not Uses.of(subject, [(copy, 0)]).may_change:
         why = "which nobody changes while the copy is read"
         return _Needless([copy], why, f"Read %{source.name} itself.")
     is_moved = [*others.readers] == [copy] and not others.escapes
     is_computed = moves_something(origin) and origin.opcode not in _PASS_ON
-    if is_moved and is_computed and loop is None and origin.shape.is_array:
+    is_outside = caller is None or caller.opcode != "while"
+    if is_moved and is_computed and is_outside and origin.shape.is_array:
         return _Needless([copy], "which nothing else reads", f"Let %{source.name} take its place.")
     return None
+
+
+def _kept(subject: Subject, computation: Computation) -> frozenset[int]:
+    """The arrays of its parameter that the body of a loop passes on as they are."""
+    routes = subject.registry.routes
+    return kept_by(computation, routes) if _is_body(computation) else frozenset()
 
 
 # Who reads an array, who changes it, and where it goes.
@@ -418,7 +393,7 @@ class Uses:
         is_unsure: whether something else happens to them.
     """
 
-    aliases: dict[Instruction, None] = field(default_factory=dict[Instruction, None])
+    aliases: dict[Array, None] = field(default_factory=dict[Array, None])
     readers: dict[Instruction, None] = field(default_factory=dict[Instruction, None])
     updates: dict[Instruction, None] = field(default_factory=dict[Instruction, None])
     escapes: bool = False
@@ -430,65 +405,54 @@ class Uses:
         return bool(self.updates) or self.escapes or self.is_unsure
 
     @classmethod
-    def of(cls, subject: Subject, arrays: Iterable[Instruction]) -> Uses:
+    def of(cls, subject: Subject, arrays: Iterable[Array]) -> Uses:
         """The uses of some arrays."""
         found, waiting = cls(), [*arrays]
         while waiting:
-            array = waiting.pop()
+            instruction, number = array = waiting.pop()
             if array not in found.aliases:
                 found.aliases[array] = None
-                found.escapes |= array.is_root
-                for user in array.users:
+                is_kept = number in _kept(subject, instruction.computation)
+                found.escapes |= instruction.is_root and not is_kept
+                for user in instruction.users:
                     waiting += found._taken_in(subject, user, array)
         return found
 
-    def _taken_in(
-        self, subject: Subject, user: Instruction, array: Instruction
-    ) -> Sequence[Instruction]:
+    def _taken_in(self, subject: Subject, user: Instruction, array: Array) -> Sequence[Array]:
         """Note a user; what has the same memory behind it."""
+        (instruction, number), routes = array, subject.registry.routes
         if user.opcode == "bitcast":
-            return [user]
-        if user.opcode == "tuple":
-            return self._behind_tuple(subject, user, array)
-        if user.opcode in _PASS_ON or "output_to_operand_aliasing" in user.attributes:
-            self.is_unsure = True
-        elif _updated(user) is array:
+            return [(user, 0)]
+        if user.opcode in {"get-tuple-element", "tuple"}:
+            through = [
+                (out, (user.operands[place], part)) for out, place, part in routes(user) or ()
+            ]
+            return [(user, out) for out, read in through if read == array]
+        if user.opcode == "while":
+            if number in kept_by(user.attributes["body"], routes):
+                parts = (user.attributes[each].parameters[0] for each in ("body", "condition"))
+                return [(each, number) for each in (user, *parts)]
+            given = [_origin((instruction, n), subject) for n in instruction.shape.array_indices]
+            self.is_unsure |= instruction.opcode != "tuple" or given.count(given[number]) > 1
             self.updates[user] = None
-            self.is_unsure |= user.operands.count(array) > 1
+        elif (
+            user.opcode in _PASS_ON
+            or instruction.shape.is_tuple
+            or "output_to_operand_aliasing" in user.attributes
+        ):
+            self.is_unsure = True
+        elif _updated(user) is instruction:
+            self.updates[user] = None
+            self.is_unsure |= user.operands.count(instruction) > 1
         else:
-            self.is_unsure |= _may_overwrite(user, array)
+            self.is_unsure |= _may_overwrite(user, instruction)
             self.readers[user] = None
         return ()
-
-    def _behind_tuple(
-        self, subject: Subject, whole: Instruction, array: Instruction
-    ) -> Sequence[Instruction]:
-        """Elements of a tuple that are an array, also behind and in loops that pass it on."""
-        found: list[Instruction] = []
-        caller = only_caller(whole.computation)
-        is_loop = caller is not None and caller.opcode == "while"
-        kept = _kept_elements(subject, caller) if is_loop and caller else ()
-        for number, element in enumerate(whole.operands):
-            self.escapes |= whole.is_root and element is array and number not in kept
-            for user in whole.users if element is array else ():
-                if user.opcode == "get-tuple-element":
-                    found += [user] if user.attributes["index"] == number else []
-                elif user.opcode == "while" and number in _kept_elements(subject, user):
-                    self.escapes |= user.is_root
-                    parts = (user.attributes[each].parameters[0] for each in ("body", "condition"))
-                    for each in (user, *parts):
-                        found += _elements_of(each, number)
-                elif user.opcode == "while" and list(whole.operands).count(array) == 1:
-                    self.updates[user] = None
-                else:
-                    self.is_unsure = True
-        return found
 
 
 def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
     """Whether a fusion could have a result in the memory of an array that it reads."""
-    (body,) = kernel.computations if kernel.opcode == "fusion" else (None,)
-    for root in _elements(body.root) if body else ():
+    for root in results_of(root_of(kernel)) if kernel.opcode == "fusion" else ():
         updated = root
         while updated.opcode in {"bitcast", *UPDATES}:
             updated = updated.operands[0]
@@ -498,10 +462,6 @@ def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
     return False
 
 
-def _elements(root: Instruction) -> Sequence[Instruction]:
-    return root.operands if root.opcode == "tuple" else (root,)
-
-
 _WRITE_OPERANDS: Final = ("convolution", "custom-call", "dot", "sort")
 """Opcodes whose operands are arrays in memory, also where XLA has not fused yet."""
 
@@ -509,23 +469,6 @@ _PASS_ON: Final = frozenset(
     ("add-dependency", "async-start", "call", "conditional", "copy-start", "domain", "opt-barrier")
 ) | {"while", "collective-permute-start", "send", "all-reduce-start", "all-gather-start"}
 """Opcodes that pass arrays on or read them later, so that nobody follows them here."""
-
-
-# Figures.
-
-
-def _moved_by(subject: Subject, kernels: Iterable[Instruction]) -> Measure:
-    """What some kernels move, and those that an edit puts elsewhere in place of them."""
-    others = {*map(_key, subject.summaries)} - {*map(_key, kernels)}
-
-    def moved(of: Subject) -> Count:
-        return bytes_moved(of, [each for each in of.summaries if _key(each) not in others])
-
-    return MOVED._replace(unit="bytes moved by it", figure=moved)
-
-
-def _key(kernel: Instruction) -> tuple[str, str]:
-    return kernel.computation.name, kernel.name
 
 
 RULES: Final[tuple[Rule, ...]] = (loop_invariants, needless_copies)

@@ -123,6 +123,11 @@ class Subject:
         """Bytes of the results of kernels, in all their runs."""
         return sum(bytes_of(each) * self.runs_of(each) for each in kernels)
 
+    def these_or_new(self, kernels: Collection[Instruction]) -> Callable[[Instruction], bool]:
+        """Whether a kernel, maybe of an edited module, is one of these or was no kernel before."""
+        others = {key_of(each) for each in self.summaries if each not in kernels}
+        return lambda kernel: key_of(kernel) not in others
+
     def alike(self, groups: Iterable[Kernels]) -> Sequence[Sequence[Kernels]]:
         """Groups of kernels that are like each other, together: layers of a model repeat them."""
         number = findings_in(self.module, self.registry).number
@@ -185,12 +190,15 @@ class Waste:
 Rule: TypeAlias = "Callable[[Subject], Iterator[Waste]]"
 
 
+def key_of(instruction: Instruction) -> tuple[str, str]:
+    """The place and the name, by which an instruction is found again after an edit."""
+    return instruction.computation.name, instruction.name
+
+
 def again(module: HloModule, instruction: Instruction) -> Instruction | None:
-    """The instruction that has the name, and the place, of one of the module before an edit."""
-    home = instruction.computation.name
-    bodies = (each for each in module.computations if each.name == home)
-    inside = (each for body in bodies for each in body.instructions)
-    return next((each for each in inside if each.name == instruction.name), None)
+    """The instruction of an edited module that was one before."""
+    wanted = key_of(instruction)
+    return next((each for each in module.instructions if key_of(each) == wanted), None)
 
 
 def changed(
