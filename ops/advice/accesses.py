@@ -6,7 +6,7 @@ A layout is edited where all that read the array can read it in another order of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations, permutations
@@ -18,6 +18,7 @@ from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose
 from ops.advice.kernels import separated
 from ops.advice.waste import (
     IN_ORDER,
+    Changes,
     Measure,
     Rule,
     Subject,
@@ -26,8 +27,10 @@ from ops.advice.waste import (
     at_least,
     at_most,
     bytes_moved,
+    bytes_moved_by,
     bytes_of,
     changed,
+    edit_of,
     leading_from,
     names_of,
     of_each,
@@ -60,20 +63,13 @@ class KernelSectors(NamedTuple):
 
     Attributes:
         emitter: of the kernel.
-        accesses: the reads of each operand, by its number.
-        reads: the cost of each of them.
+        reads: the reads of each operand, by its number, each with its cost.
         writes: the cost of the writes of all results.
     """
 
     emitter: Emitter
-    accesses: tuple[tuple[Access, ...], ...]
-    reads: tuple[tuple[Coalescing, ...], ...]
-    writes: tuple[Coalescing, ...]
-
-    @property
-    def sectors(self) -> Count:
-        """Sectors read and written."""
-        return _sectors(chain(*self.reads, self.writes))
+    reads: tuple[Sequence[tuple[Access, Coalescing]], ...]
+    writes: Sequence[Coalescing]
 
 
 def _sectors(costs: Iterable[Coalescing]) -> Count:
@@ -90,20 +86,19 @@ def sectors_by(subject: Subject, kernel: Instruction) -> KernelSectors | None:
     fusion = Fusion.of_instruction(kernel, registry=subject.registry)
     key = KernelSectors, emission_of(fusion)
     if key not in subject.remembered:
-        subject.remembered[key] = _counted(subject, kernel)
+        subject.remembered[key] = _counted(kernel, partial(coalescing, device=subject.device))
     return subject.remembered[key]
 
 
-def _counted(subject: Subject, kernel: Instruction) -> KernelSectors | None:
-    cost = partial(coalescing, device=subject.device)
+def _counted(kernel: Instruction, cost: Callable[[Access], Coalescing]) -> KernelSectors | None:
     try:
         schedule = schedule_of(kernel)
-        reads = tuple(map(schedule.reads, range(len(kernel.operands))))
-        writes = [each for n in kernel.shape.array_indices for each in schedule.writes(n)]
-        costs = tuple(tuple(map(cost, each)) for each in reads)
-        return KernelSectors(schedule.emitter, reads, costs, tuple(map(cost, writes)))
+        reads = map(schedule.reads, range(len(kernel.operands)))
+        costs = tuple([(access, cost(access)) for access in each] for each in reads)
+        writes = [cost(each) for n in kernel.shape.array_indices for each in schedule.writes(n)]
     except IndexingError:  # no threads, or no maps, that could be counted
         return None
+    return KernelSectors(schedule.emitter, costs, writes)
 
 
 def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) -> Count:
@@ -113,11 +108,10 @@ def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) 
     """
 
     def of_one(kernel: Instruction) -> Count:
-        known = sectors_by(subject, kernel)
-        if known:
-            return known.sectors * subject.runs_of(kernel)
-        moved = at_most(bytes_moved(subject, [kernel]))
-        return -(-moved // (subject.device.sector_bytes or 1))
+        if known := sectors_by(subject, kernel):
+            costs = (cost for _, cost in chain.from_iterable(known.reads))
+            return _sectors(chain(costs, known.writes)) * subject.runs_of(kernel)
+        return -(-at_most(bytes_moved_by(subject, kernel)) // (subject.device.sector_bytes or 1))
 
     return sum_of_counts(map(of_one, subject.summaries if kernels is None else kernels))
 
@@ -125,11 +119,11 @@ def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) 
 def sectors_read(subject: Subject, array: Instruction) -> Count:
     """The sectors that all kernels read of an array."""
     return sum_of_counts(
-        _sectors(costs) * subject.runs_of(user)
+        cost.sectors * subject.runs_of(user)
         for user in array.users
         if (known := sectors_by(subject, user))
-        for operand, costs in zip(user.operands, known.reads, strict=True)
-        if operand is array
+        for operand, reads in zip(user.operands, known.reads, strict=True)
+        for _, cost in (reads if operand is array else ())
     )
 
 
@@ -137,11 +131,6 @@ def _of_array(subject: Subject, array: Instruction) -> Measure:
     """The sectors read of an array, among all that kernels touch."""
     figure, bytes_each = of_each([array], sectors_read), subject.device.sector_bytes or 0
     return Measure(f"sectors read of %{array.name}", figure, _sectors_of, bytes_each)
-
-
-def _saved(measure: Measure, subject: Subject, edited: HloModule) -> int:
-    """What an edit saves at the least."""
-    return at_least(measure.figure(subject)) - at_most(measure.figure(subject.edited(edited)))
 
 
 def uncoalesced(subject: Subject) -> Iterator[Waste]:
@@ -166,16 +155,18 @@ def _wasteful(subject: Subject, kernel: Instruction) -> Iterator[tuple[Instructi
     What fits into the cache of a core is read from there. How lanes lie in a tile is up to Triton.
     """
     cache = subject.device.shared_memory_bytes or 0
-    arrays = (each for each in kernel.operands if each.shape.is_array)
-    large = {each for each in arrays if not each.shape.is_unbounded and bytes_of(each) > cache}
+    sized = (each for each in kernel.operands if each.shape.is_array)
+    large = {each for each in sized if not each.shape.is_unbounded and bytes_of(each) > cache}
     found = sectors_by(subject, kernel) if large else None
     if found is None or found.emitter is Emitter.TRITON:
         return
-    for array, accesses, costs in zip(kernel.operands, found.accesses, found.reads, strict=True):
-        wasted = [at_least(each.wasted_sectors) for each in costs]
-        if array in large and _MIN_WASTED * sum(wasted) > at_most(_sectors(costs)):
-            access = accesses[wasted.index(max(wasted))]
-            yield from [] if access.map.parameters else [(array, access)]
+    for array, reads in zip(kernel.operands, found.reads, strict=True):
+        wasted = [at_least(cost.wasted_sectors) for _, cost in reads]
+        touched = at_most(_sectors(cost for _, cost in reads))
+        if array in large and _MIN_WASTED * sum(wasted) > touched:
+            access, _ = reads[wasted.index(max(wasted))]
+            if not access.map.parameters:
+                yield array, access
 
 
 _MIN_WASTED: Final = 5
@@ -204,7 +195,7 @@ def _turned(
     before = at_most(_sectors_of(subject, kernels))
     if at_most(_sectors_of(subject.edited(edited), after)) >= before:
         return None
-    turning, measure = _turning(kernel, array), _of_array(subject, array)
+    turning = _turning(kernel, array)
     readers = names_of(each for each in users if each is not kernel)
     return Waste(
         kind="uncoalesced",
@@ -212,8 +203,8 @@ def _turned(
         why=f"%{array.name} lies in {_text(now)}, and %{turning.name} reads it in {_text(order)}:"
         " the lanes of a warp are far apart.",
         mend=f"Lay %{array.name} in {_text(order)}.",
-        measure=measure,
-        expected=_saved(measure, subject, edited),
+        measure=_of_array(subject, array),
+        expected=at_least(sectors_read(subject, array)),
         edit=lambda _: edited,
         price=f"%{array.name} is read in that layout by {readers}, too." if readers else "",
     )
@@ -287,36 +278,28 @@ def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> Hl
     before, after = array.shape, _in_order(array.shape, order)
     readers = [each for user in array.users for each in _parameters(user, array)]
     written = [each.attributes["calls"].root for each in _writer(array)]
-    editor = edit(module)
+    bound = [each for each in written if each.opcode not in _OF_ANY_LAYOUT]
+    turns = {user for each in readers for user in each.users if user.opcode == "transpose"}
+    there = {array, *readers, *written}.difference(bound)
+    changes: Changes = {each: {"shape": after} for each in there}
+    for turn in turns - there:
+        if transpose_is_bitcast(after, turn.shape, permutation_of(turn)):
+            kept = {key: turn.attributes[key] for key in turn.attributes if key != "dimensions"}
+            changes[turn] = {"opcode": "bitcast", "attributes": kept}
+    edited, copies = changed(module, changes)
+    editor = edit(edited)
     for each in readers:
-        others = [user for user in each.users if user.opcode not in _OF_ANY_LAYOUT]
+        others = [copies[user] for user in each.users if user.opcode not in _OF_ANY_LAYOUT]
         if others:
-            editor.replace_uses(each, editor.insert("copy", [each], before), others)
-    for root in written:
-        if root.opcode not in _OF_ANY_LAYOUT:
-            editor.replace_uses(root, editor.insert("copy", [root], before, like=root))
-    edited = editor.finish()
-    places = (again(edited, each) for each in (array, *readers))
-    found = {each: {"shape": after} for each in places if each}
-    roots = (each.attributes["calls"].root for each in found if each.opcode == "fusion")
-    found |= {each: {"shape": after} for each in roots}
-    turns = (user for each in found for user in each.users if user.opcode == "transpose")
-    bitcasts = (
-        each
-        for each in turns
-        if each not in found and transpose_is_bitcast(after, each.shape, permutation_of(each))
-    )
-    found |= {each: _as_bitcast(each) for each in bitcasts}
-    return changed(edited, found)[0]
+            new = editor.insert("copy", [copies[each]], before)
+            editor.replace_uses(copies[each], new, others)
+    for root in (copies[each] for each in bound):
+        editor.replace_uses(root, editor.insert("copy", [root], after, like=root))
+    return editor.finish()
 
 
 _OF_ANY_LAYOUT: Final = frozenset({"broadcast", "copy", "iota", "reduce", "transpose"})
 """Opcodes of which operand and result may lie in different orders."""
-
-
-def _as_bitcast(turn: Instruction) -> dict[str, Any]:
-    kept = {key: value for key, value in turn.attributes.items() if key != "dimensions"}
-    return {"opcode": "bitcast", "attributes": kept}
 
 
 def _is_bitcast(turn: Instruction) -> bool:
@@ -350,10 +333,10 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     if reason is None:
         return None
     edited = separated(subject.module, kernels=[kernel], places=[ends])
-    written = sum(each.shape.bytes for each in ends)
     measure = _of_array(subject, array)
-    saved = _saved(measure, subject, edited)
-    if saved * measure.bytes_each <= 2 * written:
+    after = at_most(measure.figure(subject.edited(edited)))
+    saved = at_least(measure.figure(subject)) - after
+    if saved * measure.bytes_each <= 2 * sum(each.shape.bytes for each in ends):
         return None
     return Waste(
         kind="emitter lost",
@@ -408,7 +391,7 @@ def tails(subject: Subject) -> Iterator[Waste]:
                     "masked elements of tiles", of_each([root], _masked_in), _places, 0
                 ),
                 expected=_masked(root, tile) * subject.runs_of(root),
-                edit=partial(_tiled, kernel=root, tile=better),
+                edit=edit_of({root: _tiled(root, better)}),
                 price=f"{after} programs run instead of {before}." if after != before else "",
             )
 
@@ -434,11 +417,11 @@ def _masked_in(subject: Subject, kernel: Instruction) -> int:
 
 def _places(subject: Subject) -> int:
     """Elements that all kernels compute, and masked ones."""
-    return sum(
-        _masked_in(subject, root)
-        + subject.runs_of(root) * sum(each.element_count for each in root.shape.arrays)
-        for root in (kernel.roots[0] for kernel in subject.kernels)
+    computed = (
+        subject.runs_of(kernel) * sum(each.element_count for each in kernel.shape.arrays)
+        for kernel in subject.summaries
     )
+    return sum(computed) + sum(_masked_in(subject, kernel) for kernel in subject.summaries)
 
 
 def _better_tile(subject: Subject, kernel: Fusion, now: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -472,16 +455,15 @@ def _better_tile(subject: Subject, kernel: Fusion, now: tuple[int, ...]) -> tupl
     return best if _masked(root, best) < _masked(root, now) else None
 
 
-def _tiled(module: HloModule, *, kernel: Instruction, tile: Sequence[int]) -> HloModule:
-    """The module with another tile in the configuration of a fusion."""
+def _tiled(kernel: Instruction, tile: Sequence[int]) -> Mapping[str, Any]:
+    """A fusion with another tile in its configuration, as a change."""
     config: Any = kernel.attributes["backend_config"]
     while isinstance(config, str):
         config = json.loads(config)
     tiles = [{"sizes": [*map(str, tile)]}] * len(kernel.shape.arrays)
     config["fusion_backend_config"]["block_level_fusion_config"]["output_tiles"] = tiles
     text = json.dumps(config, separators=(",", ":"))
-    attributes = {**kernel.attributes, "backend_config": text}
-    return changed(module, {kernel: {"attributes": attributes}})[0]
+    return {"attributes": {**kernel.attributes, "backend_config": text}}
 
 
 # Padding: what the tiles of a layout have beyond the end of an array.
@@ -547,15 +529,9 @@ def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Wa
                 _bytes_in_memory,
             ),
             expected=array.shape.bytes - _in_order(array.shape, order).bytes,
-            edit=partial(_all_in_order, arrays=alike, order=order),
+            edit=edit_of({each: {"shape": _in_order(each.shape, order)} for each in alike}),
             price=f"The program is passed {passed} in that layout." if passed else "",
         )
-
-
-def _all_in_order(
-    module: HloModule, *, arrays: Iterable[Instruction], order: Sequence[int]
-) -> HloModule:
-    return changed(module, {each: {"shape": _in_order(each.shape, order)} for each in arrays})[0]
 
 
 def _lying_alike(array: Instruction) -> tuple[Instruction, ...]:
@@ -714,9 +690,9 @@ def _passed_as(
 def _around_gathers(subject: Subject) -> Iterator[Waste]:
     """Gathers of copies in another order, whose result is copied back."""
     for kernel in (each for each in subject.summaries if each.opcode == "all-gather"):
-        around = (*kernel.operands, *kernel.users)
+        around = [*kernel.operands, *kernel.users]
         is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in around)
-        if len(around) != _BEFORE_AND_AFTER or not is_copied:
+        if len(kernel.operands) * len(kernel.users) != 1 or not is_copied:
             continue
         before, after = around
         layouts = {before.operands[0].shape.array_layout, after.shape.array_layout}
@@ -731,9 +707,6 @@ def _around_gathers(subject: Subject) -> Iterator[Waste]:
                 expected=_bytes_of(before) * subject.runs_of(kernel),
                 edit=partial(_gathered, kernel=kernel, back=after),
             )
-
-
-_BEFORE_AND_AFTER: Final = 2
 
 
 def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> HloModule:
@@ -752,16 +725,14 @@ def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> H
     parts = editor.clone(kernel, operands=[parts], shape=stacked(count), dimensions=(0,))
     turn = [*range(1, axis + 1), 0, *range(axis + 1, len(sizes) + 1)]
     nested = [one for each in order for one in ((each + 1, 0) if each == axis else (each + 1,))]
-    shape = replace(parts.shape, dimensions=_chosen(parts.shape.dimensions, turn), layout=None)
+    shape = replace(
+        parts.shape, dimensions=tuple(parts.shape.dimensions[axis] for axis in turn), layout=None
+    )
     shape = _in_order(shape, [*map(turn.index, nested)])
     turned = editor.insert("transpose", [parts], shape, dimensions=turn, like=back)
     editor.replace(back, editor.insert("bitcast", [turned], back.shape))
     editor.remove(kernel)
     return editor.finish()
-
-
-def _chosen(sizes: Sequence[int], axes: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sizes[axis] for axis in axes)
 
 
 RULES: Final[tuple[Rule, ...]] = (uncoalesced, tails, padding, relayouts)

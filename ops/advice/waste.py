@@ -201,8 +201,17 @@ def again(module: HloModule, instruction: Instruction) -> Instruction | None:
     return next((each for each in module.instructions if key_of(each) == wanted), None)
 
 
+Changes: TypeAlias = "dict[Instruction, Mapping[str, Any]]"
+"""Other values of some fields of instructions."""
+
+
+def edit_of(changes: Changes) -> Callable[[HloModule], HloModule]:
+    """The edit that changes fields of some instructions."""
+    return lambda module: changed(module, changes)[0]
+
+
 def changed(
-    module: HloModule, changes: Mapping[Instruction, Mapping[str, Any]]
+    module: HloModule, changes: Changes
 ) -> tuple[HloModule, Mapping[Instruction, Instruction]]:
     """The module with other fields of some instructions, and its instruction for each one."""
     copies: dict[Any, Any] = {}
