@@ -524,11 +524,10 @@ def links_of(
 ) -> Iterator[Link]:
     """The links between all arrays of the result and of the operands, in one direction."""
     for output, operand, element, indexing, number in _pairs(instruction, answer):
-        found = (
-            identity_of(instruction, output)
-            if indexing is None
-            else _bound(instruction, indexing.map_of_operand(direction, number))
-        )
+        if indexing is None:
+            found = identity_of(instruction, output)
+        else:
+            found = _bound(instruction, indexing.map_of_operand(direction, number))
         yield Link(output, operand, element, found)
 
 
@@ -638,7 +637,7 @@ def check_answer(instruction: Instruction, answer: Maps | Routes) -> None:
             message = f"the rule returns {quoted(indexing)}; expected {expected}"
             raise ShapeError(f"{instruction.opcode}: {message}")
     for pair in _pairs(instruction, answer):
-        _check_ranks(instruction, pair)
+        _check_maps(instruction, pair)
 
 
 def _check_routes(instruction: Instruction, routes: Routes) -> None:
@@ -661,15 +660,13 @@ def _check_indexing(
     for direction in Direction:
         maps: tuple[IndexingMap, ...] = getattr(indexing, direction.value)
         _check_number(instruction, "operands", len(maps), count)
-        for number in range(count):
-            found = indexing.map_of_operand(direction, number)
-            if not found.map.is_undefined:
-                given = len(found.origins)
-                _check_number(instruction, "runtime variables", given, len(found.map.runtime))
 
 
-def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
-    """Raise a :class:`ShapeError` unless maps lead from the one shape to the other, and back."""
+def _check_maps(instruction: Instruction, pair: _Pair) -> None:
+    """Raise a :class:`ShapeError` unless maps lead from the one shape to the other, and back.
+
+    And unless there is an origin for each of their runtime variables.
+    """
     if not isinstance(pair.indexing, OpIndexing):
         return
     result = instruction.shape.arrays[pair.output]
@@ -678,9 +675,10 @@ def _check_ranks(instruction: Instruction, pair: _Pair) -> None:
         (Direction.OUTPUT_TO_INPUT, result, operand),
         (Direction.INPUT_TO_OUTPUT, operand, result),
     ):
-        found = pair.indexing.map_of_operand(direction, pair.number).map
+        found, origins, _ = pair.indexing.map_of_operand(direction, pair.number)
         if found.is_undefined:
             continue
+        _check_number(instruction, "runtime variables", len(origins), len(found.runtime))
         given = len(found.dims), len(found.forms)
         if given != (source.rank, target.rank):
             message = f"{instruction.opcode}: its rule has a map from rank {given[0]} to"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
+from typing import TypeVar
 
 from indexing import IndexingMap, Variable, format_map, passes
 from indexing.passes import Ends
@@ -26,7 +28,7 @@ from ops.devices import (
 )
 from ops.hlo import Instruction
 from ops.index_maps import dim, runtime_value
-from ops.rules.constant_folding import Given, bounds_of, clamped, range_in, value_of
+from ops.rules.constant_folding import bounds_of, clamped, range_in, value_of
 from ops.rules.control import outside, value_of_call
 from ops.rules.counted_loops import CountedLoop, loops_around
 from ops.rules.dynamic_sizes import with_all_sizes, with_sizes_in
@@ -424,6 +426,9 @@ def _with_variable(
     return replace(indexing, map=counted, runtime=(*indexing.runtime, origin)), counter
 
 
+Answer = TypeVar("Answer")
+
+
 # Where the value of a runtime variable comes from, and what it is if the program tells.
 #
 # A value is known if the program computes it from constants, from the number of the device that
@@ -499,9 +504,7 @@ class RuntimeOrigin:
         """
         if self.loop:
             return None
-        index, device, counters = self._asked(own, devices)
-        (source, number), _ = outside((self.instruction, 0), self.callers)
-        found = value_of(source, index, device, _given(counters), number=number)
+        found, index, counters = self._asked(value_of, own, devices)
         if found is None:
             return None
         form = found if self.clamp is None else clamped(found, self.clamp, index)
@@ -510,16 +513,12 @@ class RuntimeOrigin:
 
     def reach(self, own: IndexingMap, devices: Devices | None) -> Interval:
         """The values that this variable of a map may have, before they are clamped."""
-        if self.loop:
-            return EVERYTHING
-        index, device, counters = self._asked(own, devices)
-        (source, number), _ = outside((self.instruction, 0), self.callers)
-        return bounds_of(source, index, device, _given(counters), number=number)
+        return EVERYTHING if self.loop else self._asked(bounds_of, own, devices)[0]
 
     def _asked(
-        self, own: IndexingMap, devices: Devices | None
-    ) -> tuple[IndexingMap, Form | None, dict[str, CountedLoop]]:
-        """The element, the device that computes it, and the loops that count, by their counters."""
+        self, ask: Callable[..., Answer], own: IndexingMap, devices: Devices | None
+    ) -> tuple[Answer, IndexingMap, dict[str, CountedLoop]]:
+        """The answer about the value, its index, and the loops that count, by their counters."""
         place = len(own.dims)
         loops = [*loops_around(self.instruction.computation)]
         counters = {f"d{place + 1 + number}": loop for number, loop in enumerate(loops)}
@@ -528,16 +527,10 @@ class RuntimeOrigin:
             index = _with_surroundings(index, devices, loops)
         if devices and devices.total > 1:
             device = dim(place) if self.replica_id is None else self.replica_id.forms[0]
-        return index, device, counters
-
-
-def _given(counters: Mapping[str, CountedLoop]) -> Given:
-    """The values of the counters of loops."""
-    return tuple(
-        pair
-        for identifier, loop in counters.items()
-        for pair in loop.given(forms.variable(identifier))
-    )
+        given = (loop.given(forms.variable(name)) for name, loop in counters.items())
+        (source, number), _ = outside((self.instruction, 0), self.callers)
+        answer = ask(source, index, device, (*chain.from_iterable(given),), number=number)
+        return answer, index, counters
 
 
 def _with_surroundings(

@@ -206,15 +206,13 @@ class _SpaceBuilder:
         """The dependence of a step with a dimension of the space for each range."""
 
         def lifted(dependence: Dependence) -> Lifted:
-            return [
-                (
-                    tuple(self._range(step, each, at) for at in range(len(each.map.ranges))),
-                    each.ranges_to_dims(),
-                )
-                for each in dependence
-            ]
+            return [(self._ranges(step, each), each.ranges_to_dims()) for each in dependence]
 
         return None if step.dependence is None else if_known(lifted, step.dependence)
+
+    def _ranges(self, step: FlowStep, indexing: OperandIndexing) -> tuple[Form, ...]:
+        """All ranges of an indexing."""
+        return tuple(self._range(step, indexing, at) for at in range(len(indexing.map.ranges)))
 
     def _range(self, step: FlowStep, indexing: OperandIndexing, at: int) -> Form:
         """A range of an indexing, over the dimensions of the space."""

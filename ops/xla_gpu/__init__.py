@@ -220,11 +220,9 @@ class FusionSchedule(Displayed):
             for output, schedule in enumerate(self.schedules):
                 answer = rest.indexing(root, output).get(parameter, NOTHING)
                 if isinstance(schedule, BlockSchedule):
-                    array = parameter.shape.arrays
-                    yield from (
-                        schedule.load(one.map, array[one.element], (), _origins(one))
-                        for one in _known(answer)
-                    )
+                    for one in _known(answer):
+                        array = parameter.shape.arrays[one.element]
+                        yield schedule.load(one.map, array, (), _origins(one))
                 else:
                     yield from _through(self.writes(output), answer, parameter)
 
@@ -436,7 +434,7 @@ class _Writer:
     def computation(self, name: str, root: Instruction, like: Instruction) -> Computation:
         """What is written, as the entry of a module like that of an instruction."""
         body = Computation(name, tuple(self.written), root)
-        return HloModule(name, (*_called(body), body), body, _attributes(like), "").entry
+        return HloModule(name, (*postorder([body], _callees),), body, _attributes(like), "").entry
 
     def body_of(self, unit: Instruction, operands: list[Instruction]) -> Instruction:
         """The computation of an instruction on these operands; its root gives the result."""
@@ -462,14 +460,9 @@ class _Writer:
         return self.written[-1]
 
 
-def _called(body: Computation) -> Iterable[Computation]:
-    """The computations called by a computation, callees first."""
-
-    def callees(computation: Computation) -> Iterator[Computation]:
-        for each in computation.instructions:
-            yield from each.computations
-
-    return (each for each in postorder([body], callees) if each is not body)
+def _callees(computation: Computation) -> Iterable[Computation]:
+    """The computations called by the instructions of one."""
+    return chain.from_iterable(each.computations for each in computation.instructions)
 
 
 def _attributes(consumer: Instruction) -> Mapping[str, Any]:

@@ -22,21 +22,18 @@ from ops.xla_gpu import loops, shared_memory
 from ops.xla_gpu.loops import WARPS_OF_BLOCK
 from ops.xla_gpu.schedule import WARP_SIZE, BlockLevel, LaunchDimensions, Schedule, block_level
 from ops.xla_gpu.shared_memory import ReductionDimensions
-from simplifier.tools.graphs import connected_components
+from simplifier.tools.graphs import connected_components, postorder
 
 # Purposes of XLA's GPU emitters: the heroes, and the instructions that fit into one kernel.
 
 
-def leading_to(result: Instruction, through: frozenset[str] | None = None) -> Iterator[Instruction]:
+def leading_to(result: Instruction, through: frozenset[str] | None = None) -> list[Instruction]:
     """The instructions that a result is made of through some opcodes or all, and itself."""
-    waiting, seen = [result], {result}
-    while waiting:
-        instruction = waiting.pop()
-        yield instruction
-        if through is None or instruction.opcode in through:
-            fresh = [each for each in instruction.operands if each not in seen]
-            waiting += fresh
-            seen |= {*fresh}
+
+    def behind(each: Instruction) -> Sequence[Instruction]:
+        return each.operands if through is None or each.opcode in through else ()
+
+    return postorder([result], behind)
 
 
 def each_hero(heroes: Iterable[Instruction | None]) -> list[Instruction]:
@@ -223,15 +220,9 @@ class Emitter(enum.Enum):
 
 def results_of(root: Instruction) -> list[Instruction]:
     """The instruction of each array of a root, where that is a tuple of instructions."""
-    results: list[Instruction] = []
-    waiting = [root]
-    while waiting:
-        instruction = waiting.pop()
-        if instruction.opcode == "tuple":
-            waiting += reversed(instruction.operands)
-        else:
-            results += [instruction] * len(instruction.shape.arrays)
-    return results
+    if root.opcode != "tuple":
+        return [root] * len(root.shape.arrays)
+    return [each for operand in root.operands for each in results_of(operand)]
 
 
 def emitter_and_heroes(root: Instruction) -> tuple[Emitter, tuple[Instruction | None, ...]]:
@@ -292,7 +283,7 @@ def _transpose(hero: Instruction, plan: KernelPlan) -> Schedule:
     shapes = operand.shape, hero.shape, permutation_of(hero)
     if is_packed_transpose(plan.first):
         return shared_memory.packed_transpose_schedule(*shapes)
-    vector_size = plan.unrolling.of_transpose([plan.first])
+    vector_size = plan.unrolling.of_transpose(plan.first)
     return shared_memory.transpose_schedule(*shapes, vector_size=vector_size)
 
 
@@ -462,21 +453,20 @@ class Unrolling:
         columns = minor * folded if found.kind == "small_column" else minor
         return found.kind, self._vector(columns, _TILE, hero)
 
-    def of_transpose(self, heroes: Sequence[Instruction]) -> int:
+    def of_transpose(self, hero: Instruction) -> int:
         """Neighbours along sides of tiles, if there are enough tiles and shared memory for more."""
         if self.given or not self.device:
             return self.given or 1
-        sizes, order = transpose_in_memory(heroes[0])
+        sizes, order = transpose_in_memory(hero)
         if order[-1] == len(order) - 1:
             return 1
-        sides = sizes[-1], sizes[order[-1]]
-        bytes_of = [hero.shape.element_type.bytes for hero in heroes]
+        sides, bytes_moved = (sizes[-1], sizes[order[-1]]), hero.shape.element_type.bytes
         tiles = prod(sizes) // prod(sides) * prod(-(-side // _TILE) for side in sides)
         shared = self.device.figure("shared_memory_bytes", "schedule_of")
-        vector = MAX_UNROLL // max(bytes_of)
+        vector = MAX_UNROLL // bytes_moved
         while vector > 1:
             factor = vector * vector
-            fits = sum(bytes_of) * _TILE * (_TILE + 1) * factor <= shared
+            fits = bytes_moved * _TILE * (_TILE + 1) * factor <= shared
             has_work = tiles * 8 * _TILE >= factor * _resident_threads(self.device)
             if fits and has_work and not any(side % vector for side in sides):
                 return vector

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import prod
 from typing import Final
 
@@ -431,7 +432,7 @@ class _BitonicSort:
         check_positive("sort", "shared_bytes", shared_bytes)
         held = shared_bytes // sum(shape.element_type.bytes for shape in inputs)
         most = max(2, min(MAX_THREADS * ELEMENTS_OF_THREAD, held))
-        return cls(inputs, checked, min(_power_below(most), _power_above(count)))
+        return cls(inputs, checked, min(1 << (most.bit_length() - 1), _power_above(count)))
 
     @property
     def count(self) -> int:
@@ -440,17 +441,9 @@ class _BitonicSort:
 
     def kernels(self) -> Iterator[tuple[int, ...]]:
         """The masks of each kernel: all of a row that stay within a tile, or one."""
-        together: list[int] = []
-        for mask in _masks(self.count):
-            if mask < self.tile:
-                together.append(mask)
-                continue
-            if together:
-                yield tuple(together)
-                together.clear()
-            yield (mask,)
-        if together:
-            yield tuple(together)
+        for is_within, run in groupby(_masks(self.count), self.tile.__gt__):
+            masks = tuple(run)
+            yield from [masks] if is_within else ((mask,) for mask in masks)
 
     def schedule(self, masks: tuple[int, ...]) -> Schedule:
         """Reads of the threads of one kernel, and its writes."""
@@ -534,10 +527,6 @@ def _element_of_pair(pair: Form, mask: int) -> tuple[Form, Form]:
         return first + own + side * mask, first + own + mask
     mirrored = side * mask - own
     return first + forms.maximum((mirrored, -mirrored)), first - own + mask
-
-
-def _power_below(number: int) -> int:
-    return 1 << (number.bit_length() - 1)
 
 
 def _power_above(number: int) -> int:

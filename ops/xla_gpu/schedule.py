@@ -397,11 +397,10 @@ class Schedule(Displayed):
 
 def without_points(accessed: IndexingMap) -> IndexingMap:
     """The map without the coordinates and loops that have one value only: for people to read."""
-    variables = (*accessed.dims, *accessed.ranges)
-    names = accessed.domain.names[: len(variables)]
+    pairs = zip(accessed.domain.names, (*accessed.dims, *accessed.ranges), strict=False)
     points = {
         name: variable.bounds.lower
-        for name, variable in zip(names, variables, strict=True)
+        for name, variable in pairs
         if variable.bounds.size == 1 and variable.bounds.lower is not None
     }
     return accessed.substitute(points) if points else accessed
@@ -689,7 +688,8 @@ def _read(config: Any) -> BlockLevel | None:  # noqa: ANN401 - JSON
     if not config.get("kind"):
         return None
     blocks: Any = config.get("block_level_fusion_config") or {}
-    tiles = tuple(_numbers(tile.get("sizes", ())) for tile in blocks.get("output_tiles", ()))
+    sizes = (tile.get("sizes", ()) for tile in blocks.get("output_tiles", ()))
+    tiles = tuple(tuple(map(int, each)) for each in sizes)
     return BlockLevel(str(config["kind"]), tiles, int(blocks.get("num_warps", 1)))
 
 
@@ -700,7 +700,7 @@ def contracted_tile(dot: Instruction) -> tuple[int, ...]:
         FusionError: it is not written as XLA writes it.
     """
     try:
-        return _numbers(_config(dot).get("sizes", ()))
+        return tuple(map(int, _config(dot).get("sizes", ())))
     except (TypeError, ValueError):
         raise _unreadable(dot) from None
 
@@ -719,7 +719,3 @@ def _config(instruction: Instruction) -> dict[str, Any]:
         except ValueError:
             return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _numbers(texts: Iterable[str | int]) -> tuple[int, ...]:
-    return tuple(map(int, texts))
