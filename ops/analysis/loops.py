@@ -18,6 +18,7 @@ from indexing.layout import ElementType
 from indexing.passes import from_zero, without_determined_ranges
 from ops import index_maps, limits
 from ops.analysis.dataflow import Array, Budget, Interner
+from ops.dependence import operand_indexing
 from ops.dependence.dependence import (
     NOTHING,
     AnyDependence,
@@ -27,13 +28,7 @@ from ops.dependence.dependence import (
     identity_of,
     is_seen_to_be_subset,
 )
-from ops.dependence.operand_indexing import (
-    OperandIndexing,
-    RuntimeOrigin,
-    devices_in,
-    for_any_values,
-    jointly,
-)
+from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, for_any_values
 from ops.devices import Devices
 from ops.hlo import Instruction
 from ops.index_maps import Size
@@ -168,8 +163,8 @@ class Fixpoint:
             begin: [(end, self._interner.interned(step)) for end, step in each]
             for begin, each in steps.items()
         }
-        listed = (step for each in steps.values() for _, step in each)
-        self._devices = devices_in([each for step in listed for each in step.indexings])
+        ways = [way for each in steps.values() for _, step in each for way in step.indexings]
+        self._devices = operand_indexing.devices_in(ways)
         self._budget = Budget(self._interner, free=0)
         self._meetings: dict[_Meeting, tuple[AnyDependence, AnyDependence]] = {}
 
@@ -609,7 +604,7 @@ class TimedLoop:
         loop = self.counted.instruction
         known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is loop}
         extended = _extended(indexing, [left - 1], dims=[Interval(1, self.trips)])
-        return jointly(extended, lambda joint: joint.for_any_values(), known)
+        return operand_indexing.jointly(extended, lambda joint: joint.for_any_values(), known)
 
     def stay(self, number: int) -> OperandIndexing:
         """One iteration of an array that is kept."""

@@ -18,14 +18,7 @@ from ops.analysis.dataflow import Array
 from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Unknown
 from ops.dependence.operand_indexing import OperandIndexing
-from ops.fusion.reads import (
-    Evaluation,
-    Reads,
-    computed_together,
-    evaluations_of,
-    seen_from_outside,
-    ways_of,
-)
+from ops.fusion.reads import Reads, reads_of
 from ops.fusion.slicing import Provenance, Region, backward_slice, forward_slice, provenance_of
 from ops.hlo.module import INSTRUCTION, Computation, Instruction
 from ops.rules.registry import REGISTRY, Registry, check_registry
@@ -272,7 +265,7 @@ class Fusion(Displayed):
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
         array = found, element
-        return self._reads([array], starts, self._region.towards(found))[array]
+        return reads_of([array], starts, self._region.towards(found))[array]
 
     def reads_of_operands(
         self, starts: Sequence[Array] | None = None
@@ -311,25 +304,7 @@ class Fusion(Displayed):
     ) -> dict[Array, Reads | Unknown]:
         numbered = ((each, number) for each in instructions for number in each.shape.array_indices)
         arrays = [(each, number) for each, number in numbered if each.shape.arrays[number].is_array]
-        return self._reads(arrays, starts, self._region)
-
-    def _reads(
-        self, targets: Sequence[Array], starts: Sequence[Array], region: Region
-    ) -> dict[Array, Reads | Unknown]:
-        groups = computed_together(starts, self.registry)
-        evaluations = evaluations_of(groups, targets, region)
-        return {array: self._reads_by(array, each) for array, each in evaluations.items()}
-
-    def _reads_by(self, array: Array, evaluations: Sequence[Evaluation]) -> Reads | Unknown:
-        """The reads of an array by all evaluations together."""
-
-        def together(*found: Sequence[OperandIndexing]) -> Reads:
-            ways = [seen_from_outside(way, self.registry) for each in found for way in each]
-            doubts = [[by.doubt] * len(each) for by, each in zip(evaluations, found, strict=True)]
-            sizes = array[0].shape.arrays[array[1]].dimensions
-            return Reads(tuple(ways), sizes, tuple(chain.from_iterable(doubts)))
-
-        return if_known(together, *map(ways_of, evaluations))
+        return reads_of(arrays, starts, self._region)
 
     def epilogue(
         self, hero: Instruction | str, root: Instruction | str | None = None, output: int = 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, IndexSet, MapError, Variable, from_isl, passes
@@ -170,7 +170,30 @@ def _sizes(parameters: Iterable[Variable]) -> list[Variable]:
     return [each.within(each.bounds.union(Interval(0, 0))) for each in parameters]
 
 
-def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[list[Array]]:
+def reads_of(
+    targets: Collection[Array], starts: Iterable[Array], region: Region
+) -> dict[Array, Reads | Unknown]:
+    """The reads of each of some arrays, by the evaluations of some results of a region."""
+    groups = _computed_together(starts, region.registry)
+    evaluations = _evaluations_of(groups, targets, region)
+    return {array: _reads_by(array, each, region.registry) for array, each in evaluations.items()}
+
+
+def _reads_by(
+    array: Array, evaluations: Sequence[Evaluation], registry: Registry
+) -> Reads | Unknown:
+    """The reads of an array by all evaluations together."""
+
+    def together(*found: Sequence[OperandIndexing]) -> Reads:
+        ways = [_seen_from_outside(way, registry) for each in found for way in each]
+        doubts = [[by.doubt] * len(each) for by, each in zip(evaluations, found, strict=True)]
+        sizes = array[0].shape.arrays[array[1]].dimensions
+        return Reads(tuple(ways), sizes, tuple(chain.from_iterable(doubts)))
+
+    return if_known(together, *map(_ways_of, evaluations))
+
+
+def _computed_together(arrays: Iterable[Array], registry: Registry) -> list[list[Array]]:
     """The arrays in groups: one for all that one operation computes, such as a variadic reduce.
 
     Such an operation reads its operands once for all its results. An array that is a result twice
@@ -184,7 +207,7 @@ def computed_together(arrays: Iterable[Array], registry: Registry) -> Iterator[l
         apart = number if registry.calls(source) else None
         sizes = array[0].shape.arrays[array[1]].dimensions
         groups.setdefault((source, apart, sizes, seen[source, number]), []).append(array)
-    yield from groups.values()
+    return [*groups.values()]
 
 
 def _source(array: Array, registry: Registry) -> Array:
@@ -197,7 +220,7 @@ def _source(array: Array, registry: Registry) -> Array:
         array = calls.only_run.computation.root, number
 
 
-def ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
+def _ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
     """The reads of the evaluations for all elements of a result, each one point of one map."""
     return if_known(_ways, evaluation.needed, evaluation.wanted)
 
@@ -327,7 +350,7 @@ def _is_same(one: OperandIndexing, other: OperandIndexing) -> bool:
         return False
 
 
-def seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
+def _seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
     """The dependence with operands of calls in the place of parameters that values come from."""
     return replace(
         indexing, runtime=tuple(_outermost(origin, registry) for origin in indexing.runtime)
@@ -386,8 +409,7 @@ def _with_values(indexing: OperandIndexing, values: Mapping[Instruction, int]) -
     for number, origin in enumerate(indexing.runtime):
         if origin.instruction in values:
             value = forms.constant(values[origin.instruction])
-            clamp = origin.clamp
-            known[number] = clamped(value, clamp, origin.map) if clamp else value
+            known[number] = clamped(value, origin.clamp, origin.map) if origin.clamp else value
     if not known:
         return indexing
     places = indexing.map.forms
@@ -449,8 +471,8 @@ _Reached: TypeAlias = "dict[_Begin, list[AnyDependence]]"
 """The dependences on an array, by where they begin."""
 
 
-def evaluations_of(
-    groups: Iterable[Sequence[Array]], targets: Collection[Array], region: Region
+def _evaluations_of(
+    groups: Sequence[Sequence[Array]], targets: Collection[Array], region: Region
 ) -> dict[Array, list[Evaluation]]:
     """The evaluations that need each of some arrays, for groups of results.
 
@@ -459,11 +481,10 @@ def evaluations_of(
     are more than :data:`ops.limits.MAX_INLINED` arrays. Where a question begins or ends in what is
     not followed run by run, there is one evaluation of all that is needed.
     """
-    wanted = [*groups]
     try:
-        return _followed(wanted, targets, region, limits.MAX_INLINED)
+        return _followed(groups, targets, region, limits.MAX_INLINED)
     except _TooManyArraysError:
-        return _followed(wanted, targets, region, 0)
+        return _followed(groups, targets, region, 0)
 
 
 def _followed(
@@ -561,10 +582,15 @@ class _Evaluator:
         return [step.target for step in self._steps[node]]
 
     def _doubt(self, node: FlowNode, step: FlowStep) -> Doubt | None:
-        """Doubt whether values decide the needs of a step; values passed on into a run are sure."""
+        """Doubt whether values decide the needs of a step, or of an instruction that it runs.
+
+        Values passed on into a run are sure.
+        """
         if step.target.callers != node.callers:
             return None
-        return _doubt(node.instruction, node.element, step.operand, self._registry)
+        if self._registry.calls(node.instruction):
+            return _doubt_inside((node.instruction,), self._registry)
+        return self._registry.doubt(node.instruction, node.element, step.operand)
 
 
 def _is_followed_to(computation: Computation, region: Region) -> bool:
@@ -572,13 +598,6 @@ def _is_followed_to(computation: Computation, region: Region) -> bool:
     ways = region.computations_to(computation.root)
     sites = (site for each in ways for site in region.call_sites.get(each, ()))
     return all(site.calls.only_run for site in sites)
-
-
-def _doubt(instruction: Instruction, output: int, operand: int, registry: Registry) -> Doubt | None:
-    """The doubt whether values decide the needs of an instruction, or of one that it runs."""
-    if registry.calls(instruction):
-        return _doubt_inside((instruction,), registry)
-    return registry.doubt(instruction, output, operand)
 
 
 @lru_cache(maxsize=1 << 8)

@@ -250,10 +250,9 @@ class Flow:
     is_inlined: bool = True
     """Whether it goes into what runs once; else each call is one instruction."""
 
-    def nodes_from(self, starts: Iterable[FlowNode]) -> list[FlowNode]:
+    def nodes_from(self, starts: Sequence[FlowNode]) -> list[FlowNode]:
         """All arrays that can be reached, each before those that it leads to, else in order."""
-        firsts = tuple(starts)
-        return topological_order(firsts, lambda at: [to.target for to in self.steps_from(at)])
+        return topological_order(starts, lambda at: [to.target for to in self.steps_from(at)])
 
     def steps_from(self, at: FlowNode) -> list[FlowStep]:
         """The steps from an array."""

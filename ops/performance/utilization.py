@@ -30,16 +30,7 @@ from ops.performance.kernels import (
     likeness_of,
     tile_of,
 )
-from ops.performance.tally import (
-    MAX_MARKS,
-    REMEMBERED,
-    Column,
-    Count,
-    Deadline,
-    OutOfTimeError,
-    Size,
-    Tally,
-)
+from ops.performance.tally import Column, Count, Deadline, OutOfTimeError, Size, Tally
 from ops.rules.registry import REGISTRY, Registry
 from ops.rules.rule import Doubt, Unknown
 from simplifier import forms
@@ -477,7 +468,7 @@ class _Part(NamedTuple):
     are_free: bool
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=tally.REMEMBERED)
 def _plain_parts(whole: IndexingMap) -> Sequence[_Part]:
     """The independent parts of a map without runtime variables."""
     return [*_parts(OperandIndexing(whole))]
@@ -689,7 +680,7 @@ def together_at_each_offset(ways: Sequence[OperandIndexing], deadline: Deadline)
     """
     values, hull = _values_of(ways), passes.hull_of([way.map for way in ways])
     count = tally.size_of(values.values())
-    if count * tally.size_of(hull) > MAX_MARKS:
+    if count * tally.size_of(hull) > tally.MAX_MARKS:
         raise OutOfTimeError
     columns = points_in(values, np.arange(count, dtype=np.int64))
     points = np.zeros(count, dtype=np.int64)

@@ -18,18 +18,10 @@ from ops.fusion import Fusion
 from ops.hlo import Instruction
 from ops.index_maps import dim
 from ops.limits import Device
+from ops.performance import tally
 from ops.performance.coalescing import with_midpoints
 from ops.performance.kernels import Likeness, likeness_of
-from ops.performance.tally import (
-    BITS_OF_BYTE,
-    Column,
-    Deadline,
-    OutOfTimeError,
-    number_of_sums,
-    strides_of_sum,
-    tally_of,
-    volume,
-)
+from ops.performance.tally import Column, Deadline, OutOfTimeError, tally_of
 from ops.tiling.propagation import (
     ArrayTile,
     DimensionKind,
@@ -336,10 +328,10 @@ class _Limits:
         bits = [each for _, each in tiles]
         zero = np.int64(0)
         if self.registers is None:
-            return {"registers": zero, "shared_memory_bytes": sum(bits, zero) // BITS_OF_BYTE}
+            return {"registers": zero, "shared_memory_bytes": sum(bits, zero) // tally.BITS_OF_BYTE}
         return {
             "registers": -(-reduce(np.maximum, bits, zero) // _REGISTER_BITS),
-            "shared_memory_bytes": -(-_exchanged_bits(tiles) // BITS_OF_BYTE),
+            "shared_memory_bytes": -(-_exchanged_bits(tiles) // tally.BITS_OF_BYTE),
         }
 
     def are_met(self, costs: Mapping[str, Column]) -> Column:
@@ -435,7 +427,7 @@ class TileLoads:
                     found = compared(before, array)
                     is_new, is_decided = is_new & ~found.is_equal, is_decided & found.is_decided
             counted = self._elements(array.indexings[0], columns)
-            total = total + is_new * -(-counted.number * bits // BITS_OF_BYTE)
+            total = total + is_new * -(-counted.number * bits // tally.BITS_OF_BYTE)
             is_exact = is_exact & (~is_new | (is_decided & counted.is_exact))
         return LoadCount(total, is_exact)
 
@@ -454,8 +446,8 @@ class TileLoads:
         for part in parts:
             try:
                 found = found * self._of_part(part, columns)
-            except (OutOfTimeError, NotQuasiAffineError):
-                found, is_exact = found * volume(part.map), False  # each point loads one at most
+            except (OutOfTimeError, NotQuasiAffineError):  # each point loads one at most
+                found, is_exact = found * tally.volume(part.map), False
         return LoadCount(found, is_exact)
 
     def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
@@ -564,7 +556,7 @@ def touched(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int] | 
 
 
 def _by_sums(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int] | None:
-    strides = strides_of_sum(part)
+    strides = tally.strides_of_sum(part)
     bounds = [part.domain.bounds[name] for name in part.domain.identifiers]
     wholes = [each.size for each in bounds if each.lower == 0 and each.size is not None]
     if strides is None or part.domain.constraints or len(wholes) < len(bounds):
@@ -573,7 +565,7 @@ def _by_sums(part: IndexingMap, choices: Sequence[Sequence[int]]) -> list[int] |
     for sizes in product(*choices):
         total = 0
         for tile in product(*map(_extents, wholes, sizes)):
-            elements = number_of_sums(strides.values(), [extent for extent, _ in tile])
+            elements = tally.number_of_sums(strides.values(), [extent for extent, _ in tile])
             if elements is None:
                 return None
             total += elements * prod(times for _, times in tile)
