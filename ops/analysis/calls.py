@@ -322,7 +322,7 @@ class DataFlow:
             return [
                 ((root, inner), chosen((instruction, number), calls, choice))
                 for choice, root in roots
-                if inner in range(_count(root))
+                if inner in root.shape.array_indices
             ]
         if instruction not in self._any_iteration:
             self._any_iteration[instruction] = self._repeated(instruction)
@@ -421,13 +421,13 @@ class DataFlow:
 
     def _sources(self, computation: Computation) -> list[Array]:
         """The arrays where paths through a computation start."""
-        return _arrays([computation.root] if self._is_backward else computation.parameters)
+        return arrays_of([computation.root] if self._is_backward else computation.parameters)
 
     def _sinks(self, computation: Computation) -> Sequence[Array]:
         """The arrays where paths through a computation end."""
         if computation not in self._arrays_at_sinks:
             sinks = computation.parameters if self._is_backward else [computation.root]
-            self._arrays_at_sinks[computation] = _arrays(sinks)
+            self._arrays_at_sinks[computation] = arrays_of(sinks)
         return self._arrays_at_sinks[computation]
 
     def _graph(self, computation: Computation) -> Graph:
@@ -435,7 +435,7 @@ class DataFlow:
         if computation not in self._graphs:
             begins = [computation.root] if self._is_backward else computation.parameters
             order = topological_order([*computation.instructions, *begins[::-1]], self._behind)
-            self._graphs[computation] = Graph(_arrays(order), self._linked, self._steps_of)
+            self._graphs[computation] = Graph(arrays_of(order), self._linked, self._steps_of)
         return self._graphs[computation]
 
     def _behind(self, instruction: Instruction) -> Sequence[Instruction]:
@@ -491,7 +491,7 @@ class DataFlow:
         return None if is_never else link._replace(dependence=found)
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
-        arrays = _arrays([instruction])
+        arrays = arrays_of([instruction])
         if calls.condition and never_runs(instruction):
             return [
                 Link(number, 0, number, identity_of(*each)) for number, each in enumerate(arrays)
@@ -515,14 +515,14 @@ class DataFlow:
         if counted is None or is_dynamic:
             return []
         body, condition, kept = self._in_loop(instruction)
-        arrays = _arrays([instruction])
+        arrays = arrays_of([instruction])
         loop = TimedLoop(counted, arrays, kept, self.direction, windows_of(counted))
         return iterated(loop, body, condition)
 
     def _repeated(self, instruction: Instruction) -> list[Link]:
         """The links of a loop for any number of iterations."""
         body, condition, kept = self._in_loop(instruction)
-        return repeated(body, condition, _arrays([instruction]), kept, self.direction)
+        return repeated(body, condition, arrays_of([instruction]), kept, self.direction)
 
     def _in_loop(self, loop: Instruction) -> tuple[list[Link], list[Link], frozenset[int]]:
         """The links of the body of a loop and of its condition, and the arrays that it keeps."""
@@ -570,16 +570,17 @@ def itself(array: Array) -> AnyDependence:
 
 def check_output(instruction: Instruction, output: int) -> None:
     """Raise a :class:`ShapeError` unless the result has an array of this number."""
-    count = _count(instruction)
-    if not 0 <= output < count:
-        raise ShapeError(f"%{instruction.name}: there is no output {output} among {count}")
+    _check_number(instruction, "output", output, len(instruction.shape.arrays))
 
 
 def check_operand(instruction: Instruction, number: int) -> None:
     """Raise a :class:`ShapeError` unless there is an operand of this number."""
-    count = len(instruction.operands)
+    _check_number(instruction, "operand", number, len(instruction.operands))
+
+
+def _check_number(instruction: Instruction, what: str, number: int, count: int) -> None:
     if not 0 <= number < count:
-        raise ShapeError(f"%{instruction.name}: there is no operand {number} among {count}")
+        raise ShapeError(f"%{instruction.name}: there is no {what} {number} among {count}")
 
 
 def operand_number(asker: str, reader: Instruction, operand: int | str | Instruction) -> int:
@@ -630,17 +631,9 @@ def _check_shapes(caller: Instruction, name: str, shape: Shape, inside: Instruct
         raise HloTextError(message, caller.span, instruction=caller.name)
 
 
-def _arrays(instructions: Iterable[Instruction]) -> list[Array]:
-    return [
-        (instruction, number)
-        for instruction in instructions
-        for number in range(_count(instruction))
-    ]
-
-
-def _count(instruction: Instruction) -> int:
-    """Number of arrays of the result."""
-    return len(instruction.shape.arrays)
+def arrays_of(instructions: Iterable[Instruction]) -> list[Array]:
+    """The arrays of all results."""
+    return [(each, number) for each in instructions for number in each.shape.array_indices]
 
 
 # Slices: everything that an array depends on, in its computation and in those that it calls.

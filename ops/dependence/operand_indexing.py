@@ -251,12 +251,8 @@ def joint_form(
     runtime = tuple(own.runtime[number] for number in left)
     plain = own.over((*own.dims, Variable(every)), own.ranges, runtime)
     bounds = ((form, own.runtime[number].bounds) for number, form in found.items())
-    domain = plain.constrained(
-        [
-            *passes.substituted_constraints(own.constraints, values),
-            *(each for each in bounds if not each[1].contains(range_in(each[0], plain, each[1]))),
-        ]
-    )
+    inside = (each for each in bounds if not each[1].contains(range_in(each[0], plain, each[1])))
+    domain = plain.constrained([*passes.substituted_constraints(own.constraints, values), *inside])
     origins = (indexing.runtime[number] for number in left)
     values_read = ((each.map, each.replica_id, each) for each in origins)
     parts = (

@@ -13,7 +13,7 @@ import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import UNBOUNDED_SIZE, ArrayShape
 from ops import limits
-from ops.analysis.calls import by_instruction, check_output, union_of
+from ops.analysis.calls import arrays_of, by_instruction, check_output, union_of
 from ops.analysis.dataflow import Array
 from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Unknown
@@ -169,7 +169,7 @@ class Fusion(Displayed):
     @property
     def results(self) -> tuple[Array, ...]:
         """Each array of the roots, with its number in a tuple, counted through nested tuples."""
-        return tuple((root, number) for root in self.roots for number in root.shape.array_indices)
+        return tuple(arrays_of(self.roots))
 
     def indexing(
         self, start: Instruction | str | None = None, output: int = 0, *, minimal: bool = False
@@ -302,8 +302,8 @@ class Fusion(Displayed):
     def _reads_of_all(
         self, instructions: Iterable[Instruction], starts: Sequence[Array]
     ) -> dict[Array, Reads | Unknown]:
-        numbered = ((each, number) for each in instructions for number in each.shape.array_indices)
-        arrays = [(each, number) for each, number in numbered if each.shape.arrays[number].is_array]
+        every = arrays_of(instructions)
+        arrays = [(each, number) for each, number in every if each.shape.arrays[number].is_array]
         return reads_of(arrays, starts, self._region)
 
     def epilogue(

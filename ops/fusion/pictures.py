@@ -104,17 +104,16 @@ def fusion_graph(of: Fusion | Instruction) -> FusionGraph:
     outside = [each for each in fusion.operands if each not in inside]
     shown = [*inside, *outside][:MAX_INSTRUCTIONS]
     left_out = len(inside) + len(outside) - len(shown)
-    reads = {each: tuple(_reads(each, fusion)) if each not in outside else () for each in shown}
-    kept = {
-        each: tuple(read for read in found if read.operand in reads)
-        for each, found in reads.items()
+    reads = {
+        each: tuple(read for read in _reads(each, fusion) if read.operand in shown)
+        for each in shown
     }
     notes = (f"{left_out} more instructions are left out.",) if left_out else ()
-    return FusionGraph(str(fusion), kept, notes)
+    return FusionGraph(str(fusion), reads, notes)
 
 
 def _reads(instruction: Instruction, fusion: Fusion) -> Iterator[ReadOperand]:
-    if instruction.parameter_number is not None:
+    if instruction.parameter_number is not None or instruction not in fusion:
         return
     answers = output_to_input(instruction, registry=fusion.registry).indexing
     for operand, answer in zip(instruction.operands, answers, strict=True):

@@ -178,12 +178,10 @@ _OF_EMITTERS: Final = ("kind", "backend_config")
 _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)
 _EXPECTED: Final = "a Fusion, or an instruction, computation or module of HLO"
 
-_MOVES_NOTHING: Final = frozenset(
-    (
-        *("add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element"),
-        *("opt-barrier", "parameter", "partition-id", "replica-id", "tuple"),
-    )
-)
+_MOVES_NOTHING: Final = {
+    *("add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element"),
+    *("opt-barrier", "parameter", "partition-id", "replica-id", "tuple"),
+}
 """Opcodes that no kernel runs for."""
 
 

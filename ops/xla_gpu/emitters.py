@@ -639,12 +639,10 @@ def check_has_kernel(instruction: Instruction) -> None:
         raise _only_copies(instruction)
 
 
-_NO_KERNELS: Final = frozenset(
-    (
-        *("bitcast", "call", "conditional", "constant", "get-tuple-element", "parameter"),
-        *("tuple", "while"),
-    )
-)
+_NO_KERNELS: Final = {
+    *("bitcast", "call", "conditional", "constant", "get-tuple-element", "parameter"),
+    *("tuple", "while"),
+}
 """Opcodes that run others, or that nothing runs for."""
 
 

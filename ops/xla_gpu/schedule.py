@@ -585,11 +585,10 @@ class _Distribution:
     def positions(self, first_loop: int) -> list[Form]:
         """The index in the tile of an element of a thread; its loops begin with this one."""
         repeats = self._digits(loop_id(first_loop), self._repeats)
+        rows = zip(self._own(first_loop), self.sizes, repeats, self._covered, strict=True)
         return [
             forms.mod(own, forms.constant(size)) + repeat * covered
-            for own, size, repeat, covered in zip(
-                self._own(first_loop), self.sizes, repeats, self._covered, strict=True
-            )
+            for own, size, repeat, covered in rows
         ]
 
     def first_threads(self) -> list[Constraint]:

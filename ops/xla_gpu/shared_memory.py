@@ -198,13 +198,11 @@ def _scheduled(
     block = unflattened(block_number(launch), counts)
     tiles = array.backward(block) if tiling.is_by_result else block
     there, here = (
-        tuple(
-            at * size + own for at, size, own in zip(tiles, tiling.tile, each.element, strict=True)
-        )
+        [at * size + own for at, size, own in zip(tiles, tiling.tile, each.element, strict=True)]
         for each in (read, written)
     )
     reads = access_of(launch, operand, array.sizes_before, there, read.loops, read.limits)
-    moved = array.forward(here)
+    moved = array.forward(tuple(here))
     writes = access_of(launch, result, array.sizes, moved, written.loops, written.limits)
     shared = (launch.map(each.shared, each.loops, each.limits) for each in (read, written))
     return TransposeSchedule(launch, (reads,), (writes,), SharedTile(tiling.shared, *shared))
