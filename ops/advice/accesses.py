@@ -37,8 +37,8 @@ from ops.advice.waste import (
 )
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction, edit
-from ops.performance.coalescing import Coalescing, coalescing, with_midpoints
-from ops.performance.kernels import emission_of, tile_of
+from ops.performance.coalescing import Coalescing, coalescing
+from ops.performance.kernels import emission_of, tile_of, with_midpoints
 from ops.performance.tally import Count, sum_of_counts
 from ops.rules.control import only_caller
 from ops.rules.elementwise import ELEMENTWISE

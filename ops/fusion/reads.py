@@ -455,14 +455,13 @@ class _Begin(NamedTuple):
     place: _Place | None = None
     doubt: Doubt | None = None
 
-    def behind(self, doubt: Doubt | None, step: AnyDependence | None) -> _Begin:
+    def behind(self, doubt: Doubt | None, step: FlowStep | None = None) -> _Begin:
         """The same behind a step, which may have a doubt of its own."""
-        if self.doubt is None and doubt is None:
-            return self
-        ways = () if step is None else step.indexings
-        is_plain = not (self.doubt and doubt) and not any(way.map.ranges for way in ways)
         known = self.doubt or doubt
-        return self._replace(doubt=known if is_plain or known is None else Doubt(known.reason))
+        if known is None:
+            return self
+        is_plain = not ((self.doubt and doubt) or (step and step.has_ranges))
+        return self._replace(doubt=known if is_plain else Doubt(known.reason))
 
 
 _RESULT: Final = _Begin()
@@ -545,7 +544,7 @@ class _Evaluator:
                 there = reached.setdefault(step.target, {})
                 for origin, (each,) in here.items():
                     after = each if found_by is None else self._flow.compose(each, found_by)
-                    there.setdefault(origin.behind(doubt, found_by), []).append(after)
+                    there.setdefault(origin.behind(doubt, step), []).append(after)
         from_result = self._from_result(wanted)
         for array, origin, needed in found:
             before, doubt = from_result[origin.place]
@@ -639,7 +638,7 @@ def _united(reached: _Reached, sizes: tuple[int, ...]) -> _Reached:
         sure = found.get(_Begin(alike[0].place), [NOTHING])[0]
         whole = several[0].union(*several[1:], sizes=sizes)
         doubtful = {*whole.indexings}.difference(sure.indexings)
-        first = alike[0] if len(alike) == 1 else alike[0].behind(_ANY_DOUBT, None)
+        first = alike[0] if len(alike) == 1 else alike[0].behind(_ANY_DOUBT)
         found[first] = [whole.only(doubtful.__contains__)]
     return found
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import gcd, lcm, prod
 from typing import Final, NamedTuple
 
-from indexing import IndexingMap, MapError, VariableKind
+from indexing import IndexingMap, MapError
 from indexing.layout import ElementType, Shape, ShapeError
-from indexing.passes import Domain, numbered, over_domain
-from ops import xla_gpu
+from indexing.passes import numbered, over_domain
+from indexing.pictures.grids import Box, Cell, painted
+from indexing.pictures.svg import Panel, Picture, legend, paragraphs, text, text_width
 from ops.devices import deciding
-from ops.hlo import Instruction
 from ops.index_maps import check_count
 from ops.limits import Device
-from ops.performance.tally import BITS_OF_BYTE, Column, Count, count_of, size_of, text_of_count
-from ops.performance.warps import Loads, check_launch, loads_of_warps, parted, vector_width
+from ops.performance import tally
+from ops.performance.kernels import is_coalesced, with_midpoints
+from ops.performance.tally import BITS_OF_BYTE, Column, Count, Loads, loads_of_warps, parted
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Origin
-from ops.xla_gpu import KERNELS, WARP_SIZE, Access, AnyOrigin, Emitter
+from ops.xla_gpu import Access, AnyOrigin
 from simplifier import forms
 from simplifier.errors import check_integers, check_type, listed
 from simplifier.forms import Form, Interval, np, points_in, values_of
@@ -80,13 +81,14 @@ class Coalescing:
     def _repr_html_(self) -> str:
         values = ((name.replace("_", " "), getattr(self, name)) for name in self.__slots__)
         rows = (
-            (name, text_of_count(each) if isinstance(each, Interval) else str(each))
+            (name, tally.text_of_count(each) if isinstance(each, Interval) else str(each))
             for name, each in values
         )
         return html_of_table(("counted", "number"), rows, title=str(self))
 
     def __str__(self) -> str:
-        sectors, ideal, loads = map(text_of_count, (self.sectors, self.ideal_sectors, self.loads))
+        counts = self.sectors, self.ideal_sectors, self.loads
+        sectors, ideal, loads = map(tally.text_of_count, counts)
         ratio = "" if self.ratio is None else f", ratio {self.ratio:.3g}"
         verdict = "coalesced" if self.is_coalesced else "not coalesced"
         condition = f"; fewest where {self.condition}" if self.condition else ""
@@ -115,7 +117,7 @@ def coalescing(
 
     Raises:
         MapError: the map is not from the coordinates of a launch to one offset, or not bounded, or
-            there are more than :data:`ops.performance.warps.MAX_LOADS` different loads.
+            there are more than :data:`ops.performance.tally.MAX_LOADS` different loads.
         DeviceError: the device lacks a figure.
         ArgumentError: an argument is of another kind.
 
@@ -156,7 +158,7 @@ def survey(
     """The loads of an access; arguments and errors are those of :func:`coalescing`."""
     check_type(device, Device, "coalescing: the device", "a Device such as A100")
     offsets, bits = offsets_and_bits(access, element_type)
-    check_launch(offsets)
+    tally.check_launch(offsets)
     memory = Memory.of(device, bits)
     moving = MovingOffsets.of(offsets, access.origins if isinstance(access, Access) else ())
     constants, is_whole = moving.constants(memory.period)
@@ -165,7 +167,7 @@ def survey(
     apart = None if is_each_tried else moving.apart(constants if is_whole else None, memory.period)
     width = memory.widest if is_whole else 1
     for each in (*tried, *([apart.map] if apart else [])):
-        width = vector_width(each, width, memory.period)
+        width = tally.vector_width(each, width, memory.period)
     totals = [memory.total(each, width) for each in tried]
     units = 1, max(1, memory.sector_bits // memory.bits), memory.period
     for unit in () if moving.is_same_for_all or not moving.is_free else units:
@@ -182,7 +184,7 @@ def survey(
     reached = [Interval(*pair) if moving.is_free else None for pair in zip(*met, strict=True)]
     rows = zip(COUNTED, pairs, reached, strict=True)
     found = Coalescing(
-        **{name: count_of(each) for name, each in zip(COUNTED, pairs, strict=True)},
+        **{name: tally.count_of(each) for name, each in zip(COUNTED, pairs, strict=True)},
         vector_width=width,
         is_coalesced=is_coalesced(with_midpoints(offsets), -(-bits // BITS_OF_BYTE)),
         condition="" if apart else moving.where_least(constants, sectors, memory.period),
@@ -433,9 +435,8 @@ def _fewest(first: Column, last: Column, is_active: Column) -> tuple[Column, Col
         is_beyond = is_lane & (begin > chosen)
         chosen = np.where(is_beyond, end, chosen)
         found += is_beyond
-    reach = np.where(is_active, last, -_FAR).max(axis=1) - np.where(is_active, first, _FAR).min(
-        axis=1
-    )
+    furthest = np.where(is_active, last, -_FAR).max(axis=1)
+    reach = furthest - np.where(is_active, first, _FAR).min(axis=1)
     return found, (reach + 1) * (found > 0)
 
 
@@ -590,7 +591,7 @@ class MovingOffsets(NamedTuple):
                 distinct = period // gcd(period, self._factor(name))
                 first = bounds.lower or 0
                 box[name] = bounds.intersect(Interval(first, first + distinct - 1))
-        count = size_of(box.values())
+        count = tally.size_of(box.values())
         columns = points_in(box, np.linspace(0, count - 1, min(count, MAX_TRIED), dtype=np.int64))
         if self._shift is not None and box:
             added = values_of([self._shift], columns)[0] % period
@@ -663,179 +664,150 @@ def may_be_same(one: AnyOrigin, other: AnyOrigin) -> bool:
     return is_one and not any((here - there).is_constant and here != there for here, there in pairs)
 
 
-# XLA's verdicts: whether reads are coalesced, from the first warp of a kernel or from opcodes.
-#
-# They see less than is there: one warp, one iteration of all loops but the last, and runtime
-# variables in the middle of their values. `ops.performance.coalescing` counts all.
-#
-# Source:
-#     XLA's `IsIndexingCoalesced` in `coalescing_analysis.cc`.
+# Picture of the elements that the threads of a warp read: a row for each line of the cache.
 
-_LINE_BYTES: Final = 128
+_MAX_LINES: Final = 32
+"""Of the cache: as many as the threads of most warps."""
+
+_HEIGHT: Final = 20
+_SECTOR_GAP: Final = 4
+_MAX_NUMBERED: Final = 32
+"""Elements of a line that have room for the number of a thread."""
 
 
-def with_midpoints(indexing_map: IndexingMap) -> IndexingMap:
-    """The map with the middle of its values for each runtime variable.
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadPicture(Picture):
+    """One load of a warp: the elements that its threads want, and the sectors that come.
+
+    Attributes:
+        title: what all loads of the access cost.
+        threads: for each element that is wanted, by its offset, the threads that want it.
+        elements_of_line: how many elements a line of the cache has.
+        elements_of_sector: how many come together.
+        bytes_of_line: of a line of the cache.
+    """
+
+    title: str
+    threads: Mapping[int, tuple[int, ...]]
+    elements_of_line: int
+    elements_of_sector: int
+    bytes_of_line: int
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines of the cache that are touched, by number."""
+        return tuple(sorted({offset // self.elements_of_line for offset in self.threads}))
+
+    @property
+    def sectors(self) -> frozenset[int]:
+        """The sectors that come, by number."""
+        return frozenset(offset // self.elements_of_sector for offset in self.threads)
+
+    def panels(self) -> Iterator[Panel]:
+        """A row for each line of the cache, with a legend."""
+        lines = self.lines[:_MAX_LINES]
+        cells = {
+            line: [self._cell(offset) for offset in self._offsets(line)] for line in self.lines
+        }
+        used = {cell.color for row in cells.values() for cell in row}
+        yield paragraphs([self._summary], "label")
+        yield self._rows({line: cells[line] for line in lines})
+        yield legend({class_: meaning for class_, meaning in _MEANINGS.items() if class_ in used})
+        yield paragraphs(self._notes(), "label")
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, self._summary, *self._notes()])
+
+    @property
+    def _summary(self) -> str:
+        come = len(self.sectors) * self.elements_of_sector
+        return (
+            f"the load of a warp that touches most: {len(self.threads)} elements wanted, "
+            f"{come} loaded, in {len(self.sectors)} sectors of {len(self.lines)} lines"
+        )
+
+    def _notes(self) -> list[str]:
+        left_out = len(self.lines) - _MAX_LINES
+        return [f"The first {_MAX_LINES} of {len(self.lines)} lines are shown."] * (left_out > 0)
+
+    def _rows(self, cells: Mapping[int, Sequence[Cell]]) -> Panel:
+        """The lines of the cache by number, each behind the address at which it begins."""
+        starts = [f"byte {line * self.bytes_of_line:,}" for line in cells]
+        left = max((text_width(start, "label") for start in starts), default=0) + 8
+        width = 20 if self.elements_of_line <= _MAX_NUMBERED else 9
+        xs = [
+            left + number * width + number // self.elements_of_sector * _SECTOR_GAP
+            for number in range(self.elements_of_line)
+        ]
+        boxes = [
+            Box(x, row * _HEIGHT, width, _HEIGHT, cell)
+            for row, line in enumerate(cells.values())
+            for x, cell in zip(xs, line, strict=True)
+        ]
+        labels = (
+            text(left - 8, row * _HEIGHT + 14, start, "label", "end")
+            for row, start in enumerate(starts)
+        )
+        return Panel(xs[-1] + width, len(cells) * _HEIGHT, (*labels, *painted(boxes)))
+
+    def _offsets(self, line: int) -> range:
+        return range(line * self.elements_of_line, (line + 1) * self.elements_of_line)
+
+    def _cell(self, offset: int) -> Cell:
+        threads = self.threads.get(offset, ())
+        if not threads:
+            is_loaded = offset // self.elements_of_sector in self.sectors
+            return Cell("loaded" if is_loaded else "untouched")
+        color, label = (
+            ("wanted", str(threads[0])) if len(threads) == 1 else ("shared", f"{len(threads)}x")
+        )
+        return Cell(color, label if self.elements_of_line <= _MAX_NUMBERED else "", "thread")
+
+
+_MEANINGS: Final = {
+    "wanted": "wanted by the thread with this number",
+    "shared": "wanted by several threads",
+    "loaded": "loaded because sectors come whole",
+    "untouched": "not loaded",
+}
+
+
+def load_picture(
+    access: Access | IndexingMap, device: Device, *, element_type: ElementType | str | None = None
+) -> LoadPicture:
+    """The load of a warp that touches the most sectors, the first of them.
+
+    Arguments are as for :func:`ops.coalescing`, whose counts are the title. Runtime variables have
+    values with which a load touches most.
+
+    Raises:
+        MapError, DeviceError, ArgumentError: as :func:`ops.coalescing`.
 
     >>> from indexing import parse_map
-    >>> window = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 8]")
-    >>> print(with_midpoints(window))
-    (d0) -> (d0 + 4), domain: d0 in [0, 3]
+    >>> from ops.performance import A100
+    >>> columns = parse_map("(th_x) -> (th_x * 64), domain: th_x in [0, 31]")
+    >>> print(load_picture(columns, A100, element_type="f32"))
+    32 sectors for 4, ratio 8; 1 loads of 1, not coalesced for XLA
+    the load of a warp that touches most: 32 elements wanted, 256 loaded, in 32 sectors of 32 lines
     """
-    pairs = zip(indexing_map.names[2], indexing_map.runtime, strict=True)
-    middle = {name: _middle(variable.bounds) for name, variable in pairs}
-    return indexing_map.substitute(middle) if middle else indexing_map
+    found, memory, offsets = survey(access, device, element_type)
+    width = found.vector_width
+    threads: dict[int, tuple[int, ...]] = {}
+    most = 0
+    for loads in loads_of_warps(offsets, memory.warp_size, memory.period, width):
+        _, sectors, *_ = memory.touched(loads.offsets, loads.is_active, width)
+        if sectors.max(initial=0) > most:
+            row = int(sectors.argmax())
+            most = int(sectors[row])
+            threads = _threads(loads.offsets[row].tolist(), loads.is_active[row].tolist(), width)
+    in_sector, in_line = memory.sector_bits // memory.bits, memory.line_bits // memory.bits
+    return LoadPicture(str(found), threads, in_line, in_sector, memory.line_bits // BITS_OF_BYTE)
 
 
-def _middle(bounds: Interval) -> int:
-    lower = bounds.lower or 0
-    return lower if bounds.upper is None else (lower + bounds.upper) // 2
-
-
-def is_coalesced(indexing_map: IndexingMap, element_bytes: int) -> bool:
-    """Whether XLA takes the accesses of a map from threads to offsets for coalesced.
-
-    >>> from indexing import parse_map
-    >>> is_coalesced(parse_map("(th_x) -> (th_x * 100), domain: th_x in [0, 127]"), 4)
-    False
-    """
-    warp = _first_warp(indexing_map)
-    if warp.is_known_empty:
-        return True
-    warp = _innermost_loop(warp)
-    (form,) = warp.forms
-    limited = [each for each, _ in warp.domain.constraints]
-    parts = parted(form.plus_constant(-form.constant), ("d0",))
-    if parts is None or limited not in ([], [form]):
-        return False
-    return _fill_lines(_intervals(*parts, warp), element_bytes)
-
-
-def _first_warp(indexing_map: IndexingMap) -> IndexingMap:
-    """The map of ``th_x`` in [0, 31] of the first block; other coordinates are 0."""
-    pairs = zip(indexing_map.names[0], indexing_map.dims, strict=True)
-    others = {name: 0 for name, each in pairs if each.kind is not VariableKind.TH_X}
-    warp = indexing_map.substitute(others)
-    if warp.dims:
-        warp = warp.with_constraint(warp.domain.names[0], (0, WARP_SIZE - 1))
-    return warp.simplify().rescale_symbols().without_unused_symbols()
-
-
-def _innermost_loop(warp: IndexingMap) -> IndexingMap:
-    """All loops but the last at their first iteration, without any constraints."""
-    outer = warp.ranges[:-1]
-    if not outer:
-        return warp
-    pairs = zip(warp.names[1], outer, strict=False)
-    first = {name: each.bounds.lower or 0 for name, each in pairs}
-    unlimited = IndexingMap.from_forms(warp.forms, Domain.of(warp.dims, warp.ranges))
-    return unlimited.substitute(first).simplify().without_unused_symbols()
-
-
-def _intervals(of_thread: Form, of_loop: Form, warp: IndexingMap) -> list[tuple[int, int]]:
-    """First and last elements of the intervals that the warp touches, as XLA finds them.
-
-    The offset is the sum of a part with the thread alone and one with the loop alone.
-    A single term of the thread counts as a multiple of its number, whatever it is.
-    """
-    is_run = of_loop == forms.variable("s0")
-    length = (warp.ranges[0].bounds.size or 1) if is_run else 1
-    if len(of_thread.terms) == 1:
-        (stride,) = of_thread.terms.values()
-        is_variable = of_thread.only_atom is not None and of_thread.only_atom.kind is forms.VARIABLE
-        if abs(stride) == 1 and (is_variable or stride < 0):
-            return [(0, WARP_SIZE - 1)]
-        if stride != 1:
-            return _joined((lane * abs(stride) for lane in range(WARP_SIZE)), length)
-    lanes = IndexingMap.from_forms([of_thread], Domain.of(warp.dims))
-    return _joined(sorted({point[-1][0] for point in lanes.points()}), length)
-
-
-def _joined(starts: Iterable[int], length: int) -> list[tuple[int, int]]:
-    """Runs of a length from sorted starts, with those in one that touch."""
-    runs: list[tuple[int, int]] = []
-    for start in starts:
-        last = start + length - 1
-        if runs and start <= runs[-1][1] + 1:
-            runs[-1] = runs[-1][0], last
-        else:
-            runs.append((start, last))
-    return runs
-
-
-def _fill_lines(intervals: Iterable[tuple[int, int]], element_bytes: int) -> bool:
-    """Whether the intervals take few more lines of memory than one that is as long as all."""
-    bytes_read = [(last - first + 1) * element_bytes for first, last in intervals]
-    needed = sum(-(-each // _LINE_BYTES) for each in bytes_read)
-    least = -(-sum(bytes_read) // _LINE_BYTES)
-    return not needed or 10 * least > 9 * needed
-
-
-# Without maps.
-
-
-def is_likely_coalesced(producer: Instruction, consumer: Instruction | None = None) -> bool:
-    """XLA's guess whether all reads of an instruction are coalesced, from its operations alone.
-
-    With a ``consumer``, the guess is about both as one fusion, and its emitter is the consumer's.
-    Only a kernel for transposes reads well what has another minor dimension than its result, and
-    two reductions of rows do not go together.
-
-    Source:
-        XLA's ``IsReadCoalescedHeuristic`` in ``coalescing_analysis.cc``.
-
-    >>> from ops import hlo
-    >>> module = hlo.parse('''ENTRY e {
-    ...   p = f32[8,4] parameter(0)
-    ...   t = f32[4,8] transpose(p), dimensions={1,0}
-    ...   ROOT part = f32[2,8] slice(t), slice={[0:2], [0:8]}
-    ... }''')
-    >>> transpose, part = module.entry.instructions[1:]
-    >>> is_likely_coalesced(transpose, part), is_likely_coalesced(part)
-    (False, True)
-    """
-    fused = [producer] if consumer is None else [producer, consumer]
-    emitter, _ = xla_gpu.emitter_and_heroes(_root(fused[-1]))
-    if emitter is not Emitter.TRANSPOSE and any(map(_turns_what_it_reads, fused)):
-        return False
-    both_reduce = consumer is not None and all(map(_is_reduction, fused))
-    return emitter is not Emitter.REDUCTION or not both_reduce
-
-
-def _root(instruction: Instruction) -> Instruction:
-    """The root of a fusion, or the instruction itself."""
-    return instruction.attributes["calls"].root if instruction.opcode == "fusion" else instruction
-
-
-def _is_reduction(instruction: Instruction) -> bool:
-    results = xla_gpu.results_of(_root(instruction))
-    return any(map(KERNELS[Emitter.REDUCTION].is_hero, results))
-
-
-def _turns_what_it_reads(instruction: Instruction) -> bool:
-    """Whether it has another minor dimension than an operand that is there element by element."""
-    if instruction.opcode == "fusion":
-        return any(map(_turns_what_it_reads, instruction.attributes["calls"].instructions))
-    if instruction.opcode not in {"copy", "transpose"}:
-        return False
-    (operand,) = instruction.operands
-    result_minor = _minor_dimension(instruction.shape)
-    if result_minor is None or _is_repeated(operand):
-        return False
-    return xla_gpu.permutation_of(instruction)[result_minor] != _minor_dimension(operand.shape)
-
-
-def _minor_dimension(shape: Shape) -> int | None:
-    """The fastest dimension in memory of more than one element."""
-    order = shape.array_layout.minor_to_major
-    return next((number for number in order if shape.dimensions[number] > 1), None)
-
-
-def _is_repeated(instruction: Instruction) -> bool:
-    """Whether it comes from a broadcast or an iota alone, element by element."""
-    while instruction.opcode not in {"broadcast", "iota"}:
-        is_same_place = instruction.opcode == "bitcast" or instruction.opcode in ELEMENTWISE
-        if len(instruction.operands) != 1 or not is_same_place:
-            return False
-        (instruction,) = instruction.operands
-    return True
+def _threads(offsets: list[int], is_active: list[bool], width: int) -> dict[int, tuple[int, ...]]:
+    """The threads that want each element, of ``width`` neighbours for each of them."""
+    found: dict[int, tuple[int, ...]] = {}
+    for thread, (offset, wants) in enumerate(zip(offsets, is_active, strict=True)):
+        for each in range(offset, offset + width * wants):
+            found[each] = (*found.get(each, ()), thread)
+    return found

@@ -119,9 +119,8 @@ class OperandUtilization(Displayed):
         return self.elements if most is None else most
 
     def _bytes(self, elements: Size) -> Size:
-        return tally.bytes_of(
-            elements, self.operand.shape.arrays[self.element].element_size_in_bits
-        )
+        bits = self.operand.shape.arrays[self.element].element_size_in_bits
+        return tally.bytes_of(elements, bits)
 
     def __str__(self) -> str:
         place = f" output {self.element}" if self.operand.shape.is_tuple else ""
@@ -377,11 +376,9 @@ def footprint_of(
     >>> print(found.reads, found.elements, found.is_exact)
     [30, 30] [12, 12] True
     """
-    pairs = zip_longest(ways, doubts)
-    found = [
-        _of_way(way, deadline).but_for(doubt) for way, doubt in pairs if not way.map.is_known_empty
-    ]
-    ways = [way for way in ways if not way.map.is_known_empty]
+    pairs = [pair for pair in zip_longest(ways, doubts) if not pair[0].map.is_known_empty]
+    found = [_of_way(way, deadline).but_for(doubt) for way, doubt in pairs]
+    ways = [way for way, _ in pairs]
     if len(found) <= 1:
         return found[0] if found else _NONE
     bounds = _sum_of(found, prod(sizes))
@@ -389,10 +386,7 @@ def footprint_of(
     is_symbolic = any(way.map.parameters for way in ways)
     if bounds.is_exact or is_unsure or is_symbolic:
         return bounds
-    try:
-        return _together(ways, bounds.reads, deadline)
-    except _FAILURES:
-        return bounds
+    return _together(ways, bounds, deadline)
 
 
 def _sum_of(found: Sequence[Footprint], size: int) -> Footprint:
@@ -404,12 +398,15 @@ def _sum_of(found: Sequence[Footprint], size: int) -> Footprint:
     return Footprint(reads, Interval(least, most), is_exact)
 
 
-def _together(ways: Sequence[OperandIndexing], reads: Interval, deadline: Deadline) -> Footprint:
-    """The footprint of several accesses."""
-    if any(way.runtime for way in ways):
-        return together_at_each_offset(ways, deadline)
-    found = tally.tally_of([way.map for way in ways], deadline)
-    return Footprint(reads, Interval.of(found.elements))
+def _together(ways: Sequence[OperandIndexing], bounds: Footprint, deadline: Deadline) -> Footprint:
+    """The footprint of several accesses, for the values that they have together; or its bounds."""
+    try:
+        if any(way.runtime for way in ways):
+            return together_at_each_offset(ways, deadline)
+        found = tally.tally_of([way.map for way in ways], deadline)
+    except _FAILURES:
+        return replace(bounds, is_exact=False)
+    return Footprint(bounds.reads, Interval.of(found.elements))
 
 
 # One access.
@@ -421,28 +418,16 @@ def _of_way(way: OperandIndexing, deadline: Deadline) -> Footprint:
         return Footprint(Interval(0, None), wide.elements, is_exact=False)
     found = _parts(way) if way.runtime else _plain_parts(way.map)
     whole = reduce(Footprint.times, (_of_part(part, deadline) for part in found), _ONE)
-    whole = whole.or_nothing() if _may_be_nothing(way) else whole
+    if way.runtime and any(deciding(way.map.domain.with_constraints(), way.runtime)):
+        whole = whole.or_nothing()  # a value that the program may give lies outside the bounds
     is_known = whole.reads.size == whole.elements.size == 1
-    return whole if is_known or not _reads_twice(way) else _at_each_value(way, whole, deadline)
+    return whole if is_known or not _reads_twice(way) else _together([way], whole, deadline)
 
 
 def _reads_twice(way: OperandIndexing) -> bool:
     """Whether two variables are one scalar, maybe clamped in two ways."""
     sources = [source_of(origin) for origin in way.runtime if not key_of(origin)]
     return len({*sources}) < len(sources)
-
-
-def _at_each_value(way: OperandIndexing, bounds: Footprint, deadline: Deadline) -> Footprint:
-    """The footprint for the values that the variables have together, within bounds."""
-    try:
-        return together_at_each_offset([way], deadline)
-    except _FAILURES:
-        return replace(bounds, is_exact=False)
-
-
-def _may_be_nothing(way: OperandIndexing) -> bool:
-    """Whether a value that the program may give lies outside the bounds."""
-    return bool(way.runtime) and any(deciding(way.map.domain.with_constraints(), way.runtime))
 
 
 def _bounds(whole: IndexingMap) -> Footprint:

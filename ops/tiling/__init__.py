@@ -19,8 +19,7 @@ from ops.hlo import Instruction
 from ops.index_maps import dim
 from ops.limits import Device
 from ops.performance import tally
-from ops.performance.coalescing import with_midpoints
-from ops.performance.kernels import Likeness, likeness_of
+from ops.performance.kernels import Likeness, likeness_of, with_midpoints
 from ops.performance.tally import Column, Deadline, OutOfTimeError, tally_of
 from ops.tiling.propagation import (
     ArrayTile,
@@ -235,18 +234,14 @@ class KernelTiler:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._known: dict[Likeness, Tilings] = {}
+        self._known: dict[Likeness | Fusion, Tilings] = {}
 
     def tilings(self, kernel: Fusion) -> Tilings:
         """The answer of :func:`tilings`, which raises what this raises."""
-        likeness = likeness_of(kernel)
-        known = self._known.get(likeness) if likeness else None
-        if known is not None:
-            return replace(known, fusion=kernel)
-        found = tilings(kernel, self._device)
-        if likeness:
-            self._known[likeness] = found
-        return found
+        key = likeness_of(kernel) or kernel
+        if key not in self._known:
+            self._known[key] = tilings(kernel, self._device)
+        return replace(self._known[key], fusion=kernel)
 
 
 def _ranked(
@@ -647,15 +642,12 @@ class TileEquality(NamedTuple):
     is_decided: Column
 
 
-class TileComparison:
+class TileComparison(NamedTuple):
     """Compares tiles of a space, for the sizes in some columns that are kept."""
 
-    def __init__(
-        self, variables: Sequence[Variable], columns: Sequence[Column], kept: Column
-    ) -> None:
-        self.variables = variables
-        self.columns = columns
-        self.kept = kept
+    variables: Sequence[Variable]
+    columns: Sequence[Column]
+    kept: Column
 
     def __call__(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
         """Sizes for which two tiles of one array are equal."""

@@ -90,8 +90,7 @@ class TilingSpace:
         check_type(fusion, Fusion, "TilingSpace.from_operand: the fusion", "an ops.Fusion")
         check_type(operand, Instruction, "TilingSpace.from_operand: the operand", INSTRUCTION)
         if operand not in fusion.operands and operand not in fusion.instructions:
-            message = f"fusion: %{operand.name} is neither in it nor read"
-            raise FusionError(message)
+            raise FusionError(f"fusion: %{operand.name} is neither in it nor read")
         if element not in operand.shape.array_indices:
             message = f"fusion: %{operand.name} has no array {element}"
             raise FusionError(f"{message}; expected 0 to {len(operand.shape.arrays) - 1}")

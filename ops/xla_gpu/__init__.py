@@ -406,8 +406,7 @@ def joined(producer: Instruction, consumer: Instruction) -> Computation:
     read = dict.fromkeys(each for each in consumer.operands if each is not producer)
     read = dict.fromkeys(chain(producer.operands, read))
     outside = {each: writer.parameter(number, each) for number, each in enumerate(read)}
-    given = writer.body_of(producer, [outside[each] for each in producer.operands])
-    outside[producer] = given
+    outside[producer] = writer.body_of(producer, [outside[each] for each in producer.operands])
     root = writer.body_of(consumer, [outside[each] for each in consumer.operands])
     return writer.computation(f"{consumer.name}_with_{producer.name}", root, consumer)
 

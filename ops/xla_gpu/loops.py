@@ -10,7 +10,7 @@ from typing import Final
 
 from indexing import IndexingMap
 from indexing.layout import Shape, ShapeError
-from ops.index_maps import check_sizes, checked_dimensions, dim, dimensions_of, index_map, symbol
+from ops.index_maps import check_sizes, checked_dimensions, dim, index_map, symbol
 from ops.rules.data_movement import concatenate
 from ops.rules.dynamic_slice import dynamic_update_slice
 from ops.rules.gather_scatter import scatter
@@ -113,10 +113,7 @@ def concatenate_schedule(
     largest = max(operands, key=lambda operand: operand.dimensions[dimension])
     every = Access(_thread_map(largest, launch, unroll), largest)
     # All operands have the index of the largest one, as far as they reach.
-    reads = [
-        every.through(index_map(dimensions_of(operand.dimensions), operand.dimensions), operand)
-        for operand in operands
-    ]
+    reads = [every.through(IndexingMap.identity(each.dimensions), each) for each in operands]
     writes = (
         read.through(to_result, result)
         for read, to_result in zip(reads, indexing.input_to_output, strict=True)

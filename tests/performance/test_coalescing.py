@@ -33,8 +33,7 @@ from ops.performance import (
     coalescing,
     is_likely_coalesced,
 )
-from ops.performance.coalescing import with_midpoints
-from ops.performance.kernels import kernels_of
+from ops.performance.kernels import kernels_of, with_midpoints
 from ops.xla_gpu import Access
 from simplifier import Interval
 from simplifier.errors import ArgumentError

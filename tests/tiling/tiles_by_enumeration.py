@@ -14,7 +14,7 @@ from indexing.transform.evaluate import evaluate_forms
 from ops import ArrayTile, Propagation
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
-from ops.performance.coalescing import with_midpoints
+from ops.performance.kernels import with_midpoints
 from ops.tiling.propagation import values_of
 from simplifier.expr.form import variables_of
 

@@ -13,7 +13,7 @@ from typing import Final
 from ops import Fusion, FusionSchedule, Unknown, hlo, schedule_of
 from ops.hlo import Instruction
 from ops.performance import RTX_A6000, OperandUtilization, coalescing, utilization
-from ops.performance.coalescing import with_midpoints
+from ops.performance.kernels import with_midpoints
 from ops.performance.utilization import Count
 from ops.tiling import TilingCandidate, Tilings, tilings
 from ops.xla_gpu import Access
