@@ -172,7 +172,7 @@ class _GenericReader:
         shapes = shapes_of(types)
         if shapes is None:
             raise self._error(start, "the operands are no arrays")
-        return self._made(start, draft, shapes, outputs)
+        return self._made(draft, shapes, outputs)
 
     def _named_attributes(self) -> Mapping[str, Any]:
         """Take the name of attributes, such as ``#matmul_trait``."""
@@ -212,10 +212,8 @@ class _GenericReader:
             raise lexer.error(f"there are {len(names)} operands, but {len(types)} types")
         return types
 
-    def _made(
-        self, start: int, draft: OperationDraft, shapes: Sequence[Shape], outputs: int
-    ) -> LinalgGeneric:
-        given: Any = draft.attributes.get("indexing_maps")
+    def _made(self, draft: OperationDraft, shapes: Sequence[Shape], outputs: int) -> LinalgGeneric:
+        start, given = draft.start, draft.attributes.get("indexing_maps")
         named = cast("tuple[object, ...]", given) if isinstance(given, tuple) else ()
         texts = [self._map(start, each) for each in named]
         if not texts or len(texts) != len(shapes):

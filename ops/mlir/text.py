@@ -134,16 +134,13 @@ _SHAPED: Final = re.compile(
     r"""(?:tensor|memref|vector)<\s*
     (?P<sizes>(?:(?:\d{1,19}|\?)x)*)
     (?P<element>complex<\w+>|[A-Za-z]\w*)\s*
-    (?:,\s*(?P<bounds>\#stablehlo\.bounds<[^<>]*>))?\s*>""",
+    (?:,\s*(?P<bounds>\#stablehlo\.bounds<[^<>]*>)\s*)?(?P<end>[>,])""",
     re.VERBOSE | re.ASCII,
 )
-"""An array, of known sizes or not; ``#stablehlo.bounds<4, ?>`` bounds those that are not known."""
+"""An array, of known sizes or not; ``#stablehlo.bounds<4, ?>`` bounds those that are not known.
 
-_SHAPED_WITH_LAYOUT: Final = re.compile(
-    r"(?:tensor|memref|vector)<\s*(?P<sizes>(?:(?:\d{1,19}|\?)x)*)(?P<element>complex<\w+>|\w+)\s*,",
-    re.ASCII,
-)
-"""An array with an encoding or a layout, which says nothing of its elements."""
+Behind a comma is an encoding or a layout, which says nothing of the elements.
+"""
 
 _NUMBER: Final = re.compile(r"(?:u|s)?i\d+|index|b?f\d+\w*|tf32", re.ASCII)
 
@@ -158,24 +155,19 @@ def _read_array(lexer: MlirLexer) -> Shape:
     """Take an array; most are written as others were."""
     start = lexer.start
     found = _SHAPED.match(lexer.source, start)
-    stop = found.end() if found else start
-    if found is None:
-        found = _SHAPED_WITH_LAYOUT.match(lexer.source, start)
+    if found is None or found["end"] == ",":
         lexer.advance()
         if found is None:
-            raise lexer.error_since(start, _NO_ARRAY)
+            message = "expected the type of an array, such as tensor<2x3xf32>"
+            raise lexer.error_since(start, message)
         lexer.balanced("'<'")
-        stop = lexer.previous_stop
-    bounds = found.groupdict().get("bounds")
+    stop = found.end() if found["end"] == ">" else lexer.previous_stop
     try:
-        shape = _array(found["sizes"], found["element"], bounds or "")
+        shape = _array(found["sizes"], found["element"], found["bounds"] or "")
     except (ShapeError, ValueError) as error:
         raise lexer.error(str(error), lexer.span_of(start, stop)) from None
     lexer.jump(stop)
     return shape
-
-
-_NO_ARRAY: Final = "expected the type of an array, such as tensor<2x3xf32>"
 
 
 @lru_cache(maxsize=1 << 12)

@@ -155,35 +155,29 @@ def _convolution(op: SourceOperation) -> dict[str, Any]:
     spatial.sort(key=lambda place: texts[1][place])
     sizes = tuple(kernel[place] for place in spatial)
     counts = {name: op.integer(name, 1) for name in ("feature_group_count", "batch_group_count")}
-    window = {"window": _window(op, sizes, _OF_CONVOLUTIONS)} if sizes else {}
+    window = {"window": _window(op, sizes)} if sizes else {}
     kept = {name: count for name, count in counts.items() if count != 1}
     return window | {"dim_labels": labels} | kept | _precision(op)
 
 
 _LABELS: Final = re.compile(r"\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]")
 
-_OF_CONVOLUTIONS: Final = {
-    "stride": "window_strides",
-    "lhs_dilate": "lhs_dilation",
-    "rhs_dilate": "rhs_dilation",
-    "rhs_reversal": "window_reversal",
-}
-_OF_WINDOWS: Final = {
-    "stride": "window_strides",
-    "lhs_dilate": "base_dilations",
-    "rhs_dilate": "window_dilations",
-}
-"""StableHLO's names for the fields of a window."""
+_OF_WINDOWS: Final = (
+    *(("stride", "window_strides"), ("rhs_reversal", "window_reversal")),
+    *(("lhs_dilate", "lhs_dilation"), ("rhs_dilate", "rhs_dilation")),
+    *(("lhs_dilate", "base_dilations"), ("rhs_dilate", "window_dilations")),
+)
+"""The fields of a window and StableHLO's names for them, of which operations have some."""
 
 
-def _window(op: SourceOperation, sizes: tuple[int, ...], names: Mapping[str, str]) -> Window:
-    found = {name: op.integers(field, ()) for name, field in names.items()}
+def _window(op: SourceOperation, sizes: tuple[int, ...]) -> Window:
+    found = {name: op.integers(field) for name, field in _OF_WINDOWS if op.has(field)}
     padding: Any = tuple(op.rows("padding", 2))
     return Window(size=sizes, pad=padding, **found)
 
 
 def _reduce_window(op: SourceOperation) -> dict[str, Any]:
-    return {"window": _window(op, op.integers("window_dimensions"), _OF_WINDOWS)}
+    return {"window": _window(op, op.integers("window_dimensions"))}
 
 
 def _sort(op: SourceOperation) -> dict[str, Any]:
