@@ -296,11 +296,10 @@ class JaxprBuilder(InstructionBuilder, ABC):
         """The elements of a tuple, or an array itself."""
         if not made.shape.is_tuple:
             return [made]
+        pairs = zip(made.shape.elements, made.sizes or (), strict=True)
         return [
             self.made("get-tuple-element", shape, (size,), [made], {"index": number})
-            for number, (shape, size) in enumerate(
-                zip(made.shape.elements, made.sizes or (), strict=True)
-            )
+            for number, (shape, size) in enumerate(pairs)
         ]
 
     def constant(self, aval: OfJax, value: OfJax = None) -> Instruction:
@@ -392,11 +391,8 @@ def _convolution(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction
     if window is None:
         target = f"conv_general_dilated {SYMBOLIC_DILATION}"
         return [add.add("custom-call", equation.after, operands, {"custom_call_target": target})]
-    labels = DimensionLabels(
-        _labels(numbers.lhs_spec, "bf"),
-        _labels(numbers.rhs_spec, "oi"),
-        _labels(numbers.out_spec, "bf"),
-    )
+    specs = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
+    labels = DimensionLabels(*map(_labels, specs, ("bf", "oi", "bf")))
     counts = {name: given[name] for name in ("feature_group_count", "batch_group_count")}
     attributes = {"window": window, "dim_labels": labels, **counts}
     return [add.add("convolution", equation.after, operands, attributes)]
@@ -635,15 +631,11 @@ class SizeValues:
 
     def _atom(self, atom: Atom) -> _Computed | None:
         """The value of a quotient, a remainder, an extremum or a product."""
-        values = [self._sum(argument) for argument in atom.arguments]
-        if atom.kind in _OF_SEVERAL:
-            return self._of_all(_OF_SEVERAL[atom.kind], values)
-        if atom.kind in _DIVISIONS:
+        opcode, values = _OF_ATOMS.get(atom.kind), [self._sum(each) for each in atom.arguments]
+        if opcode in {"divide", "remainder"}:
             numerator, divisor = values
-            return (
-                numerator and divisor and self._divided(_DIVISIONS[atom.kind], numerator, divisor)
-            )
-        return None
+            return numerator and divisor and self._divided(opcode, numerator, divisor)
+        return self._of_all(opcode, values) if opcode else None
 
     def _divided(self, opcode: str, numerator: _Computed, divisor: _Computed) -> _Computed | None:
         """A quotient or remainder rounded down, which HLO has for values that are not negative."""
@@ -687,16 +679,15 @@ _COMPUTED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
     "maximum": lambda one, other: forms.maximum((one, other)),
     "minimum": lambda one, other: forms.minimum((one, other)),
 }
-_OF_SEVERAL: Final = {
+_OF_ATOMS: Final = {
+    AtomKind.FLOORDIV: "divide",
     AtomKind.MAX: "maximum",
     AtomKind.MIN: "minimum",
-    AtomKind.PRODUCT: "multiply",
-}
-_DIVISIONS: Final = {
-    AtomKind.FLOORDIV: "divide",
-    AtomKind.QUOTIENT: "divide",
     AtomKind.MOD: "remainder",
+    AtomKind.PRODUCT: "multiply",
+    AtomKind.QUOTIENT: "divide",
 }
+"""The opcodes that compute atoms."""
 
 
 class _Told(NamedTuple):
