@@ -223,11 +223,8 @@ class ModuleEditor:
         wanted = opcode or found.opcode
         check_opcode(wanted, "clone")
         lost = {"backend_config", "origin"} if wanted != found.opcode else set[str]()
-        kept = {
-            key: value
-            for key, value in found.attributes.items()
-            if key in OPCODES[wanted].codecs and key not in lost
-        }
+        known = OPCODES[wanted].codecs.keys() - lost
+        kept = {key: value for key, value in found.attributes.items() if key in known}
         given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
         reads = [each for _, each in read]
         new = builder.made(
@@ -563,12 +560,8 @@ class Outline(NamedTuple):
             return filter(wanted.__contains__, before)
 
         inside = dict.fromkeys(builder.ordered(wanted, needed))
-        results = tuple(
-            each
-            for each in inside
-            if draft.root is each or any(user not in inside for user in draft.users(each))
-        )
-        results = results or ([*inside][-1],)
+        read = {each for each in inside if not inside.keys() >= {*draft.users(each)}} | {draft.root}
+        results = tuple(filter(read.__contains__, inside)) or ([*inside][-1],)
         needed_inside = {*builder.ordered((*filter(stays, inside), *results), needed)}
         copied = tuple(filter(needed_inside.__contains__, inside))
         reads = (operand for each in copied for operand in draft.operands[each])

@@ -88,15 +88,11 @@ def _read_as(editor: ModuleEditor, array: Instruction, made: Shape) -> Instructi
     before, after = array.shape.element_count, made.element_count
     bits = _reshaped(editor, array, [after, before // after] if before > after else [before])
     sizes = [before, after // before] if after > before else [after]
-    return editor.insert("bitcast-convert", [bits], f"{made.element_type}{_text(sizes)}")
+    return editor.insert("bitcast-convert", [bits], Shape(made.element_type, tuple(sizes)))
 
 
 def _reshaped(editor: ModuleEditor, array: Instruction, sizes: Sequence[int]) -> Instruction:
-    return editor.insert("reshape", [array], f"{array.shape.element_type}{_text(sizes)}")
-
-
-def _text(sizes: Sequence[int]) -> str:
-    return f"[{','.join(map(str, sizes))}]"
+    return editor.insert("reshape", [array], Shape(array.shape.element_type, tuple(sizes)))
 
 
 def _array(name: str, shape: Shape, given: object) -> Array:

@@ -73,10 +73,11 @@ def _check_computations(instruction: Instruction) -> None:
         for place, called in enumerate(value if isinstance(value, tuple) else (value,)):
             taken, given = signature(opcode, name, shapes, instruction.shape, place)
             _check_arity(called, len(taken))
-            if opcode in _EXACT:
-                _check_parameters(called, taken)
+            for number in range(len(taken) if opcode in _EXACT else 0):
+                what = f"parameter {number} of %{called.name} is"
+                _check_like(what, called.parameters[number].shape, taken[number])
             if opcode in _EXACT or given is _PREDICATE:
-                _check_result(called, given)
+                _check_like(f"computation %{called.name} gives", called.root.shape, given)
 
 
 def _element(shape: Shape) -> Shape:
@@ -108,9 +109,7 @@ def _get_tuple_element(instruction: Instruction) -> None:
         raise AttributeValueError(message)
     if not 0 <= index < len(shape.elements):
         raise AttributeValueError(f"the tuple {shape} has no element {index}")
-    element = shape.elements[index]
-    if not element.is_compatible_with(result):
-        raise AttributeValueError(f"element {index} of the operand is {element}, not {result}")
+    _check_like(f"element {index} of the operand is", shape.elements[index], result)
 
 
 def _infeed(instruction: Instruction) -> None:
@@ -139,17 +138,9 @@ def _start_indices(instruction: Instruction) -> None:
         raise AttributeValueError(f"{shape} takes {shape.rank} start indices, not {given}")
 
 
-def _check_parameters(computation: Computation, given: Sequence[Shape]) -> None:
-    for number, (parameter, shape) in enumerate(zip(computation.parameters, given, strict=True)):
-        if not parameter.shape.is_compatible_with(shape):
-            message = f"parameter {number} of %{computation.name} is {parameter.shape}"
-            raise AttributeValueError(f"{message}, not {shape}")
-
-
-def _check_result(computation: Computation, result: Shape) -> None:
-    if not computation.root.shape.is_compatible_with(result):
-        message = f"computation %{computation.name} gives {computation.root.shape}"
-        raise AttributeValueError(f"{message}, not {result}")
+def _check_like(what: str, found: Shape, expected: Shape) -> None:
+    if not found.is_compatible_with(expected):
+        raise AttributeValueError(f"{what} {found}, not {expected}")
 
 
 def _sort(instruction: Instruction) -> None:
