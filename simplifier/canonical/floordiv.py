@@ -120,10 +120,8 @@ def merge(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] |
     """
     for atom, factor in numerator.terms.items():
         if factor in (1, -1) and atom.kind is FLOORDIV:
-            for inner, value in atom.numerator.terms.items():
-                if value * factor * numerator.terms.get(inner, 0) >= 0:
-                    break
-            else:
+            inner = atom.numerator.terms.items()
+            if all(n * factor * numerator.terms.get(each, 0) < 0 for each, n in inner):
                 return flatten(context, numerator, divisor, atom)
     return None
 

@@ -12,9 +12,9 @@ not: ``x <= max(4, 5*x)``, as ``4*(4 - x) + 4*x >= 0``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from math import gcd
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from simplifier.bounds.context import Context
@@ -25,6 +25,8 @@ from simplifier.expr.form import ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue import maxima as law
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
+
+_ORDER: Final = attrgetter("order")
 
 
 def maximum(context: Context, operands: Iterable[Form]) -> Form:
@@ -52,7 +54,7 @@ def _is_tangled(form: Form) -> bool:
 def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:
     """The maximum as it stands; of operands that differ by a constant only the greatest."""
     greatest: dict[Key, Form] = {}
-    for operand in sorted(operands, key=lambda form: form.order):
+    for operand in sorted(operands, key=_ORDER):
         base = Form(0, operand.terms)
         known = greatest.get(base.key)
         if known is None or known.constant < operand.constant:
@@ -75,10 +77,8 @@ def _range_of_greatest(ranges: Iterable[Range]) -> Range:
 
 def choices(form: Form, sign: int) -> list[Form]:
     """Forms whose maximum (sign 1) or minimum (sign -1) the form is."""
-    for atom in maxima(form):
-        if form.terms[atom] * sign > 0:
-            return branches(form, atom)
-    return [form]
+    found = (branches(form, atom) for atom in maxima(form) if form.terms[atom] * sign > 0)
+    return next(found, [form])
 
 
 def prune(context: Context, operands: Iterable[Form]) -> list[Form]:
@@ -97,16 +97,13 @@ def _flat(operands: Sequence[Form]) -> list[Form] | None:
     todo = list(operands)
     while todo:
         parts = choices(todo.pop(), 1)
-        if len(parts) > 1:
-            todo += parts
-        else:
-            flat += parts
+        (todo if len(parts) > 1 else flat).extend(parts)
     return flat if len(flat) > len(operands) else None
 
 
 def _undominated(context: Context, operands: Iterable[Form]) -> list[Form]:
     """The operands, each once, less those that never exceed all others."""
-    kept = sorted(dict.fromkeys(operands), key=lambda form: form.order)
+    kept = sorted(dict.fromkeys(operands), key=_ORDER)
     for operand in tuple(kept):
         others = [each for each in kept if each is not operand]
         reason = is_reached(context, operand, others) if others else None
@@ -254,9 +251,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
     ranked: list[tuple[int, list[tuple[object, ...]], Form, list[Form]]] = []
     for candidate in operands:
         others = (operand for operand in operands if operand is not candidate)
-        differences = sorted(
-            (other.plus(candidate, -1) for other in others), key=lambda form: form.order
-        )
+        differences = sorted((other.plus(candidate, -1) for other in others), key=_ORDER)
         nested = sum(
             factor > 0 and atom.kind is AtomKind.MAX
             for form in differences
@@ -333,16 +328,11 @@ def _cases(differences: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
     this is negative, the others matter.
     """
     for chosen in atom.arguments:
-        decided = [
-            form.without(atom).plus(chosen, form.terms[atom]) if atom in form.terms else form
-            for form in differences
+        others = (each for each in atom.arguments if each is not chosen)
+        yield [
+            *(form.without(atom).plus(chosen, form.terms.get(atom, 0)) for form in differences),
+            *(other.plus(chosen, -1).plus_constant(-1) for other in others),
         ]
-        bounds = [
-            other.plus(chosen, -1).plus_constant(-1)
-            for other in atom.arguments
-            if other is not chosen
-        ]
-        yield decided + bounds
 
 
 def _count_contradicting(context: Context, differences: Sequence[Form]) -> int:
@@ -357,13 +347,8 @@ def _count_contradicting(context: Context, differences: Sequence[Form]) -> int:
     if any(_is_nonnegative(context, form) for form in concluded):
         return 2
     plain = [form for form in differences if form.is_affine]
-    by_three = (
-        form
-        for left in concluded
-        if left.is_affine
-        for right in plain
-        for form in _sums(left, right)
-    )
+    pairs = product([form for form in concluded if form.is_affine], plain)
+    by_three = (form for pair in pairs for form in _sums(*pair))
     return 3 if any(_is_nonnegative(context, form) for form in by_three) else 0
 
 

@@ -227,9 +227,7 @@ def _common_monomials(numerator: Form, divisor: Form) -> Iterator[list[Atom]]:
     if divisor.constant:
         return
     first, *others = divisor.terms
-    shared = list(digits.factors(first))
-    for atom in others:
-        shared = digits.shared_factors(shared, atom)
+    shared = reduce(digits.shared_factors, others, list(digits.factors(first)))
     found = [digits.shared_factors(shared, atom) for atom in numerator.terms]
     distinct = {tuple(common): common for common in found if common}
     yield from sorted(distinct.values(), key=len, reverse=True)

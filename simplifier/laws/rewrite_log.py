@@ -74,10 +74,8 @@ class RewriteLog:
 
     def operations(self, form: Form) -> Iterator[Rewrite]:
         """The steps of each operation of a form on the way to its canonical form."""
-        for atom in postorder((form,)):
-            rewrite = self.canonical[atom]
-            if rewrite.before != rewrite.after:
-                yield rewrite
+        rewrites = map(self.canonical.__getitem__, postorder((form,)))
+        return (each for each in rewrites if each.before != each.after)
 
     def extractions(self, canonical: Form) -> Iterator[Rewrite]:
         """The steps of the extraction from a canonical form, then from the forms inside."""
