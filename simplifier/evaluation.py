@@ -9,7 +9,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import gcd, prod
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -248,15 +248,9 @@ def tabulated_partly(
     if len(listed) < len(regular):
         is_listed = tabulated([int(each in values) for each in regular], number)
         constraints.append((is_listed, Interval(1, 1)))
-    return tabulated(_filled(values, regular), number), constraints
-
-
-def _filled(values: Mapping[int, int], indices: range) -> list[int]:
-    """An entry for every index: where none is listed, that of the index before."""
-    filled: list[int] = []
-    for index in indices:
-        filled.append(values[index] if index in values else filled[-1])
-    return filled
+    # Where no entry is listed, that of the index before.
+    filled = accumulate(regular[1:], lambda last, at: values.get(at, last), initial=values[first])
+    return tabulated([*filled], number), constraints
 
 
 def tabulated_affinely(

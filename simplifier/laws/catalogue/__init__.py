@@ -8,38 +8,28 @@ write it here and call ``context.fired(law.NAME)`` where it is applied; the test
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from itertools import chain
-from types import ModuleType
 from typing import Final
 
-from simplifier.laws.catalogue import (
-    bitwise,
-    comparisons,
-    conditions,
-    floordiv,
-    maxima,
-    nonlinear,
-    propagation,
-    ranges,
-    steps,
-)
 from simplifier.laws.law import Law
 
 
-def _laws(*modules: ModuleType) -> tuple[Law, ...]:
-    found = (law for module in modules for law in vars(module).values())
-    return tuple(law for law in found if isinstance(law, Law))
+def _laws(*modules: str) -> tuple[Law, ...]:
+    """The laws in modules of this folder."""
+    found = (vars(import_module(f"{__name__}.{module}")).values() for module in modules)
+    return tuple(law for law in chain.from_iterable(found) if isinstance(law, Law))
 
 
 GROUPS: Final[Mapping[str, tuple[Law, ...]]] = {
-    "quotients": _laws(floordiv),
-    "minima and maxima": _laws(maxima),
-    "products and symbolic divisors": _laws(nonlinear),
-    "conditions and choices": _laws(comparisons, conditions),
-    "bits": _laws(bitwise),
-    "constraints": _laws(propagation),
-    "ranges": _laws(ranges),
-    "extraction": _laws(steps),
+    "quotients": _laws("floordiv"),
+    "minima and maxima": _laws("maxima"),
+    "products and symbolic divisors": _laws("nonlinear"),
+    "conditions and choices": _laws("comparisons", "conditions"),
+    "bits": _laws("bitwise"),
+    "constraints": _laws("propagation"),
+    "ranges": _laws("ranges"),
+    "extraction": _laws("steps"),
 }
 """Laws about one thing, by its name."""
 
