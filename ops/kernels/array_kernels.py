@@ -148,10 +148,9 @@ class NumpyKernel(ArrayWriter):
             f"{pointer} = np.asarray({pointer}, {self.stored_type(each, each.shape)})"
             for each, pointer in self.pointers.items()
         ]
-        sources = [elements.source_of(root, output) for root, output in self.fusion.results]
         tops: dict[tuple[Size, ...], tuple[LoopBlock, Index]] = {}
         results: list[str] = []
-        for source, output in sources:
+        for source, output in self.sources:
             sizes = self.sizes.of(source, output)
             if sizes not in tops:
                 tops[sizes] = self._axes_of(sizes)
@@ -346,12 +345,11 @@ class TritonKernel(ArrayWriter):
     def text(self) -> str:
         """The whole text."""
         name = self._name
-        sources = [elements.source_of(root, output) for root, output in self.fusion.results]
-        results = [(self.names.fresh(source.name), source, output) for source, output in sources]
-        plans = [self._plan(source, output) for source, output in sources]
+        results = self.named_results()
+        plans = [self._plan(source, output) for source, output in self.sources]
         top = self.sizes.top()
         top.lines += self._arguments_in_their_types(top)
-        sizes = [self.sizes.of(source, output) for source, output in sources]
+        sizes = [self.sizes.of(source, output) for source, output in self.sources]
         counts = [plan.programs_for(each, top) for plan, each in zip(plans, sizes, strict=True)]
         most = forms.maximum(as_form(count) for count in counts)
         self._programs = plain(top.simplified(most))

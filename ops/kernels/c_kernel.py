@@ -38,8 +38,7 @@ class CKernel(ElementWriter):
     def text(self, name: str) -> str:
         """The whole text."""
         dialect, language = self.dialect, self.dialect.language
-        sources = [elements.source_of(root, output) for root, output in self.fusion.results]
-        results = [(self.names.fresh(source.name), source, output) for source, output in sources]
+        results = self.named_results()
         top = self.sizes.top()
         for number, (pointer, source, output) in enumerate(results):
             if self._schedule is None:
@@ -80,17 +79,20 @@ class CKernel(ElementWriter):
     # Results.
 
     def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
-        sizes = self.sizes.of(source, output)
-        order = elements.major_first(elements.array_of(source, output))
         if self.dialect is CUDA:
             self._write_by_threads(top, pointer, source, output)
-            return
-        if has_columns(self, source):
+        elif has_columns(self, source):
             write_columns(self, top, pointer, source)
-            return
-        if inside := inside_of(self, source):
+        elif inside := inside_of(self, source):
             write_inside(self, top, pointer, source, *inside)
-            return
+        else:
+            self._write_in_loops(top, pointer, source, output)
+
+    def _write_in_loops(
+        self, top: LoopBlock, pointer: str, source: Instruction, output: int
+    ) -> None:
+        sizes = self.sizes.of(source, output)
+        order = elements.major_first(elements.array_of(source, output))
         block, index = top, dict[int, Form]()
         for group in joined_dimensions(self, source, output):
             total = constant(0)
@@ -98,12 +100,7 @@ class CKernel(ElementWriter):
                 if size != 1:
                     block, counter = self.looped(block, size, f"d{group[0]}")
                     total += counter * stride
-            found = (
-                elements.index_of(total, sizes, order, block, group)
-                if group[1:]
-                else {group[0]: total}
-            )
-            index |= found
+            index |= elements.index_of(total, sizes, order, block, group)
         self._store(block, in_order(index), pointer, source, output)
         self.close(block, top)
 
@@ -282,19 +279,20 @@ def write_inside(
     padding = writer.stored(source.shape, writer.value(pad.operands[1], 0, (), top))
     index: dict[int, Form] = {}
 
-    def store(block: LoopBlock, place: Form) -> None:
-        value = writer.stored(source.shape, writer.value(operand, 0, in_order(index), block))
+    def put(block: LoopBlock, place: Form, value: str) -> None:
         (offset,) = block.texts([block.simplified(place)])
         block.lines.append(f"{pointer}[{offset}] = {value};")
 
+    def store(block: LoopBlock, place: Form) -> None:
+        value = writer.value(operand, 0, in_order(index), block)
+        put(block, place, writer.stored(source.shape, value))
+
     def fill(block: LoopBlock, place: Form, count: int) -> None:
         if count == 1:
-            (offset,) = block.texts([block.simplified(place)])
-            block.lines.append(f"{pointer}[{offset}] = {padding};")
+            put(block, place, padding)
         elif count:
             filled, counter = block.loop(Interval(0, count - 1), "i")
-            (offset,) = filled.texts([filled.simplified(place + counter)])
-            filled.lines.append(f"{pointer}[{offset}] = {padding};")
+            put(filled, place + counter, padding)
             block.close_loop(filled)
 
     def write(block: LoopBlock, levels: Sequence[_BoxLevel], place: Form) -> None:
@@ -469,12 +467,9 @@ def _offsets(writer: ElementWriter, source: Instruction, output: int) -> Iterato
 # A kernel whose threads write what a schedule says: its coordinates and loops lead to elements.
 
 COORDINATES: Final = {
-    "th_x": "threadIdx.x",
-    "th_y": "threadIdx.y",
-    "th_z": "threadIdx.z",
-    "bl_x": "blockIdx.x",
-    "bl_y": "blockIdx.y",
-    "bl_z": "blockIdx.z",
+    f"{letters}_{axis}": f"{word}Idx.{axis}"
+    for letters, word in (("th", "thread"), ("bl", "block"))
+    for axis in "xyz"
 }
 """The dimensions of a schedule's maps in CUDA."""
 

@@ -63,10 +63,16 @@ class ElementWriter:
             each: names.fresh(each.name) for each in fusion.operands
         }
         self.sizes = KernelSizes(fusion, names)
+        self.sources = [_source_of(root, output) for root, output in fusion.results]
+        """The instruction that computes each array of the result, and the number of the array."""
         for each in fusion.instructions:
             if each not in self.pointers:
                 with errors_in(each):
                     check_answer(each, fusion.registry.maps(each))
+
+    def named_results(self) -> list[tuple[str, Instruction, int]]:
+        """The arrays of the result, each with a name for its pointer."""
+        return [(self.names.fresh(source.name), source, output) for source, output in self.sources]
 
     # Values.
 
@@ -227,9 +233,8 @@ class ElementWriter:
         is_plain = body is not block and not body.asked
         self.close(body, block, self.pragma_of(source, totals) if is_plain else "")
 
-    def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:
+    def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:  # noqa: ARG002 - C asks
         """The pragma before the innermost loop of a reduction."""
-        del source, totals
         return ""
 
     def loops_over(
@@ -256,9 +261,8 @@ class ElementWriter:
         asked = unknown([*bounds, *placed(left, known)], inner)
         return self.guarded(inner, asked), (*index, *(known[each] for each in looped))
 
-    def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:
+    def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:  # noqa: ARG002 - as above
         """Whether a loop may go where a constraint holds."""
-        del constraint, block
         return True
 
     def combine(
@@ -396,7 +400,8 @@ class ElementWriter:
         ends, _ = passes.ends_and_constraints(found.domain)
         count = len(found.dims)
         ranges = [*ends.values()][count : count + len(found.ranges)]
-        return [Ends(*forms.substitute(_both(each), self.sizes.known)) for each in ranges]
+        pairs = ((each.lower or forms.ZERO, each.upper or forms.ZERO) for each in ranges)
+        return [Ends(*forms.substitute(pair, self.sizes.known)) for pair in pairs]
 
     # Names and types.
 
@@ -441,14 +446,15 @@ def _finished(first: Steps[str]) -> str:
     return str(found)
 
 
-def _both(ends: Ends) -> tuple[Form, Form]:
-    """The ends of a range, which has both."""
-    return ends.lower or constant(0), ends.upper or constant(0)
-
-
 def _is_plain(layout: Layout) -> bool:
     """Whether elements lie one after the other, in an order of the dimensions."""
     return not (layout.tiles or layout.split_configs or layout.is_sparse)
+
+
+def _source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
+    if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
+        return root.operands[output], 0
+    return root, output
 
 
 def array_of(source: Instruction, output: int) -> Shape:
@@ -459,13 +465,6 @@ def array_of(source: Instruction, output: int) -> Shape:
 def element_types(fusion: Fusion) -> set[ElementType]:
     """The element types of all instructions."""
     return {array.element_type for each in fusion.instructions for array in each.shape.arrays}
-
-
-def source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
-    """The instruction that computes an array of a root."""
-    if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
-        return root.operands[output], 0
-    return root, output
 
 
 def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:

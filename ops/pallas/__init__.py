@@ -6,8 +6,6 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from math import prod
-from operator import mul
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import sympy
@@ -742,11 +740,12 @@ class _IndexMapReader:
             raise PallasError(f"{self._where}: the index map reads more than an integer")
         index = tuple(map(_number, transforms[0].indices))
         if not isinstance(operand, str):
+            flat = sympy.Integer(0)
             for each, size in zip(index, operand.shape, strict=True):
                 if not Interval(0, size - 1).contains(bounds_of(each, self._bounds)):
                     message = f"{self._where}: the index map reads a table of {size} at {each}"
                     raise PallasError(f"{message}; expected an index inside")
-            flat = sum(map(mul, index, _strides(operand.shape)), sympy.Integer(0))
+                flat = flat * size + each
             return to_sympy(tabulated([*map(int, operand.ravel())], from_sympy(flat)))
         key = operand, index
         if key not in self._known:
@@ -763,10 +762,6 @@ class _IndexMapReader:
 
 def _is_prefetched(value: Value) -> bool:
     return isinstance(value, str) or bool(getattr(value, "shape", ()))
-
-
-def _strides(sizes: Sequence[int]) -> list[int]:
-    return [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
 
 
 def _number(value: OfJax) -> Value:

@@ -76,21 +76,18 @@ def clamp_between(least: BoundedForm, value: BoundedForm, most: BoundedForm) -> 
     return forms.minimum([forms.maximum([value.form, least.form]), most.form])
 
 
-def multiply(left: BoundedForm, right: BoundedForm) -> Form | None:
-    """The product, if it is affine: if one of the factors is constant."""
-    factor, constant = sorted((left.form, right.form), key=lambda form: form.is_constant)
-    return factor * constant.constant if constant.is_constant else None
-
-
 def divide(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
-    """The quotient by a constant, rounded towards zero; ``None`` for another divisor, or zero.
+    """The quotient, rounded towards zero; ``None`` for zero, or a divisor that is not known enough.
+
+    It is a constant, or a size where nothing is negative.
 
     >>> two = BoundedForm(forms.constant(2), Interval(2, 2))
     >>> divide(BoundedForm(forms.variable("x"), Interval(-9, 0)), two)
     Form(-((-x) floordiv 2))
     """
     quotient = _with_its_sign(forms.floordiv, numerator, divisor)
-    return -quotient if quotient is not None and divisor.form.constant < 0 else quotient
+    is_negative = divisor.form.is_constant and divisor.form.constant < 0
+    return -quotient if quotient is not None and is_negative else quotient
 
 
 def remainder(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
@@ -102,15 +99,23 @@ def _with_its_sign(
     operation: Callable[[Form, Form], Form], numerator: BoundedForm, divisor: BoundedForm
 ) -> Form | None:
     """An operation on both numbers without their signs, with the sign of the numerator."""
+    is_natural = Interval(0, None).contains(numerator.bounds)
+    if is_natural and _is_size(divisor.form) and Interval(1, None).contains(divisor.bounds):
+        return operation(numerator.form, divisor.form)
     form, by = numerator.form, forms.constant(abs(divisor.form.constant))
     if not divisor.form.is_constant or not by.constant:
         return None
     above, below = operation(form, by), -operation(-form, by)
-    if Interval(0, None).contains(numerator.bounds):
+    if is_natural:
         return above
     if Interval(None, 0).contains(numerator.bounds):
         return below
     return forms.select(forms.nonnegative(form), above, below)
+
+
+def _is_size(form: Form) -> bool:
+    """Whether a value is a number or over sizes alone, so that it may divide and decide."""
+    return all(name[0] == PARAMETER for name in forms.variables_of((form,)))
 
 
 def compare(left: BoundedForm, right: BoundedForm, direction: str) -> bool | None:
@@ -322,12 +327,8 @@ def _copy(_: Instruction, known: Sequence[BoundedForm]) -> Form | None:
     return first if all(other == first for other in others) else None
 
 
-def _of_one(function: Callable[[Form], Form]) -> _Function:
-    return lambda _, known: function(known[0].form)
-
-
-def _of_two(function: Callable[[Form, Form], Form]) -> _Function:
-    return lambda _, known: function(known[0].form, known[1].form)
+def _of_forms(function: Callable[..., Form]) -> _Function:
+    return lambda _, known: function(*(each.form for each in known))
 
 
 def _of_bounded(function: Callable[..., Form | None]) -> _Function:
@@ -386,59 +387,37 @@ def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
     return forms.RELATIONS[DIRECTIONS[direction]](left.form - right.form)
 
 
-def _is_size(form: Form) -> bool:
-    """Whether a value is a number or over sizes alone, so that it may divide and decide."""
-    return all(name[0] == PARAMETER for name in forms.variables_of((form,)))
-
-
 def _times(one: Form, other: Form) -> Form:
     return forms.product((one, other))
 
 
 def _multiply(one: BoundedForm, other: BoundedForm) -> Form | None:
-    if _is_size(one.form) or _is_size(other.form):
-        return _times(one.form, other.form)
-    return multiply(one, other)
-
-
-def _by_size(
-    plain: Callable[[BoundedForm, BoundedForm], Form | None],
-    operation: Callable[[Form, Form], Form],
-) -> _Function:
-    """A quotient or remainder, also by a size, where nothing is negative."""
-
-    def divided(numerator: BoundedForm, divisor: BoundedForm) -> Form | None:
-        lowers = numerator.bounds.lower, divisor.bounds.lower
-        is_natural = lowers[0] is not None and lowers[0] >= 0
-        if is_natural and lowers[1] is not None and lowers[1] > 0 and _is_size(divisor.form):
-            return operation(numerator.form, divisor.form)
-        return plain(numerator, divisor)
-
-    return _of_bounded(divided)
+    is_affine = _is_size(one.form) or _is_size(other.form)
+    return _times(one.form, other.form) if is_affine else None
 
 
 _COPIES: Final = (*PASS_ELEMENTS, "convert", "pad")
 
 _FUNCTIONS: Final[Mapping[str, _Function]] = {
     **dict.fromkeys(_COPIES, _copy),
-    "abs": _of_one(lambda form: forms.maximum([form, -form])),
-    "add": _of_two(lambda left, right: left + right),
+    "abs": lambda _, known: forms.maximum([known[0].form, -known[0].form]),
+    "add": _of_forms(operator.add),
     "and": _bit_by_bit(AtomKind.BITAND, forms.conjunction),
     "clamp": _of_bounded(clamp_between),
     "compare": _compare,
-    "divide": _by_size(divide, forms.floordiv),
-    "maximum": _of_two(lambda left, right: forms.maximum([left, right])),
-    "minimum": _of_two(lambda left, right: forms.minimum([left, right])),
+    "divide": _of_bounded(divide),
+    "maximum": lambda _, known: forms.maximum(each.form for each in known),
+    "minimum": lambda _, known: forms.minimum(each.form for each in known),
     "multiply": _of_bounded(_multiply),
-    "negate": _of_one(lambda form: -form),
+    "negate": lambda _, known: -known[0].form,
     "not": _not,
     "or": _bit_by_bit(AtomKind.BITOR, forms.disjunction),
-    "remainder": _by_size(remainder, forms.mod),
+    "remainder": _of_bounded(remainder),
     "shift-left": _shifted(_times, lambda _: EVERYTHING),
     "shift-right-arithmetic": _shifted(forms.floordiv, lambda half: Interval(-half, half - 1)),
     "shift-right-logical": _shifted(forms.floordiv, lambda _: Interval(0, None)),
     "sign": lambda _, known: clamp(known[0], Interval(-1, 1)),
-    "subtract": _of_two(lambda left, right: left - right),
+    "subtract": _of_forms(operator.sub),
     "xor": _bit_by_bit(AtomKind.BITXOR, _differ),
 }
 """Opcode -> the function that gives its value."""
@@ -449,11 +428,7 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
 _Source: TypeAlias = "Callable[[Instruction, _Element], Form | None]"
 
 
-def _constant(instruction: Instruction, element: _Element) -> Form | None:
-    return _element_of_constant(instruction, element.element_map)
-
-
-def _element_of_constant(constant: Instruction, element_map: IndexingMap) -> Form | None:
+def _constant(constant: Instruction, element: _Element) -> Form | None:
     """The integer that a map leads to in a constant, as a form over the variables of the map.
 
     ``None`` if the text leaves out the values, if there are too many, or if the values in the range
@@ -463,9 +438,10 @@ def _element_of_constant(constant: Instruction, element_map: IndexingMap) -> For
     >>> from ops import hlo
     >>> text = "ENTRY e { ROOT c = s32[3,3] constant({{0, 9, 0}, {0, 7, 0}, {0, 5, 1}}) }"
     >>> column = parse_map("(d0) -> (d0, 1), domain: d0 in [0, 2]")
-    >>> print(_element_of_constant(hlo.parse(text).entry.root, column))
+    >>> print(_constant(hlo.parse(text).entry.root, _Element(column, None)))
     d0 * -2 + 9
     """
+    element_map = element.element_map
     box, table = _table(constant, element_map)
     affine = tabulated_affinely(table, box, element_map.forms) if table else None
     return _irregular([*table.values()], box, element_map) if affine is None else affine

@@ -289,11 +289,7 @@ def rng(output_sizes: Sizes, parameters: int = 2) -> OpIndexing:
     """
     sizes = index_maps.checked_sizes("rng", "result", output_sizes)
     parameters = index_maps.checked_operand_count("rng", "parameters", parameters)
-    return OpIndexing(
-        sizes,
-        (index_maps.no_dimensions(sizes),) * parameters,
-        (index_maps.every_element(sizes),) * parameters,
-    )
+    return OpIndexing.between(sizes, *(index_maps.paired(sizes, ()),) * parameters)
 
 
 def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexing, OpIndexing]:
@@ -315,10 +311,9 @@ def rng_bit_generator(state_sizes: Sizes, output_sizes: Sizes) -> tuple[OpIndexi
     """
     state = index_maps.checked_sizes("rng-bit-generator", "state", state_sizes)
     bits = index_maps.checked_sizes("rng-bit-generator", "result", output_sizes)
-    after_maps, bits_maps = index_maps.paired(state, state), index_maps.paired(bits, state)
     return (
-        OpIndexing(state, after_maps[:1], after_maps[1:]),
-        OpIndexing(bits, bits_maps[:1], bits_maps[1:]),
+        OpIndexing.between(state, index_maps.paired(state, state)),
+        OpIndexing.between(bits, index_maps.paired(bits, state)),
     )
 
 

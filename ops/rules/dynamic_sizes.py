@@ -42,8 +42,7 @@ def get_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
     """
     sizes = index_maps.checked_sizes("get-dimension-size", "operand", operand_sizes)
     index_maps.checked_dimensions("get-dimension-size", "dimensions", [dimension], len(sizes))
-    to_input, to_output = index_maps.unrelated((), sizes)
-    return OpIndexing((), (to_input,), (to_output,))
+    return OpIndexing.between((), index_maps.unrelated((), sizes))
 
 
 def set_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
@@ -68,11 +67,7 @@ def set_dimension_size(operand_sizes: Sizes, dimension: int) -> OpIndexing:
     sizes = index_maps.checked_sizes("set-dimension-size", "operand", operand_sizes)
     index_maps.checked_dimensions("set-dimension-size", "dimensions", [dimension], len(sizes))
     identity = index_maps.index_map(index_maps.dimensions_of(sizes), sizes)
-    return OpIndexing(
-        sizes,
-        (identity, index_maps.no_dimensions(sizes)),
-        (identity, index_maps.every_element(sizes)),
-    )
+    return OpIndexing.between(sizes, (identity, identity), index_maps.paired(sizes, ()))
 
 
 def dynamic_reshape(
@@ -127,12 +122,9 @@ def dynamic_reshape(
         role = ("operand 0", "the result")[number]
         reason = f"positions depend on the run-time size of dimension {axis} of {role}"
         to_input = to_output = UndefinedMap(f"dynamic-reshape: {reason}")
-    count = len(output_sizes)
-    return OpIndexing(
-        moved.output_sizes,
-        (to_input, *[index_maps.no_dimensions(output_sizes)] * count),
-        (to_output, *[index_maps.every_element(output_sizes)] * count),
-    ).on_condition(conditions)
+    sizes = [index_maps.paired(output_sizes, ())] * len(output_sizes)
+    maps = OpIndexing.between(moved.output_sizes, (to_input, to_output), *sizes)
+    return maps.on_condition(conditions)
 
 
 def _behind_the_first(operand_sizes: Sizes, output_sizes: Sizes) -> Axes:

@@ -266,16 +266,12 @@ def _first_result(
     sizes = product.output_sizes
     if instruction.shape.arrays[0].dimensions != sizes:
         return _no_map(instruction, f"the result has other sizes than {sizes}")
-    terms = [(product, number) for number in range(len(product.output_to_input))]
+    pairs = [*zip(product.output_to_input, product.input_to_output, strict=True)]
     for operand in added:
         axes = range(len(sizes)) if operand.shape.rank == len(sizes) else (feature,)
-        terms.append((broadcast(rule.sizes_of(operand), sizes, axes), 0))
-    return {
-        (0, number): OpIndexing(
-            sizes, (term.output_to_input[index],), (term.input_to_output[index],)
-        )
-        for number, (term, index) in enumerate(terms)
-    }
+        term = broadcast(rule.sizes_of(operand), sizes, axes)
+        pairs.append((term.output_to_input[0], term.input_to_output[0]))
+    return {(0, number): OpIndexing.between(sizes, pair) for number, pair in enumerate(pairs)}
 
 
 _OF_SHARDY: Final = (
