@@ -8,7 +8,7 @@ steps help. What a form costs says :mod:`~simplifier.extraction.cost`, which int
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
@@ -45,12 +45,12 @@ from simplifier.tools.graphs import connected_components
 
 def extracted(scope: Scope, form: Form) -> Form:
     """The cheapest form found for a canonical form, arguments and all."""
-    return form if form.is_affine else scope.once(_writer_of).written(form)
+    return form if form.is_affine else scope.once(FormWriter).written(form)
 
 
 def read(scope: Scope, form: Form) -> Form:
     """The cheaper of a canonical form and its mixed-radix form, arguments and all."""
-    return form if form.is_affine else scope.once(_reader_of).written(form)
+    return form if form.is_affine else scope.once(DigitWriter).written(form)
 
 
 def in_digits(scope: Scope, form: Form) -> Form:
@@ -82,15 +82,7 @@ def sharing(scope: Scope, form: Form) -> Form:
 
 def costs_of(scope: Scope) -> Costs:
     """The costs of forms under a scope."""
-    return scope.once(_reader_of).costs
-
-
-def _reader_of(scope: Scope) -> DigitWriter:
-    return DigitWriter(scope)
-
-
-def _writer_of(scope: Scope) -> FormWriter:
-    return FormWriter(scope, scope.once(_reader_of))
+    return scope.once(DigitWriter).costs
 
 
 def _writer_for_readers_of(scope: Scope) -> FormWriter:
@@ -109,7 +101,8 @@ class DigitWriter:
         """The canonical forms of what was written."""
         self.costs = costs(self._may_be_negative)
         self._written: dict[Key, Form] = {}
-        self._spelled: dict[Atom, Form] = {}
+        self.spelled = _Spelled(self._operation)
+        """Operations on canonical operands with these written; a symbolic divisor is positive."""
         self._residues: dict[tuple[Key, int], Form] = {}
 
     def written(self, form: Form) -> Form:
@@ -119,8 +112,8 @@ class DigitWriter:
         found = self._written.get(form.key)
         if found is None:
             if form.depth > _SHALLOW:  # from the inside out, so that no call goes deep
-                for atom in postorder((form,), skip=self._spelled.__contains__):
-                    self.spelled(atom)
+                for atom in postorder((form,), skip=self.spelled.__contains__):
+                    self.spelled[atom]
             steps = () if _is_large(form) else self._steps(form)
             self._log(steps)
             found = self._written[form.key] = self.combined(_end(form, steps))
@@ -139,28 +132,16 @@ class DigitWriter:
             for rewrite in steps:
                 self.scope.log.extracted.setdefault(rewrite.before.key, rewrite)
 
-    def spelled(self, atom: Atom) -> Form:
-        """An operation on canonical operands with these written; a symbolic divisor is positive."""
-        found = self._spelled.get(atom)
-        if found is None:
-            found = self._spelled[atom] = self._operation(atom)
-        return found
-
     def _operation(self, atom: Atom) -> Form:
-        if not atom.arguments:
-            return Form(0, {atom: 1})
         operands = tuple([self.written(each) for each in atom.arguments])
-        if (
-            atom.kind is AtomKind.QUOTIENT
-            and operands[1].terms
-            and not operands[1].has_positive_term
-        ):
+        is_symbolic = atom.kind is AtomKind.QUOTIENT and bool(operands[1].terms)
+        if is_symbolic and not operands[1].has_positive_term:
             operands = tuple([self.written(-each) for each in atom.arguments])
         return operations.rebuilt(atom, operands)
 
     def combined(self, form: Form) -> Form:
         """A form with its operands written."""
-        return forms.combine(form, {atom: self.spelled(atom) for atom in form.terms})
+        return forms.combine(form, self.spelled)
 
     def cost_of(self, form: Form) -> int:
         """The cost of a form with its operands written."""
@@ -182,7 +163,7 @@ class DigitWriter:
 
     def _steps(self, form: Form) -> Sequence[Rewrite]:
         """The steps to a cheaper form with the same operands."""
-        if form.depth <= MAX_DEPTH_SEARCHED and not form.is_affine:
+        if form.depth <= MAX_DEPTH_SEARCHED:
             if any(atom.kind is MAX for atom in form.terms):
                 if count_maxima(form) <= MAX_MAXIMA_SEARCHED:
                     return _Search(self, form, self, _moves_of_extrema).steps()
@@ -200,9 +181,9 @@ class DigitWriter:
 class FormWriter(DigitWriter):
     """Writes canonical forms in the cheapest way found; what a step brings in is only read."""
 
-    def __init__(self, scope: Scope, reader: DigitWriter) -> None:
+    def __init__(self, scope: Scope, reader: DigitWriter | None = None) -> None:
         super().__init__(scope)
-        self.reader = reader
+        self.reader = reader or scope.once(DigitWriter)
         self.costs = self.reader.costs
         self.meanings = self.reader.meanings
         self._searched: dict[Key, Sequence[Rewrite]] = {}
@@ -248,6 +229,20 @@ class FormWriter(DigitWriter):
         if found is None:
             search = _Search(self, part, self.reader, _moves)
             found = self._searched[part.key] = search.steps()
+        return found
+
+
+class _Spelled(dict[Atom, Form]):
+    """What atoms stand for, found out when it is asked for."""
+
+    def __init__(
+        self, spell: Callable[[Atom], Form], known: Iterable[tuple[Atom, Form]] = ()
+    ) -> None:
+        super().__init__(known)
+        self._spell = spell
+
+    def __missing__(self, atom: Atom) -> Form:
+        found = self[atom] = self._spell(atom)
         return found
 
 
@@ -299,9 +294,8 @@ class _SumWriter(DigitWriter):
             return whole
         dividend, divisor = division.numerator, division.divisor
         left = {each: n // divisor for each, n in dividend.terms.items() if n % divisor == 0}
-        rest = operations.build(
-            division.kind, (dividend.plus(Form(0, left), -divisor), division.arguments[1])
-        )
+        inside = dividend.plus(Form(0, left), -divisor), division.arguments[1]
+        rest = operations.build(division.kind, inside)
         return rest.plus(Form(0, left)) if division.kind is FLOORDIV else rest
 
 
@@ -310,9 +304,7 @@ def _multiplied(form: Form, common: _Factors) -> Form:
     beside = [Form(0, {atom: 1}) for atom in common]
     terms = [(weight, Form(0, {atom: 1})) for atom, weight in form.terms.items()]
     parts = [*terms, (form.constant, ONE)]
-    return forms.weighted_sum(
-        (weight, operations.product([part, *beside])) for weight, part in parts
-    )
+    return forms.weighted_sum((n, operations.product([part, *beside])) for n, part in parts)
 
 
 # The cheapest form of a part.
@@ -340,7 +332,8 @@ class _Search:
         self._costs = writer.costs
         self._part = part
         self._moves = moves
-        self._spelled = _Spelled(writer, part, reader)
+        written = [(atom, writer.spelled[atom]) for atom in part.terms]
+        self._spelled = _Spelled(reader.spelled.__getitem__, written)
 
     @cached_property
     def _width(self) -> Width:
@@ -424,18 +417,6 @@ class _Search:
         return not self._width.is_exceeded(form)
 
 
-class _Spelled(dict[Atom, Form]):
-    """What atoms stand for: those of the part are written, those of steps read."""
-
-    def __init__(self, writer: DigitWriter, part: Form, reader: DigitWriter) -> None:
-        super().__init__((atom, writer.spelled(atom)) for atom in part.terms)
-        self._reader = reader
-
-    def __missing__(self, atom: Atom) -> Form:
-        found = self[atom] = self._reader.spelled(atom)
-        return found
-
-
 Moves: TypeAlias = "Callable[[Scope, Form, DigitWriter], Iterator[Candidates]]"
 """What one step makes of a form."""
 
@@ -487,16 +468,12 @@ def _parts(form: Form) -> list[Form]:
     groups = connected_components(terms, _variables_in)
     if len(groups) == 1:
         return [form]
-    affine = [
-        atom for group in groups if len(group) == 1 and not group[0].arguments for atom in group
-    ]
+    affine = [first for first, *others in groups if not others and not first.arguments]
     parts = [
         Form(0, forms.in_order({atom: terms[atom] for atom in group}))
         for group in groups
         if group[0] not in affine
     ]
-    if len(parts) == 1 and not affine:
-        return [form]
     return [*parts, Form(0, {atom: terms[atom] for atom in affine})] if affine else parts
 
 
@@ -505,8 +482,5 @@ def _end(form: Form, steps: Sequence[Rewrite]) -> Form:
 
 
 def _is_large(form: Form) -> bool:
-    size = len(form.terms)
-    for atom in form.terms:
-        for argument in atom.arguments:
-            size += len(argument.terms)
-    return size > MAX_EXTRACTED_TERMS or is_deep(form)
+    inside = [len(argument.terms) for atom in form.terms for argument in atom.arguments]
+    return len(form.terms) + sum(inside) > MAX_EXTRACTED_TERMS or is_deep(form)

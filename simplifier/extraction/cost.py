@@ -97,8 +97,7 @@ class Costs:
         known = self._readings
         for atom in forms.postorder((form,), skip=known.__contains__):
             if atom.arguments:
-                own = _weight(atom.kind, len(atom.arguments))
-                own += operators_inside(atom)
+                own = _weight(atom) + operators_inside(atom)
                 inside = [_reading_of_sum(each, known) for each in atom.arguments]
                 torn, operators, signs = map(sum, zip(*inside, strict=True))
                 torn += _is_reversed_digit(atom)
@@ -289,11 +288,9 @@ def _cost_of_readings(
         expanded = (factor * weight < 0 or (weight and digits.high) for digits, factor in found)
         cost += SAME_DIGITS * sum(map(bool, expanded))
     if 1 < len(found) <= MAX_QUOTIENTS:
-        cost += (
-            BESIDE_DIVIDEND
-            if _is_remainder_beside(found)
-            else sum(starmap(_cost_of_overlap, combinations(found, 2)))
-        )
+        if _is_remainder_beside(found):
+            return cost + BESIDE_DIVIDEND
+        cost += sum(starmap(_cost_of_overlap, combinations(found, 2)))
     return cost
 
 
@@ -366,10 +363,8 @@ def _reading_of_sum(form: Form, known: Mapping[Atom, Readability]) -> Readabilit
 
 
 def _is_reversed_digit(atom: Atom) -> bool:
-    if atom.kind is not FLOORDIV or len(atom.numerator.terms) != 1:
-        return False
-    (inner,) = atom.numerator.terms
-    return inner.kind is AtomKind.MOD
+    kinds = [inner.kind for inner in atom.numerator.terms]
+    return atom.kind is FLOORDIV and kinds == [AtomKind.MOD]
 
 
 # How many operators an expression has as it is written, weighted: a measure to compare by.
@@ -380,19 +375,19 @@ _OPERATOR: Final = 1
 _DIVISION: Final = 3
 
 
-def _weight(kind: AtomKind, operands: int) -> int:
-    """Cost of an operation without its operands."""
-    if kind in EXTREMA:
-        return _DIVISION * (operands - 1)
-    if kind is AtomKind.PRODUCT:
-        return _OPERATOR * (operands - 1)
-    if kind is AtomKind.CEILDIV:
-        return _DIVISION + _OPERATOR
-    if kind is AtomKind.SUM:
-        return 0
-    if kind in CONDITIONS:
-        return _OPERATOR * max(operands - 1, 1)
-    return _DIVISION if operands else 0
+_WEIGHTS: Final[Mapping[AtomKind, int]] = {
+    AtomKind.PRODUCT: _OPERATOR,
+    AtomKind.CEILDIV: _DIVISION + _OPERATOR,
+    AtomKind.SUM: 0,
+    **dict.fromkeys(CONDITIONS, _OPERATOR),
+}
+"""Costs for each operand after the first, or for the only one; of others :data:`_DIVISION`."""
+
+
+def _weight(atom: Atom) -> int:
+    """Cost of an operation without its operands; of a choice or a call it is one for all."""
+    is_one = atom.kind in (AtomKind.SELECT, AtomKind.CALL)
+    return _WEIGHTS.get(atom.kind, _DIVISION) * (1 if is_one else max(len(atom.arguments) - 1, 1))
 
 
 def operators_as_written(form: Form) -> int:

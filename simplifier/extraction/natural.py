@@ -182,10 +182,8 @@ _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
 
 
 def _is_positive_affine(numerator: Form) -> bool:
-    for atom, factor in numerator.terms.items():
-        if factor < 0 or (atom.arguments and not _is_division(atom)):
-            return False
-    return True
+    terms = numerator.terms.items()
+    return all(factor > 0 and (not atom.arguments or _is_division(atom)) for atom, factor in terms)
 
 
 def _is_division(atom: Atom) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, combinations, permutations
+from functools import reduce
+from itertools import combinations, permutations
 from math import gcd
 from typing import Final, NamedTuple, TypeAlias
 
@@ -82,9 +83,7 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
                 (rest, weight, source, plain),
                 (rest.plus_constant(weight * last), -weight, last - source, reflected),
             ):
-                residues = chain(
-                    _residues(residue, dividend, radix), _divided(left, dividend, radix)
-                )
+                residues = _residues(residue, left, dividend, radix)
                 yield Candidates(
                     left, factor_of_digit, AtomKind.MOD, residues, why, radix, dividend
                 )
@@ -107,19 +106,14 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 
-def _residues(residue: Residue, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
-    """Numerators congruent to the source, over the radix."""
+def _residues(
+    residue: Residue, beside: Form, source: Form, radix: int
+) -> Iterator[tuple[Form, Form]]:
+    """Numerators congruent to the source, over the radix: of quotients beside it, too."""
     yield residue(source, radix), forms.constant(radix)
-
-
-def _divided(beside: Form, source: Form, radix: int) -> Iterator[tuple[Form, Form]]:
-    """Numerators of quotients by the radix that are congruent to the source."""
     for atom in beside.terms:
-        if (
-            atom.kind is AtomKind.FLOORDIV
-            and atom.divisor == radix
-            and _is_congruent(atom.numerator, source, radix)
-        ):
+        is_by_radix = atom.kind is AtomKind.FLOORDIV and atom.divisor == radix
+        if is_by_radix and _is_congruent(atom.numerator, source, radix):
             yield atom.numerator, atom.arguments[1]
 
 
@@ -146,9 +140,8 @@ def quotient_steps(form: Form) -> Iterator[Candidates]:
             if is_positive:
                 yield _quotient(left, source, atom, factor, straight[2])
             if not is_positive or factor < 0:
-                yield _quotient(
-                    left, _turned_source(source, atom.divisor), atom, -factor, turned[2]
-                )
+                back = _turned_source(source, atom.divisor)
+                yield _quotient(left, back, atom, -factor, turned[2])
 
 
 def _quotient(
@@ -201,10 +194,7 @@ def _is_multiple(terms: Sequence[Form], numerator: Form) -> bool:
 
 
 def _sum(terms: Iterable[Form]) -> Form:
-    total = ZERO
-    for term in terms:
-        total = total.plus(term)
-    return total
+    return reduce(Form.plus, terms, ZERO)
 
 
 def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
@@ -216,14 +206,12 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
     for atom, factor in form.terms.items():
         if not _is_quotient(scope, atom):
             continue
-        modulus, divisor, rest = atom.arguments[1], atom.divisor, form.without(atom)
+        divisor, rest = atom.divisor, form.without(atom)
         for numerator, weight, laws in _either_way(atom, factor):
             for source in _sources(rest, numerator, divisor, weight):
                 left = source.plus(numerator, -1).exactly_divided(divisor)
                 beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)
-                yield Candidates(
-                    beside, weight, AtomKind.FLOORDIV, [(source, modulus)], laws, divisor
-                )
+                yield _quotient(beside, source, atom, weight, laws)
 
 
 def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
@@ -277,7 +265,7 @@ def with_shared_quotients(form: Form) -> Form:
             ratio, rest = divmod(outer.divisor, inner.divisor)
             is_dear = inner.divisor & (inner.divisor - 1)
             if is_dear and not rest and ratio > 1 and ratio & (ratio - 1) == 0:
-                nested[outer] = operations.floordiv(Form(0, {inner: 1}), forms.constant(ratio))
+                nested[outer] = Form(0, {inner: 1}) // ratio
     return replace(form, nested) if nested else form
 
 
@@ -350,21 +338,13 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
 
 def _missing(scope: Scope, lowest: Form, divisor: int, atoms: list[Atom]) -> int | None:
     """The sum of the quotients that are not among the atoms, if each has only one value."""
-    total = ZERO
-    for residue in range(divisor):
-        quotient = scope.floordiv(lowest.plus_constant(residue), divisor)
-        total = total.plus(quotient)
-    rest = total.plus(Form(0, dict.fromkeys(sorted(atoms, key=_order), 1)), -1)
+    total = _sum(scope.floordiv(lowest + residue, divisor) for residue in range(divisor))
+    rest = total.plus(Form(0, forms.in_order(dict.fromkeys(atoms, 1))), -1)
     return rest.constant if rest.is_constant else None
-
-
-def _order(atom: Atom) -> Key:
-    return atom.order
 
 
 # Clamps come back as maxima and minima.
 
-_PAIR: Final = 2
 _OTHER: Final = {AtomKind.MAX: AtomKind.MIN, AtomKind.MIN: AtomKind.MAX}
 
 
@@ -380,18 +360,11 @@ def extremum_steps(scope: Scope, form: Form, cost_of: CostOf) -> Iterator[Candid
         operands = [argument.times(factor) for argument in atom.arguments]
         yield from _shifted(cost_of, rest, _greatest_of(factor), operands)
     for atom, other in permutations(found, 2):
-        if (
-            form.terms[atom] * form.terms[other] < 0
-            and digits.is_clamp(atom)
-            and digits.is_clamp(other)
-        ):
+        are_clamps = digits.is_clamp(atom) and digits.is_clamp(other)
+        if are_clamps and form.terms[atom] * form.terms[other] < 0:
             yield from _clamps(scope, form, atom, other)
     for atom in form.terms:
-        if (
-            atom.kind is AtomKind.FLOORDIV
-            and digits.maxima(atom.numerator)
-            and scope.is_canonical(atom)
-        ):
+        if _is_quotient(scope, atom) and digits.maxima(atom.numerator):
             yield from _quotients(scope, form, atom, cost_of)
 
 
@@ -512,9 +485,7 @@ def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
 
 def _grouped(kind: AtomKind, operands: Sequence[Form]) -> Iterator[tuple[Form, ...]]:
     """``max(A + t, B + t, C) = max(max(A, B) + t, C)``."""
-    if len(operands) == _PAIR:  # nothing to group
-        return
-    for left, right in combinations(operands, 2):
+    for left, right in combinations(operands, 2) if len(operands) > 2 else ():  # noqa: PLR2004 - of two
         same = {atom: k for atom, k in left.terms.items() if right.terms.get(atom) == k}
         if same:
             shared = Form(left.constant if left.constant == right.constant else 0, same)
@@ -542,9 +513,8 @@ def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candida
             sharing.setdefault(factor, []).append(atom)
     for factor, inside in sharing.items():
         if len(inside) > 1:
-            shared = forms.weighted_sum(
-                (form.terms[atom], _cofactor(atom, factor)) for atom in inside
-            )
+            cofactors = [(form.terms[atom], _cofactor(atom, factor)) for atom in inside]
+            shared = forms.weighted_sum(cofactors)
             scale = gcd(shared.constant, *shared.terms.values())
             scale = scale if shared.has_positive_term else -scale
             shared = shared.exactly_divided(scale)
@@ -564,10 +534,9 @@ def _with_cofactor(
 ) -> Iterator[Candidates]:
     single = Form(0, {factor: 1})
     yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (law.FACTORED,))
-    lead = next(iter(shared.terms), None)
-    repeats = rest.terms.get(lead, 0) // (shared.terms[lead] * scale) if lead is not None else 0
-    if repeats and rest == shared.times(repeats * scale):
-        both = single.plus_constant(repeats)
+    weight = digits.common_weight(rest.terms, shared)
+    if weight and weight % scale == 0 and rest == shared.times(weight):
+        both = single.plus_constant(weight // scale)
         yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (law.FACTORED,))
     if len(extracted.terms) == 1 and not extracted.constant:
         yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (law.FACTORED,))
@@ -575,29 +544,26 @@ def _with_cofactor(
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
-    if not any(
-        digits.is_symbolic_quotient(factor)
-        for atom in form.terms
-        for factor in digits.factors(atom)
-    ):
+    parts = [factor for atom in form.terms for factor in digits.factors(atom)]
+    if not any(map(digits.is_symbolic_quotient, parts)):
         return
     terms = {atom: value for atom, value in form.terms.items() if _is_canonical(scope, atom)}
     kept = form.without(*terms)
     canonical = Form(0, terms)
-    for digit in (
-        *digits.symbolic_digits(scope, canonical),
-        *digits.strided_digits(scope, canonical),
-    ):
-        readings: list[tuple[SymbolicDigit, tuple[Law, ...]]] = [(digit, (law.SYMBOLIC_REMAINDER,))]
+    found = *digits.symbolic_digits(scope, canonical), *digits.strided_digits(scope, canonical)
+    for digit in found:
+        yield _remainder(kept, digit, law.SYMBOLIC_REMAINDER)
         if scope.divisor_range(digit.radix)[0] >= 1:
             turned = digits.from_its_end(scope, digit)
-            readings.append((turned, (law.SYMBOLIC_REMAINDER, law.REFLECTED_REMAINDER)))
-        for (rest, weight, source, radix, stride), laws in readings:
-            if stride == ONE:
-                yield Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
-            else:
-                strided = stride, operations.mod(source, radix)
-                yield Candidates(rest.plus(kept), weight, AtomKind.PRODUCT, [strided], laws)
+            yield _remainder(kept, turned, law.SYMBOLIC_REMAINDER, law.REFLECTED_REMAINDER)
+
+
+def _remainder(kept: Form, digit: SymbolicDigit, *laws: Law) -> Candidates:
+    rest, weight, source, radix, stride = digit
+    if stride == ONE:
+        return Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
+    strided = stride, operations.mod(source, radix)
+    return Candidates(rest.plus(kept), weight, AtomKind.PRODUCT, [strided], laws)
 
 
 def _is_canonical(scope: Scope, atom: Atom) -> bool:
@@ -623,6 +589,5 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
             less = rest.plus_constant(-factor)
             above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
             yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, law.ROUNDED_UP))
-            yield Candidates(
-                less, -factor, AtomKind.QUOTIENT, [(turned(numerator), divisor)], other
-            )
+            below = [(turned(numerator), divisor)]
+            yield Candidates(less, -factor, AtomKind.QUOTIENT, below, other)

@@ -6,7 +6,7 @@ the result, the variables, and what the digits of the form are taken of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import inf
 
 from simplifier.bounds.context import term_by_term
@@ -142,7 +142,8 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
     rest = form
     for weight, unit in scope.view(form).units:
         if unit.quotient is not None:
-            yield from _widths_of_digit(scope, unit.source, unit.radix)
+            yield magnitude(scope.range_of(unit.source))
+            yield magnitude(scope.range_of(reduced(unit.source, unit.radix)))
             rest = rest.plus(unit.value, -weight)
     for atom in form.terms:
         if divided := as_quotient(scope, atom):  # nested quotients divide by a product at once
@@ -153,12 +154,6 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
             yield from _widths_of_maximum(scope, form, atom)
         for argument in atom.arguments:
             yield natural_width(scope, argument)
-
-
-def _widths_of_digit(scope: Scope, source: Form, radix: int) -> Iterator[int | None]:
-    """Widths of the source of the digit, also without negative coefficients."""
-    yield magnitude(scope.range_of(source))
-    yield magnitude(scope.range_of(reduced(source, radix)))
 
 
 def _widths_of_quotient(
@@ -223,10 +218,8 @@ def with_multiples(form: Form, source: Form, divisor: int, weight: int) -> Form:
 
 def reduced(form: Form, radix: int) -> Form:
     """The congruent form without negative coefficients."""
-    return Form(
-        form.constant % radix,
-        {atom: value % radix for atom, value in form.terms.items() if value % radix},
-    )
+    terms = {atom: value % radix for atom, value in form.terms.items() if value % radix}
+    return Form(form.constant % radix, terms)
 
 
 def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
@@ -249,29 +242,15 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
 
 
 def width_as_written(scope: Scope, form: Form) -> float:
-    """The greatest absolute value of any part of a form; infinite where something has no bounds."""
-    return max(_widths_of_parts(ranges_as_written(scope, (form,)), form))
+    """The greatest absolute value of any part of a form; infinite where something has no bounds.
 
-
-def _widths_of_parts(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
-    """Widths of the terms of a form, and of all sums inside. The form is as wide as its value."""
-    yield from _widths_of_terms(ranges, form)
-    for atom in ranges:
-        for argument in atom.arguments:
-            yield _width_of_sum(ranges, argument)
-
-
-def _width_of_sum(ranges: Mapping[Atom, Range], form: Form) -> float:
-    """The greatest absolute value of a sum and of its terms, each by itself."""
-    whole = magnitude(term_by_term(ranges, form))
-    return max(inf if whole is None else whole, *_widths_of_terms(ranges, form))
-
-
-def _widths_of_terms(ranges: Mapping[Atom, Range], form: Form) -> Iterator[float]:
-    yield 0
-    for atom, factor in form.terms.items():
-        width = magnitude(term_by_term(ranges, Form(0, {atom: factor})))
-        yield inf if width is None else width
+    Parts are all terms, and the sums inside operations; the form is as wide as its value.
+    """
+    ranges = ranges_as_written(scope, (form,))
+    sums = [argument for atom in ranges for argument in atom.arguments]
+    terms = [Form(0, {atom: n}) for each in (form, *sums) for atom, n in each.terms.items()]
+    widths = [magnitude(term_by_term(ranges, part)) for part in (*sums, *terms)]
+    return max([inf if width is None else width for width in widths], default=0)
 
 
 def divides_by_negative(form: Form) -> bool:
