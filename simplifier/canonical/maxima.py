@@ -21,7 +21,7 @@ from simplifier.bounds.context import Context
 from simplifier.bounds.digits import branches, cancelling, maxima
 from simplifier.bounds.interval import Range
 from simplifier.expr import form as forms
-from simplifier.expr.form import ZERO, Atom, AtomKind, Form, Key
+from simplifier.expr.form import ZERO, Atom, AtomKind, Form, Key, constant, is_deep
 from simplifier.laws.catalogue import maxima as law
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
@@ -32,9 +32,7 @@ _ORDER: Final = attrgetter("order")
 def maximum(context: Context, operands: Iterable[Form]) -> Form:
     """The greatest of canonical forms, in canonical form."""
     operands = list(operands)
-    if len(operands) > MAX_OPERANDS or any(
-        forms.is_deep(each) or _is_tangled(each) for each in operands
-    ):
+    if len(operands) > MAX_OPERANDS or any(is_deep(each) or _is_tangled(each) for each in operands):
         return kept_maximum(context, operands)
     kept = prune(context, operands)
     if len(kept) == 1:
@@ -195,16 +193,12 @@ def take_end(context: Context, operands: Sequence[Form]) -> Form | None:
         lower, upper = context.range_of(operand)
         if lower == upper or all(context.range_of(other)[1] < upper for other in others):
             continue
-        if isinstance(lower, int) and is_reached(
-            context, operand, [*others, forms.constant(lower)]
-        ):
+        if isinstance(lower, int) and is_reached(context, operand, [*others, constant(lower)]):
             context.fired(law.LEAST_VALUE)
-            return maximum(context, [*others, forms.constant(lower)])
-        if isinstance(upper, int) and is_reached(
-            context, forms.constant(upper), [*others, operand]
-        ):
+            return maximum(context, [*others, constant(lower)])
+        if isinstance(upper, int) and is_reached(context, constant(upper), [*others, operand]):
             context.fired(law.GREATEST_VALUE)
-            return maximum(context, [*others, forms.constant(upper)])
+            return maximum(context, [*others, constant(upper)])
     return None
 
 
@@ -341,9 +335,7 @@ def _count_contradicting(context: Context, differences: Sequence[Form]) -> int:
     Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
     contradict a third.
     """
-    concluded = [
-        form for left, right in combinations(differences, 2) for form in _sums(left, right)
-    ]
+    concluded = [form for pair in combinations(differences, 2) for form in _sums(*pair)]
     if any(_is_nonnegative(context, form) for form in concluded):
         return 2
     plain = [form for form in differences if form.is_affine]

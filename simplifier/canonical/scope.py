@@ -19,22 +19,9 @@ from simplifier.bounds.context import Bounds, Constraint, Constraints, Context, 
 from simplifier.bounds.interval import Range
 from simplifier.bounds.propagation import Smaller, propagated
 from simplifier.canonical import bitwise, comparisons, floordiv, maxima, nonlinear
+from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    BITWISE,
-    FOREIGN,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    atom_of,
-    combine,
-    constant,
-    is_crowded,
-    is_deep,
-    postorder,
-)
+from simplifier.expr.form import BITWISE, FOREIGN, ZERO, Atom, AtomKind, Form, Key, combine
 from simplifier.laws.catalogue import floordiv as law
 from simplifier.laws.catalogue.maxima import MINIMUM
 from simplifier.laws.catalogue.ranges import QUOTIENT_RANGE
@@ -103,13 +90,13 @@ class Scope(Context):
         more = context.facts_of(condition)
         return self.beside(bounds, (*constraints, *more)) if more else self
 
-    def of_variables_in(self, *forms: Form) -> Scope:
+    def of_variables_in(self, *wanted: Form) -> Scope:
         """The scope of the forms' variables, and of those that facts relate to them.
 
         So that what is asked of each of many parts does not grow with the number of parts, and is
         remembered for all problems that know the same of it.
         """
-        given = relevant(forms, *self.given)
+        given = relevant(wanted, *self.given)
         return self if given == self.given else self.beside(*given)
 
     # Canonical forms.
@@ -144,7 +131,7 @@ class Scope(Context):
             known = self._canonical
             arguments = tuple([combine(argument, known) for argument in atom.arguments])
         value = _MEANINGS[atom.kind](self, atom, arguments)
-        if is_crowded(value):
+        if forms.is_crowded(value):
             value = self.kept(atom.kind, arguments, value)
         if self.log is not None:
             self.log.end(atom, arguments, value)
@@ -161,20 +148,20 @@ class Scope(Context):
         """An operation whose value holds too many quotients, as one term."""
         if kind not in (AtomKind.FLOORDIV, AtomKind.MOD) or arguments[1].constant < 1:
             return self.single(value)
-        return self.remember(atom_of(kind, arguments), self.range_of(value))
+        return self.remember(forms.atom_of(kind, arguments), self.range_of(value))
 
     def single(self, form: Form) -> Form:
         """The form as one term, which laws do not look into."""
         if len(form.terms) + (form.constant != 0) <= 1:
             return form
-        return self.remember(atom_of(AtomKind.SUM, (form,)), self.range_of(form))
+        return self.remember(forms.atom_of(AtomKind.SUM, (form,)), self.range_of(form))
 
     def variable(self, atom: Atom, _: tuple[Form, ...] = ()) -> Form:
         """A variable, or its only value."""
         ends = lower, upper = self.variable_range(atom)
         if lower == upper and isinstance(lower, int):
             self.fired(law.ONLY_VALUE)
-            return constant(lower)
+            return forms.constant(lower)
         return self.remember(atom, ends)
 
     def view(self, form: Form) -> DigitView:
@@ -216,13 +203,13 @@ class Scope(Context):
 
     def quotient_atom(self, numerator: Form, divisor: int) -> Form:
         """A quotient in normal shape as an atom, or its only value."""
-        atom = atom_of(AtomKind.FLOORDIV, (numerator, constant(divisor)))
+        atom = forms.atom_of(AtomKind.FLOORDIV, (numerator, forms.constant(divisor)))
         if atom not in self.ranges:
             lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor
             if isinstance(ends[0], int) and ends[0] == ends[1]:
                 self.fired(law.ONE_VALUE)
-                return constant(ends[0])
+                return forms.constant(ends[0])
             self.used(QUOTIENT_RANGE)
             return self.remember(atom, ends)
         return self.units[atom].value
@@ -240,7 +227,7 @@ class Scope(Context):
     def mod(self, numerator: Form, divisor: Form) -> Form:
         """``numerator - divisor * floor(numerator / divisor)``."""
         if not divisor.terms and divisor.constant:
-            if is_deep(numerator):
+            if forms.is_deep(numerator):
                 return floordiv.kept_remainder(self, numerator, divisor.constant)
             self.fired(law.REMAINDER)
             return numerator.plus(self.floordiv(numerator, divisor.constant), -divisor.constant)
@@ -261,9 +248,9 @@ def _names_in(fact: Form) -> frozenset[str]:
     return _names((fact,))
 
 
-def _names(forms: Iterable[Form]) -> frozenset[str]:
+def _names(wanted: Iterable[Form]) -> frozenset[str]:
     """Atoms in forms that are no operations: variables, and uninterpreted functions."""
-    return frozenset(atom.name for atom in postorder(forms) if not atom.arguments)
+    return frozenset(atom.name for atom in forms.postorder(wanted) if not atom.arguments)
 
 
 def _in_order(constraints: Constraints) -> Constraints:
@@ -280,7 +267,7 @@ def _size_and_order(constraint: Constraint) -> tuple[int, Key]:
 
 
 def relevant(
-    forms: Iterable[Form], bounds: Bounds, constraints: Constraints
+    wanted: Iterable[Form], bounds: Bounds, constraints: Constraints
 ) -> tuple[Bounds, Constraints]:
     """The bounds and constraints that say something of forms, in their order.
 
@@ -293,9 +280,9 @@ def relevant(
     (['x', 'y'], ['x + y'])
     """
     if not constraints:
-        return _bounds_of(_names(forms), bounds), ()
+        return _bounds_of(_names(wanted), bounds), ()
     named = ((_names_in(each[0]), each) for each in constraints)
-    related, *_ = connected_components([(_names(forms), None), *named], itemgetter(0))
+    related, *_ = connected_components([(_names(wanted), None), *named], itemgetter(0))
     names = frozenset[str]().union(*map(itemgetter(0), related))
     return _bounds_of(names, bounds), tuple(each for _, each in related if each is not None)
 
@@ -322,7 +309,7 @@ class FactGroup(NamedTuple):
 
 
 def scope_about(
-    forms: Sequence[Form],
+    wanted: Sequence[Form],
     bounds: Bounds,
     groups: Sequence[FactGroup],
     make: Callable[[Bounds, Constraints], Scope],
@@ -333,7 +320,7 @@ def scope_about(
     variable links them to those about the forms, only its bounds count: in ``x < n``, how large
     ``n`` may be. Where ``x < n`` says more of ``n`` than they do, all are read together.
     """
-    names = _names(forms)
+    names = _names(wanted)
     others = [group for group in groups if names.isdisjoint(group.names)]
     near = _facts_of(group for group in groups if not names.isdisjoint(group.names))
     far = _facts_of(others)
@@ -346,13 +333,13 @@ def scope_about(
     linked = dict(_linked(touched, near))
     unlinked = (part.given[1] for part, _ in touched if part not in linked)
     known = dict(bounds) | {name: part.bounds[name] for part, name in linked.items()}
-    scope = make(*relevant(forms, tuple(sorted(known.items())), tuple(chain(near, *unlinked))))
+    scope = make(*relevant(wanted, tuple(sorted(known.items())), tuple(chain(near, *unlinked))))
     if any(
         not _is_one_sided(near, name) and (scope.smaller or scope.bounds[name] != part.bounds[name])
         for part, name in linked.items()
         if name in scope.bounds
     ):
-        scope = make(*relevant(forms, bounds, (*near, *far)))
+        scope = make(*relevant(wanted, bounds, (*near, *far)))
     return None if scope.is_empty else scope
 
 
