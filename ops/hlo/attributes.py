@@ -378,7 +378,9 @@ def read_replica_groups(lexer: HloLexer) -> ReplicaGroups:
         groups = lexer.braced(lambda: lexer.integers("the devices of a group"), "the groups")
         return ListedGroups(groups)
     if lexer.text == "[":
-        return _read_iota_groups(lexer)
+        sizes = _read_bracketed_sizes(lexer)
+        lexer.expect("<=", "after the sizes of the groups")
+        return IotaGroups(sizes, _read_bracketed_sizes(lexer), _read_permutation(lexer))
     if lexer.accept("mesh"):
         return _read_mesh_groups(lexer)
     raise lexer.expected("replica groups such as {{0,1},{2,3}}, [2,2]<=[4] or mesh['x'=2] {'x'}")
@@ -392,12 +394,6 @@ def _read_permutation(lexer: HloLexer) -> tuple[int, ...]:
     if not lexer.accept("T"):
         return ()
     return lexer.listed(lexer.integer, "(", ")", "the permutation")
-
-
-def _read_iota_groups(lexer: HloLexer) -> IotaGroups:
-    sizes = _read_bracketed_sizes(lexer)
-    lexer.expect("<=", "after the sizes of the groups")
-    return IotaGroups(sizes, _read_bracketed_sizes(lexer), _read_permutation(lexer))
 
 
 def _read_mesh_groups(lexer: HloLexer) -> MeshGroups:

@@ -16,8 +16,7 @@ from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import Computation, Instruction, attributes_with_copies, detached
 from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
-from ops.hlo.shape_inference import infer_shape
-from ops.hlo.verifier import verify
+from ops.hlo.shape_inference import infer_shape, verify
 from ops.index_maps import Size
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.graphs import CircleError, postorder

@@ -32,15 +32,14 @@ from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
 from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
-from ops.hlo.shape_inference import infer_shape
-from ops.hlo.verifier import signature, verify
+from ops.hlo.shape_inference import infer_shape, signature, verify
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.late import load_announced
 
 # HLO modules from text: `parse` a text, `load` a file, or load a pickle.
 #
 # It accepts what XLA's parser accepts, in one pass over the text, and checks more: see
-# `ops.hlo.verifier`.
+# `ops.hlo.shape_inference.verify`.
 
 
 class Printable(Protocol):
@@ -458,15 +457,11 @@ class InstructionReader:
 
     def _opcode(self, draft: _Draft) -> Opcode:
         opcode = find_opcode(draft.opcode)
-        if opcode is None:
-            self._unknown_word(draft)
+        if opcode is None:  # before a bracket, the word was to be a type
+            is_type = draft.shape is None and self._lexer.text == "["
+            what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
+            self._fail(draft, f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
         return opcode
-
-    def _unknown_word(self, draft: _Draft) -> NoReturn:
-        """Raise an error about a word that is no opcode; before a bracket it was to be a type."""
-        is_type = draft.shape is None and self._lexer.text == "["
-        what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
-        self._fail(draft, f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
 
     def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
         """Raise an error about an instruction as a whole."""

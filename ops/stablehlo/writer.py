@@ -15,9 +15,8 @@ from ops.hlo.errors import AttributeValueError
 from ops.hlo.literal import Literal
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.opcodes import OPCODES
-from ops.hlo.shape_inference import one_or_tuple, sizes_of_result
+from ops.hlo.shape_inference import one_or_tuple, sizes_of_result, verify
 from ops.hlo.true_sizes import values_of_result
-from ops.hlo.verifier import verify
 from ops.index_maps import Size, as_form, plain
 from ops.mlir.operations import Argument, MlirBlock, MlirModule, MlirOperation, Name
 from ops.mlir.text import DialectAttribute, Location, MlirTextError, Number
@@ -301,10 +300,9 @@ class OperationWriter:
 
     def _made(self, op: SourceOperation) -> Sequence[Instruction]:
         dialect, _, _ = op.operation.name.rpartition(".")
-        known = self.module.conversions
         if dialect not in _DIALECTS:
             return self.results(op, "custom-call", {"custom_call_target": op.operation.name})
-        construct = known.get(op.name)
+        construct = self.module.conversions.get(op.name)
         if construct is None:
             op.fail("the operation has no counterpart in HLO")
         return construct(self, op)
@@ -350,16 +348,6 @@ class OperationWriter:
         shape = Shape.of_tuple([each.shape for each in results])
         root = self.builder.made("tuple", shape, None, results, name="results")
         return self.builder.computation(name, self.builder.instructions, root)
-
-    def called(self, op: SourceOperation, names: Sequence[str]) -> dict[str, Computation]:
-        """The computations of the regions of an operation, by the attributes that they are."""
-        regions = op.operation.regions
-        if len(regions) != len(names):
-            op.fail(f"expected {len(names)} regions, not {len(regions)}")
-        return {
-            name: self.region(op, region, f"{self.name_of(op)}.{name}")
-            for name, region in zip(names, regions, strict=True)
-        }
 
     # Values
 
@@ -471,20 +459,6 @@ class OperationWriter:
             place=(op.operation.start, op.operation.stop),
         )
 
-    def shaped(
-        self,
-        op: SourceOperation,
-        opcode: str,
-        operand: Instruction,
-        sizes: Sequence[int],
-        attributes: dict[str, Any] | None = None,
-        *,
-        name: str,
-    ) -> Instruction:
-        """The elements of an array in one of other sizes."""
-        shape = Shape(operand.shape.element_type, tuple(sizes))
-        return self.add(op, opcode, shape, [operand], attributes or {}, name=name)
-
     def broadcast(
         self,
         op: SourceOperation,
@@ -499,33 +473,20 @@ class OperationWriter:
         own = operand.shape.dimensions
         if len(axes) != len(own) or not all(0 <= axis < shape.rank for axis in axes):
             op.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
-        pairs = [*zip(axes, own, strict=True)]
-        kept = [(axis, size) for axis, size in pairs if size != 1 or shape.dimensions[axis] == 1]
-        for axis, size in kept:
+        rows = zip(axes, own, self.module.sizes.sizes(operand), strict=True)
+        kept = [row for row in rows if row[1] != 1 or shape.dimensions[row[0]] == 1]
+        for axis, size, _ in kept:
             if shape.dimensions[axis] not in {size, UNBOUNDED_SIZE} and size != UNBOUNDED_SIZE:
                 message = f"a dimension of size {size} becomes one of {shape.dimensions[axis]}"
                 op.fail(f"{message}; expected {size}, or 1 to stretch")
         if len(kept) < len(own):
-            operand = self._thin(op, operand, axes, kept, name)
+            thin = Shape(operand.shape.element_type, tuple(size for _, size, _ in kept))
+            known = tuple(each for *_, each in kept)
+            before = known if thin.is_unbounded and UNBOUNDED_SIZE not in known else None
+            operand = self.add(op, "reshape", thin, [operand], {}, sizes=before, name=f"{name}thin")
         result = Shape(operand.shape.element_type, shape.dimensions, shape.layout)
-        attributes = {"dimensions": tuple(axis for axis, _ in kept)}
+        attributes = {"dimensions": tuple(axis for axis, *_ in kept)}
         return self.add(op, "broadcast", result, [operand], attributes, sizes=sizes, name=name)
-
-    def _thin(
-        self,
-        op: SourceOperation,
-        operand: Instruction,
-        axes: tuple[int, ...],
-        kept: Sequence[tuple[int, int]],
-        name: str,
-    ) -> Instruction:
-        """An array without the dimensions of size 1 that are stretched."""
-        shape = Shape(operand.shape.element_type, tuple(size for _, size in kept))
-        before = self.module.sizes.sizes(operand)
-        places = [place for place, axis in enumerate(axes) if axis in {axis for axis, _ in kept}]
-        sizes = tuple(before[place] for place in places) if shape.is_unbounded else None
-        sizes = None if sizes is None or UNBOUNDED_SIZE in sizes else sizes
-        return self.add(op, "reshape", shape, [operand], {}, sizes=sizes, name=f"{name}thin")
 
     def constant(
         self, op: SourceOperation, shape: Shape, values: tuple[Number, ...] | None
@@ -612,7 +573,11 @@ def one_instruction(opcode: str, attributes: AttributesOf, *computations: str) -
     """An operation that is one instruction; its regions are ``computations``."""
 
     def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-        called = writer.called(op, computations)
+        regions, name = op.operation.regions, writer.name_of(op)
+        if len(regions) != len(computations):
+            op.fail(f"expected {len(computations)} regions, not {len(regions)}")
+        pairs = zip(computations, regions, strict=True)
+        called = {each: writer.region(op, region, f"{name}.{each}") for each, region in pairs}
         return writer.results(op, opcode, attributes(op) | called)
 
     return construct
