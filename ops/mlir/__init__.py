@@ -136,38 +136,34 @@ def read_generics(text: str, file: str = "") -> tuple[LinalgGeneric, ...]:
         MlirTextError: one does not follow the grammar, or a loop has no size.
     """
     check_type(text, str, "read_generics: the text", "a string")
-    return tuple(_GenericReader(MlirLexer(text, file)).generics())
+    return tuple(_GenericReader(MlirLexer(text, file), {}).generics())
 
 
-class _GenericReader:
+class _GenericReader(OperationReader):
     """Finds operations in a text, and the names of maps and types before them."""
-
-    def __init__(self, lexer: MlirLexer) -> None:
-        self._lexer = lexer
-        self._reader = OperationReader(lexer, {})
 
     def generics(self) -> Iterator[LinalgGeneric]:
         """Take a whole text."""
-        lexer = self._lexer
+        lexer = self.lexer
         while lexer.kind != "end":
             if lexer.kind == "alias" and lexer.source[lexer.stop : lexer.stop + 2].strip() == "=":
-                self._reader.alias()
+                self.alias()
                 continue
             word, start = lexer.advance(), lexer.previous_stop
             if word == _NAME:
-                yield self._generic(start - len(word), is_generic=False)
+                yield self._operation_at(start - len(word), is_generic=False)
             elif word == f'"{_NAME}"' and lexer.text == "(":
-                yield self._generic(start - len(word), is_generic=True)
+                yield self._operation_at(start - len(word), is_generic=True)
 
-    def _generic(self, start: int, *, is_generic: bool) -> LinalgGeneric:
+    def _operation_at(self, start: int, *, is_generic: bool) -> LinalgGeneric:
         draft = OperationDraft(_NAME, start)
         if is_generic:
             types, outputs = self._in_generic_form(draft)
         else:
-            if self._lexer.kind == "alias":
+            if self.lexer.kind == "alias":
                 draft.attributes |= self._named_attributes()
-            self._reader.attribute_dictionary(draft)
-            inputs, results = self._operands("ins"), self._operands("outs")
+            self.attribute_dictionary(draft)
+            inputs, results = self._typed_operands("ins"), self._typed_operands("outs")
             types, outputs = (*inputs, *results), len(results)
         shapes = shapes_of(types)
         if shapes is None:
@@ -176,20 +172,20 @@ class _GenericReader:
 
     def _named_attributes(self) -> Mapping[str, Any]:
         """Take the name of attributes, such as ``#matmul_trait``."""
-        found = self._reader.aliases.get(self._lexer.text[1:])
+        found = self.aliases.get(self.lexer.text[1:])
         if not isinstance(found, dict):
-            raise self._lexer.expected("a name of attributes")
-        self._lexer.advance()
+            raise self.lexer.expected("a name of attributes")
+        self.lexer.advance()
         return cast("dict[str, Any]", found)
 
     def _in_generic_form(self, draft: OperationDraft) -> tuple[tuple[Type, ...], int]:
-        lexer = self._lexer
-        self._reader.listed_operands()
-        self._reader.attribute_dictionary(draft)
+        lexer = self.lexer
+        self.listed_operands()
+        self.attribute_dictionary(draft)
         lexer.balanced("'(' before the region")
-        self._reader.attribute_dictionary(draft)
+        self.attribute_dictionary(draft)
         lexer.expect(":", "before the type of an operation")
-        found = self._reader.function_type()
+        found = self.function_type()
         segments = draft.attributes.get("operandSegmentSizes")
         operands = len(found.inputs)
         counts = [(operands - outputs, outputs) for outputs in range(operands + 1)]
@@ -198,15 +194,15 @@ class _GenericReader:
             raise self._error(draft.start, message)
         return found.inputs, counts.index(segments)
 
-    def _operands(self, word: str) -> tuple[Type, ...]:
+    def _typed_operands(self, word: str) -> tuple[Type, ...]:
         """Take ``ins(%a, %b : type, type)``, if it is there."""
-        lexer = self._lexer
+        lexer = self.lexer
         if not lexer.accept(word):
             return ()
         lexer.expect("(", f"after {word}")
-        names = self._reader.operands()
+        names = self.operands()
         lexer.expect(":", "before the types of operands")
-        types = self._reader.types()
+        types = self.types()
         lexer.expect(")", "after the types of operands")
         if len(types) != len(names):
             raise lexer.error(f"there are {len(names)} operands, but {len(types)} types")
@@ -233,19 +229,19 @@ class _GenericReader:
     def _map(self, start: int, value: object) -> IndexingMap:
         """An affine map without sizes."""
         if isinstance(value, DialectAttribute) and not value.body:
-            value = self._reader.aliases.get(value.name)
+            value = self.aliases.get(value.name)
         if not isinstance(value, DialectAttribute) or value.name != "affine_map":
             raise self._error(start, "expected affine maps as indexing_maps")
         try:
             return from_affine_map(value.body)
         except TextError as error:
             begin = value.start + error.span.start
-            span = Span(self._lexer.source, begin, begin + 1, self._lexer.file)
+            span = Span(self.lexer.source, begin, begin + 1, self.lexer.file)
             raise MlirTextError(error.message, span, error.hint) from None
 
     def _error(self, start: int, message: str) -> MlirTextError:
-        span = self._lexer.span_of(start, start + len(_NAME))
-        return self._lexer.error(f"{_NAME}: {message}", span)
+        span = self.lexer.span_of(start, start + len(_NAME))
+        return self.lexer.error(f"{_NAME}: {message}", span)
 
 
 def _word(kind: object) -> str:

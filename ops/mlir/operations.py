@@ -6,7 +6,7 @@ of a dialect, such as ``stablehlo.add %0, %1 : tensor<f32>``, is a function in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
@@ -152,7 +152,10 @@ class OperationReader(AttributeReader):
         """Take an operation."""
         lexer = self.lexer
         start = lexer.start
-        named = self._results() if lexer.kind == "value" else []
+        named: Sequence[tuple[str, int, int]] = ()
+        if lexer.kind == "value":
+            named = lexer.joined(self._result)
+            lexer.expect("=", "after the results")
         is_generic = lexer.kind == "string"
         at_name = lexer.span
         name = lexer.string() if is_generic else lexer.word("an operation")
@@ -181,21 +184,14 @@ class OperationReader(AttributeReader):
         hint += "operations of other dialects stand in quotes, in MLIR's generic form"
         raise self.lexer.error(message, at_name, hint)
 
-    def _results(self) -> list[tuple[str, int, int]]:
-        """Take ``%0, %1:2 =``: names, how many results each stands for (0 is one), and places."""
-        lexer, found = self.lexer, list[tuple[str, int, int]]()
-        while True:
-            start, name = lexer.start, lexer.taken("value", "the name of a result")
-            found.append(
-                (name, lexer.integer("a number of results") if lexer.accept(":") else 0, start)
-            )
-            if not lexer.accept(","):
-                break
-        lexer.expect("=", "after the results")
-        return found
+    def _result(self) -> tuple[str, int, int]:
+        """Take ``%1:2``: a name, how many results it stands for (0 is one), and its place."""
+        start, name = self.lexer.start, self.lexer.taken("value", "the name of a result")
+        count = self.lexer.integer("a number of results") if self.lexer.accept(":") else 0
+        return name, count, start
 
     def _result_names(
-        self, named: list[tuple[str, int, int]], draft: OperationDraft
+        self, named: Sequence[tuple[str, int, int]], draft: OperationDraft
     ) -> tuple[str, ...]:
         count = sum(max(number, 1) for _, number, _ in named)
         if named and count != len(draft.types):

@@ -419,11 +419,8 @@ class AttributeReader:
     def _list(self) -> tuple[Attribute, ...]:
         return self.lexer.listed(self.value, "[", "]", "the items of a list")
 
-    def _boolean(self) -> bool:
-        return self.lexer.advance() == "true"
-
-    def _unit(self) -> bool:
-        return self.lexer.advance() == "unit"
+    def _flag(self) -> bool:
+        return self.lexer.advance() != "false"
 
     def _dense(self) -> DenseElements:
         """Take ``dense<values> : type``."""
@@ -512,8 +509,7 @@ class AttributeReader:
     _by_text: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
         "[": _list,
         "{": dictionary,
-        **dict.fromkeys(("true", "false"), _boolean),
-        "unit": _unit,
+        **dict.fromkeys(("true", "false", "unit"), _flag),
         "array": _array,
         **dict.fromkeys(("dense", "dense_resource"), _dense),
         "loc": location,

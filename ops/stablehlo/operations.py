@@ -417,16 +417,15 @@ def _all_to_all(writer: OperationWriter, op: SourceOperation) -> Sequence[Instru
     if split == joined:
         return writer.results(op, "all-to-all", _along("split_dimension")(op))
     apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
-    parts = writer.shaped(op, "reshape", operand, apart, name="parts")
-    attributes = _collective(op) | {"dimensions": (split,)}
-    moved = writer.shaped(op, "all-to-all", parts, apart, attributes, name="moved")
     order = [axis for axis in range(len(apart)) if axis != split]
     order.insert(order.index(joined + (joined > split)), split)
-    turned = writer.shaped(
-        *(op, "transpose", moved, [apart[axis] for axis in order]),
-        {"dimensions": tuple(order)},
-        name="turned",
-    )
+    shape = Shape(operand.shape.element_type, tuple(apart))
+    parts = writer.add(op, "reshape", shape, [operand], {}, name="parts")
+    attributes = _collective(op) | {"dimensions": (split,)}
+    moved = writer.add(op, "all-to-all", shape, [parts], attributes, name="moved")
+    shape = Shape(operand.shape.element_type, tuple(apart[axis] for axis in order))
+    attributes = {"dimensions": tuple(order)}
+    turned = writer.add(op, "transpose", shape, [moved], attributes, name="turned")
     return writer.results(op, "reshape", {}, [turned])
 
 
