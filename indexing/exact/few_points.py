@@ -11,16 +11,8 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 from indexing.errors import MapError
-from indexing.exact.boxes import (
-    MAX_BOXES,
-    Box,
-    StridedInterval,
-    TooManyError,
-    box_size,
-    check_few,
-    strided,
-    where_few,
-)
+from indexing.exact import boxes
+from indexing.exact.boxes import Box, StridedInterval, TooManyError, where_few
 from indexing.exact.isl import parameters_of
 from indexing.relation import Relation
 from indexing.transform.evaluate import result_columns
@@ -33,7 +25,7 @@ Rows: TypeAlias = Any
 MAX_POINTS: Final = 1 << 20
 """Points within the bounds that are gone through: a second or two."""
 
-MAX_BOXES_LISTED: Final = 16 * MAX_BOXES
+MAX_BOXES_LISTED: Final = 16 * boxes.MAX_BOXES
 """A set of more boxes would be a text of many pages."""
 
 
@@ -97,7 +89,7 @@ def _reached_inside(relation: Relation, box: Box, most: int) -> tuple[bool, bool
     rows = different(_table(relation, relation.forms, most))
     lower, upper = [each.lower or 0 for each in box], [each.upper or 0 for each in box]
     is_inside = ((rows >= lower) & (rows <= upper)).all(axis=1)
-    return int(is_inside.sum()) == box_size(box), bool(is_inside.all())
+    return int(is_inside.sum()) == boxes.box_size(box), bool(is_inside.all())
 
 
 @where_few
@@ -246,11 +238,11 @@ def _boxes(rows: Rows) -> list[Box]:
     runs: dict[tuple[Box, ...], list[int]] = {}
     for value, rest in _by_first(rows):
         runs.setdefault(tuple(_boxes(rest)), []).append(value)
-        check_few(runs, MAX_BOXES_LISTED)
+        boxes.check_few(runs, MAX_BOXES_LISTED)
     found: list[Box] = []
     for inner, values in runs.items():
         found += [(run, *box) for run in _runs(values) for box in inner]
-        check_few(found, MAX_BOXES_LISTED)
+        boxes.check_few(found, MAX_BOXES_LISTED)
     return found
 
 
@@ -271,7 +263,7 @@ def _runs(values: Sequence[int]) -> list[StridedInterval]:
             end += 1
         if step > 1 and end == start + 1:
             end = start  # two values make no step
-        runs.append(strided(values[start], values[end], step))
+        runs.append(boxes.strided(values[start], values[end], step))
         start = end + 1
     return runs
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial, reduce
 from heapq import merge
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, cast
 
 from indexing import validation
 from indexing.domain import Constraint, Domain, limit_texts, limits
@@ -45,9 +45,6 @@ Index = tuple[int, ...]
 Conjunction: TypeAlias = "tuple[tuple[sympy.Expr, Interval], ...]"
 
 Side: TypeAlias = "IntervalLike | StridedInterval | range"
-
-
-T = TypeVar("T")
 
 
 class IndexSet(Displayed):
@@ -359,27 +356,21 @@ class IndexSet(Displayed):
             return NotImplemented
         self._check_rank(other, operator)
 
-        def of_isl(found: islpy.Set) -> IndexSet:
-            return self.made(self._names.with_those_of(other._names), None, found.coalesce())
+        found = self._asked(other, operator, budget)
+        if isinstance(found, tuple):
+            return self.made(self._names, cast("Boxes", found))
+        return self.made(self._names.with_those_of(other._names), None, found)
 
-        return self._asked(other, operator, partial(self.made, self._names), of_isl, budget)
-
-    def _asked(
-        self,
-        other: IndexSet,
-        operator: str,
-        of_boxes: Callable[[Any], T],
-        of_isl: Callable[[Any], T],
-        budget: Budget = BUDGET,
-    ) -> T:
+    def _asked(self, other: IndexSet, operator: str, budget: Budget = BUDGET) -> Any:  # noqa: ANN401 - boxes, isl's set, or a truth value
         """The answer that closed forms give for two sets of boxes, and isl for others."""
         in_boxes, name_in_isl = OPERATORS[operator]
         if self._boxes is not None and other._boxes is not None:
             with suppress(TooManyError):
-                return of_boxes(in_boxes(self._boxes, other._boxes))
+                return in_boxes(self._boxes, other._boxes)
 
-        def ask(context: islpy.Context) -> T:
-            return of_isl(getattr(self.points_in(context), name_in_isl)(other.points_in(context)))
+        def ask(context: islpy.Context) -> islpy.Set | bool:
+            found = getattr(self.points_in(context), name_in_isl)(other.points_in(context))
+            return found if isinstance(found, bool) else found.coalesce()
 
         return exact.asked_of_kept(ask, budget)
 
@@ -397,7 +388,7 @@ class IndexSet(Displayed):
         """
         check_type(other, IndexSet, "is_subset: the other set", "an IndexSet")
         self._check_rank(other, "<=")
-        return self._asked(other, "<=", bool, bool, budget)
+        return self._asked(other, "<=", budget)
 
     def complement(self, box: IndexSet | Sequence[Side], *, budget: Budget = BUDGET) -> IndexSet:
         """The rest of a box, given as a set or by its sides, as :meth:`box` takes them.
@@ -521,7 +512,7 @@ class IndexSet(Displayed):
         if not isinstance(other, IndexSet):
             return NotImplemented
         is_alike = self.rank == other.rank and self._names.given == other._names.given
-        return is_alike and self._asked(other, "==", bool, bool)
+        return is_alike and self._asked(other, "==")
 
     def __hash__(self) -> int:
         return hash((self.bounds, len(self._names.given)))

@@ -88,7 +88,7 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "equals: the other map")
-        return _compared(_ARE_EQUAL, self, other, budget, is_fixed=runtime_as_parameters)
+        return _ARE_EQUAL.compared(self, other, budget, is_fixed=runtime_as_parameters)
 
     def is_subset(
         self, other: Relation, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
@@ -103,7 +103,7 @@ class ExactRelation(Relation):
         True
         """
         check_map(other, "is_subset: the other map")
-        return _compared(_IS_SUBSET, self, other, budget, is_fixed=runtime_as_parameters)
+        return _IS_SUBSET.compared(self, other, budget, is_fixed=runtime_as_parameters)
 
     def first_difference(
         self, other: Relation, *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
@@ -243,7 +243,7 @@ class ExactRelation(Relation):
         >>> windows.covers([11]), windows.covers([12])
         (True, False)
         """
-        return _of_tensor(_COVERS, self, sizes, budget, is_fixed=runtime_as_parameters)
+        return _COVERS.of_tensor(self, sizes, budget, is_fixed=runtime_as_parameters)
 
     def is_bijective_onto(
         self, sizes: Sequence[int], *, budget: Budget = BUDGET, runtime_as_parameters: bool = False
@@ -261,7 +261,7 @@ class ExactRelation(Relation):
         >>> blocks.is_bijective_onto([128])
         True
         """
-        return _of_tensor(_IS_BIJECTIVE_ONTO, self, sizes, budget, is_fixed=runtime_as_parameters)
+        return _IS_BIJECTIVE_ONTO.of_tensor(self, sizes, budget, is_fixed=runtime_as_parameters)
 
     def sample(self, *, budget: Budget = BUDGET) -> Point | None:
         """The first point of the domain with its results; ``None`` if there is none.
@@ -323,6 +323,31 @@ class _ExactQuestion(NamedTuple):
                 return False
             raise
 
+    def compared(self, left: Relation, right: Relation, budget: Budget, *, is_fixed: bool) -> bool:
+        """The answer about two relations; no if they have different numbers of coordinates."""
+        if left == right:
+            return True
+        if not are_comparable(left, right, runtime_as_parameters=is_fixed):
+            return False
+        both = with_same_parameters((left, right))
+        told = [isl.telling_runtime(each) for each in both] if is_fixed else both
+        return self.settled(told, budget, lambda: simplified(both[0]) == simplified(both[1]))
+
+    def of_tensor(
+        self, relation: Relation, sizes: Sequence[int], budget: Budget, *, is_fixed: bool
+    ) -> bool:
+        """The answer about a relation and a tensor of these sizes, for each value that is fixed."""
+        check_without_parameters(relation, self.name)
+        check_integers(sizes, f"{self.name}: sizes")
+        if len(sizes) != len(relation.forms):
+            expected = f"expected {len(relation.forms)}, one for each result"
+            raise MapError(f"sizes: {len(sizes)} are given; {expected}")
+        box = [Interval(0, size - 1) for size in sizes]
+        if is_fixed:
+            box += [variable.bounds for variable in relation.domain.runtime]
+            relation = isl.telling_runtime(relation)
+        return self.ask([relation], budget, tuple(map(whole, box)))
+
 
 def _is_empty(context: islpy.Context, relation: Relation) -> bool:
     return isl.points_of(relation, context).is_empty()
@@ -363,40 +388,6 @@ _COVERS: Final = _ExactQuestion("covers", _covers, few_points.covers)
 _IS_BIJECTIVE_ONTO: Final = _ExactQuestion(
     "is_bijective_onto", _is_bijective, few_points.is_bijective_onto
 )
-
-
-def _compared(
-    question: _ExactQuestion, left: Relation, right: Relation, budget: Budget, *, is_fixed: bool
-) -> bool:
-    """The answer about two relations; no if they have different numbers of coordinates."""
-    if left == right:
-        return True
-    if not are_comparable(left, right, runtime_as_parameters=is_fixed):
-        return False
-    both = with_same_parameters((left, right))
-    told = [isl.telling_runtime(each) for each in both] if is_fixed else both
-    return question.settled(told, budget, lambda: simplified(both[0]) == simplified(both[1]))
-
-
-def _of_tensor(
-    question: _ExactQuestion,
-    relation: Relation,
-    sizes: Sequence[int],
-    budget: Budget,
-    *,
-    is_fixed: bool,
-) -> bool:
-    """The answer about a relation and a tensor of these sizes, for each value that is fixed."""
-    check_without_parameters(relation, question.name)
-    check_integers(sizes, f"{question.name}: sizes")
-    if len(sizes) != len(relation.forms):
-        expected = f"expected {len(relation.forms)}, one for each result"
-        raise MapError(f"sizes: {len(sizes)} are given; {expected}")
-    box = [Interval(0, size - 1) for size in sizes]
-    if is_fixed:
-        box += [variable.bounds for variable in relation.domain.runtime]
-        relation = isl.telling_runtime(relation)
-    return question.ask([relation], budget, tuple(map(whole, box)))
 
 
 def _set_of_values(

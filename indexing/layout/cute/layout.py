@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import TypeAlias, TypeVar, Union, cast
+from typing import Any, TypeAlias, Union, cast
 
 from indexing.errors import ShapeError
 from simplifier.errors import ArgumentError, check_type, quoted
@@ -290,13 +290,14 @@ def _has_empty(shape: IntTuple) -> bool:
 
 # The algebra.
 
-T = TypeVar("T")
-
 Tiler: TypeAlias = Union[CuteLayout, int, "tuple[Tiler, ...]", None]
 """A layout, a size ``n`` for ``n:1``, a tuple with one for each mode; ``None`` changes nothing."""
 
 Leaf: TypeAlias = "tuple[int, int]"
 """A size and its stride."""
+
+Operation: TypeAlias = Callable[[CuteLayout, Any], CuteLayout]
+"""A layout made of a layout and a tiler, or another argument for each mode."""
 
 
 def coalesce(layout: CuteLayout, profile: IntTuple | None = None) -> CuteLayout:
@@ -342,10 +343,7 @@ def _joined(leaves: Iterable[Leaf]) -> list[Leaf]:
 
 
 def _by_mode(
-    name: str,
-    operation: Callable[[CuteLayout, T], CuteLayout],
-    layout: CuteLayout,
-    tiler: tuple[T, ...],
+    name: str, operation: Operation, layout: CuteLayout, tiler: tuple[Any, ...]
 ) -> CuteLayout:
     """The layout whose first modes an operation has changed, each with its part of the tiler."""
     modes = layout.modes
@@ -356,12 +354,7 @@ def _by_mode(
     return CuteLayout.of_modes([*changed, *modes[len(tiler) :]])
 
 
-def by_tiler(
-    name: str,
-    operation: Callable[[CuteLayout, CuteLayout], CuteLayout],
-    layout: CuteLayout,
-    tiler: Tiler,
-) -> CuteLayout:
+def by_tiler(name: str, operation: Operation, layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     """The result of an operation on a layout and a tiler: mode by mode for a tuple.
 
     Raises:
@@ -682,9 +675,7 @@ def raked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
     return _reassociated("raked_product", block, tiler, first=1)
 
 
-def _zipped(
-    name: str, split: Callable[[CuteLayout, Tiler], CuteLayout], layout: CuteLayout, tiler: Tiler
-) -> CuteLayout:
+def _zipped(name: str, split: Operation, layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     """The two modes of each part of a tiler, all first ones together and all second ones."""
     check_type(layout, CuteLayout, f"{name}: the layout", "a CuteLayout")
     if tiler is None:
