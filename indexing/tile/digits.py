@@ -212,7 +212,6 @@ def _kept(axis: TileAxis) -> tuple[Form, Form]:
 
 _QUOTIENTS = (AtomKind.FLOORDIV, AtomKind.CEILDIV)
 
-_NONE = Interval(0, 0)
 _UP = Interval(0, 1)
 _DOWN = Interval(-1, 0)
 
@@ -283,10 +282,10 @@ def _changes(form: Form, name: str) -> Interval | None:
         known = [change for change in inner if change is not None]
         if len(known) < len(inner):
             return None
-        return _NONE if set(known) == {_NONE} else _change_of_operation(atom, known)
+        return _ZERO if set(known) == {_ZERO} else _change_of_operation(atom, known)
 
     def of_form(part: Form, known: Mapping[Atom, Interval | None]) -> Interval | None:
-        total = _NONE
+        total = _ZERO
         for atom, factor in part.terms.items():
             change = known[atom]
             if change is None:
@@ -378,6 +377,10 @@ class DigitRun(NamedTuple):
     """The sizes for which these are."""
 
 
+_ALL: Final = DigitRun(0, maxsize, ())
+"""All digits are whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class DigitSum:
     """Digits of several axes, each times its factor, and a term that is constant in a tile."""
@@ -385,34 +388,38 @@ class DigitSum:
     fixed: Form
     terms: tuple[tuple[int, VariableDigit], ...]
     """The smallest factor first."""
+    radices: Mapping[str, Radices]
+    """Those of the axes, by their names."""
 
     @property
     def sign(self) -> int:
         """-1 if all digits count down."""
         return -1 if self.terms and all(factor < 0 for factor, _ in self.terms) else 1
 
-    def base(self, radices: Mapping[str, Radices], sign: int) -> Form:
+    def base(self, sign: int) -> Form:
         """The value at position 0: the least, or the greatest if ``sign`` is -1."""
         found = self.fixed
         for factor, digit in self.terms:
-            found = found + digit.of(radices[digit.variable].axis.begin).times(factor)
+            found = found + digit.of(self.radices[digit.variable].axis.begin).times(factor)
             if factor * sign < 0:
-                last = radices[digit.variable].count(digit).plus_constant(-1)
-                found = found + last.times(factor)
+                found = found + (self.count(digit) - 1).times(factor)
         return found
 
-    def size(self, radices: Mapping[str, Radices]) -> Form:
-        """Number of values."""
-        return forms.product(radices[digit.variable].count(digit) for _, digit in self.terms)
+    def count(self, digit: VariableDigit) -> Form:
+        """Number of values of one of the digits in a tile."""
+        return self.radices[digit.variable].count(digit)
 
-    def places(
-        self, radices: Mapping[str, Radices], position: Form, sign: int
-    ) -> dict[VariableDigit, Form]:
+    @property
+    def size(self) -> Form:
+        """Number of values."""
+        return forms.product(self.count(digit) for _, digit in self.terms)
+
+    def places(self, position: Form, sign: int) -> dict[VariableDigit, Form]:
         """Distance of each digit from its first value, at a position."""
         below = forms.ONE
         found: dict[VariableDigit, Form] = {}
         for factor, digit in self.terms:
-            count = radices[digit.variable].count(digit)
+            count = self.count(digit)
             place = forms.floordiv(position, below)
             if digit != self.terms[-1][1]:
                 place = forms.mod(place, count)
@@ -422,56 +429,106 @@ class DigitSum:
             below = forms.product((below, count))
         return found
 
-    def runs(self, radices: Mapping[str, Radices]) -> Iterator[DigitRun]:
+    def runs(self) -> Iterator[DigitRun]:
         """The digits that may have several values: they follow each other."""
-        ones, wholes = self.ones(radices), self.wholes(radices)
+        axes = [self.radices[digit.variable].axis for _, digit in self.terms]
+        pairs = zip(axes, self.terms, strict=True)
+        ones = [axis.limited(Interval(1, digit.weight)) for axis, (_, digit) in pairs]
+        wholes = self.wholes()
         for first in range(len(self.terms)):
             for last in range(first, len(self.terms)):
                 yield DigitRun(first, last, (*ones[:first], *wholes[first:last], *ones[last + 1 :]))
                 (factor, digit), following = self.terms[last], self.terms[last + 1 : last + 2]
-                count = greatest_count(radices[digit.variable].axis, digit)
+                count = greatest_count(axes[last], digit)
                 if count is None or not following or abs(factor) * count != abs(following[0][0]):
                     break
 
-    def ones(self, radices: Mapping[str, Radices]) -> tuple[Constraint, ...]:
-        """The sizes for which each digit has one value."""
-        return tuple(
-            radices[digit.variable].axis.limited(Interval(1, digit.weight))
-            for _, digit in self.terms
-        )
-
-    def wholes(self, radices: Mapping[str, Radices]) -> tuple[Constraint, ...]:
+    def wholes(self) -> tuple[Constraint, ...]:
         """The sizes for which each digit has all values, if their number is known."""
         found: list[Constraint] = []
         for _, digit in self.terms:
-            axis = radices[digit.variable].axis
+            axis = self.radices[digit.variable].axis
             others = (greatest_count(axis, digit) or 1) - 1
             found.append(axis.limited(Interval(digit.weight * others + 1, None)))
         return tuple(found)
 
+    def progression(self) -> Progression:
+        """The tile, where the digits with several values are one run."""
+        is_run = len(self.terms) > 1  # a single digit always is
+        clause = tuple(run.limits for run in self.runs()) if is_run else ((),)
+        return Progression(self.base(self.sign), self.size, self._stride(), clause=clause)
 
-def of_digits(total: DigitSum, radices: Mapping[str, Radices]) -> Progression:
-    """The tile of a sum of digits, where those with several values are one run."""
-    sign = total.sign
-    is_run = len(total.terms) > 1  # a single digit always is
-    return Progression(
-        total.base(radices, sign),
-        total.size(radices),
-        _stride(total, radices, sign),
-        clause=tuple(run.limits for run in total.runs(radices)) if is_run else ((),),
-    )
+    def _stride(self) -> Form:
+        """That of the lowest digit with several values; that of the only digit, if it is one."""
+        if len(self.terms) == 1:
+            return forms.constant(self.terms[0][0])
+        stride = forms.ZERO
+        for factor, digit in reversed(self.terms):
+            several = forms.nonnegative(self.radices[digit.variable].axis.count - digit.weight - 1)
+            stride = forms.select(several, forms.constant(self.sign * abs(factor)), stride)
+        return stride
 
+    # The tile of an index, whose digits are results or are added up again.
 
-def _stride(total: DigitSum, radices: Mapping[str, Radices], sign: int) -> Form:
-    """The stride of the lowest digit with several values; that of the only digit, if it is one."""
-    if len(total.terms) == 1:
-        return forms.constant(total.terms[0][0])
-    stride = forms.ZERO
-    for factor, digit in reversed(total.terms):
-        count = radices[digit.variable].axis.count
-        several = forms.nonnegative(count.plus_constant(-digit.weight - 1))
-        stride = forms.select(several, forms.constant(sign * abs(factor)), stride)
-    return stride
+    def radices_of(
+        self, name: str, digits: Iterable[VariableDigit], *, is_nested: bool
+    ) -> Radices | None:
+        """The digits of an index, which is this sum, and when a tile of it is a box of them.
+
+        ``None`` if a tile has no run of values. If another index adds its digits up, a run must
+        begin at a multiple of its size.
+        """
+        ordered = tuple(sorted(digits, key=lambda digit: digit.weight))
+        cuts, extent = cuts_of(ordered), self._extent()
+        is_cut = extent is not None and any(extent % cut for cut in cuts)
+        runs = [run for run in self.runs() if abs(self.terms[run.first][0]) == 1]
+        if not runs:
+            return None
+        clause = [each for run in runs for each in self._boxes(run, cuts, is_nested=is_nested)]
+        step = self._step(_ALL)
+        if is_cut and (step == 0 if is_nested else step % cuts[-1] == 0):
+            clause.append(self.wholes())
+        axis = TileAxis(name, self.base(1), self.size, 0, extent)
+        return Radices(axis, ordered, tuple(clause), is_complete=True, is_cut=is_cut)
+
+    def _extent(self) -> int | None:
+        """Number of values, if they follow each other."""
+        reach = 1
+        for factor, digit in self.terms:
+            count = greatest_count(self.radices[digit.variable].axis, digit)
+            if abs(factor) != reach or count is None:
+                return None
+            reach *= count
+        return reach
+
+    def _boxes(
+        self, run: DigitRun, cuts: list[int], *, is_nested: bool
+    ) -> Iterator[tuple[Constraint, ...]]:
+        """Conditions under which the values of a run are a box of digits."""
+        factor, digit = self.terms[run.last]
+        count, step = self.count(digit), self._step(run)
+        rest = forms.mod(forms.constant(step), count.times(factor))
+        nested = [(rest, _ZERO)] if is_nested else []  # the size of the run divides the step
+        for level in levels(count, cuts, abs(factor), step):
+            yield *run.limits, *level, *nested
+
+    def _step(self, run: DigitRun) -> int:
+        """Runs begin at multiples of this number plus multiples of their size."""
+        offset, *steps = self.fixed.constant, *self.fixed.terms.values()
+        for number, (factor, digit) in enumerate(self.terms):
+            axis = self.radices[digit.variable].axis
+            first = digit.of(axis.begin if axis.is_range else forms.constant(axis.origin))
+            if not run.first <= number <= run.last:
+                steps.append(factor)
+            elif not first.is_constant:
+                steps.append(1)
+            else:
+                offset += first.constant * factor
+                if factor < 0:  # it begins with the last value of a tile: at a multiple less one
+                    offset -= factor
+                    whole = greatest_count(axis, digit) if number < run.last else None
+                    offset += factor * whole if whole is not None else 0
+        return gcd(offset, *steps)
 
 
 # The digits of results.
@@ -498,12 +555,12 @@ class DigitSystem:
         """The tile of each result, the variables that positions determine, and their conditions."""
         known: dict[VariableDigit, Form] = {}
         for number, total in self.results.items():
-            known |= total.places(self.radices, forms.variable(f"i{number}"), total.sign)
+            known |= total.places(forms.variable(f"i{number}"), total.sign)
         conditions: list[Form] = []
         for name, total in self.indices.items():
             radices = self.radices[name]
             position = radices.position(known)
-            known |= total.places(self.radices, position, 1)
+            known |= total.places(position, 1)
             if radices.is_cut:
                 left = (radices.axis.count - position).plus_constant(-1)
                 conditions.append(forms.nonnegative(left))
@@ -514,7 +571,7 @@ class DigitSystem:
             conditions += _within(value, radices)
             if radices.is_complete:
                 values[name] = value
-        results = {key: of_digits(total, self.radices) for key, total in self.results.items()}
+        results = {key: total.progression() for key, total in self.results.items()}
         return results, values, conditions
 
 
@@ -531,13 +588,13 @@ def digits_of(
         if simpler is None:
             return radices
         reading = simpler
-    sums = {key: reading.digit_sum(form) for key, form in reading.forms.items()}
+    sums = {key: reading.digit_sum(form, radices) for key, form in reading.forms.items()}
     indices = {key: total for key, total in sums.items() if isinstance(key, str)}
     for name in reversed(indices):
         digits = [digit for digit, _ in reading.found.values() if digit.variable == name]
         added = (digit for total in indices.values() for _, digit in total.terms)
         is_nested = any(digit.variable == name for digit in added)
-        found = radices_of_index(name, indices[name], digits, radices, is_nested=is_nested)
+        found = indices[name].radices_of(name, digits, is_nested=is_nested)
         if found is None or _is_impossible(found, sizes):
             names = reading.used([reading.forms[name]])
             return Refusal(names, f"{reading.forms[name]} is split again")
@@ -564,7 +621,7 @@ class _SumReading:
         """The terms that have several values."""
         return [atom for atom in form.terms if self.used([forms.Form(0, {atom: 1})])]
 
-    def digit_sum(self, form: Form) -> DigitSum:
+    def digit_sum(self, form: Form, radices: Mapping[str, Radices]) -> DigitSum:
         """A form whose moving terms are digits."""
         moving = self.moving(form)
         fixed, terms = form.without(*moving), list[tuple[int, VariableDigit]]()
@@ -574,7 +631,7 @@ class _SumReading:
                 fixed = fixed.plus_constant(factor * ((digit.radix or 1) - 1))
             if digit is not None:
                 terms.append((-factor if is_reversed else factor, digit))
-        return DigitSum(fixed, tuple(sorted(terms, key=lambda term: abs(term[0]))))
+        return DigitSum(fixed, tuple(sorted(terms, key=lambda term: abs(term[0]))), radices)
 
     def radices(self) -> dict[str, Radices] | Refusal:
         """The digits of all variables, or variables that have none."""
@@ -593,10 +650,8 @@ class _SumReading:
             is_alone = all(counted[digit] == 1 for digit in digits)
             each = radices_of(self.axes[name], digits) if is_alone else None
             if each is None or not self._can_be_cut(each):
-                texts = sorted(
-                    str(form) for form in self.forms.values() if name in self.used([form])
-                )
-                return Refusal(frozenset([name]), f"{listed(texts)} depend on each other")
+                texts = [str(form) for form in self.forms.values() if name in self.used([form])]
+                return Refusal(frozenset([name]), f"{listed(sorted(texts))} depend on each other")
             radices[name] = each
         return radices
 
@@ -654,9 +709,6 @@ def _within(value: Form, radices: Radices) -> list[Form]:
 # size divides 12, or is a multiple of 12.
 
 _TWO: Final = 2
-
-_ALL: Final = DigitRun(0, maxsize, ())
-"""All digits are whole."""
 
 
 class IndexDigit(NamedTuple):
@@ -755,82 +807,3 @@ def _quotients(parts: Iterable[Form], scope: Scope) -> int:
     """Number of different operations in the canonical forms."""
     atoms = forms.postorder(map(scope.canonical, parts))
     return sum(atom.kind is not AtomKind.VARIABLE for atom in atoms)
-
-
-# The tile of an index.
-
-
-def radices_of_index(
-    name: str,
-    index: DigitSum,
-    digits: Iterable[VariableDigit],
-    radices: Mapping[str, Radices],
-    *,
-    is_nested: bool,
-) -> Radices | None:
-    """The digits of an index, which is a sum of digits, and when a tile of it is a box of them.
-
-    ``None`` if a tile has no run of values. If another index adds its digits up, a run must begin
-    at a multiple of its size.
-    """
-    ordered = tuple(sorted(digits, key=lambda digit: digit.weight))
-    cuts, extent = cuts_of(ordered), _extent(index, radices)
-    is_cut = extent is not None and any(extent % cut for cut in cuts)
-    runs = [run for run in index.runs(radices) if abs(index.terms[run.first][0]) == 1]
-    if not runs:
-        return None
-    clause: list[tuple[Constraint, ...]] = []
-    for run in runs:
-        clause += _boxes(index, run, radices, cuts, is_nested=is_nested)
-    step = _step(index, _ALL, radices)
-    if is_cut and (step == 0 if is_nested else step % cuts[-1] == 0):
-        clause.append(index.wholes(radices))
-    axis = TileAxis(name, index.base(radices, 1), index.size(radices), 0, extent)
-    return Radices(axis, ordered, tuple(clause), is_complete=True, is_cut=is_cut)
-
-
-def _extent(index: DigitSum, radices: Mapping[str, Radices]) -> int | None:
-    """Number of values of an index, if they follow each other."""
-    reach = 1
-    for factor, digit in index.terms:
-        count = greatest_count(radices[digit.variable].axis, digit)
-        if abs(factor) != reach or count is None:
-            return None
-        reach *= count
-    return reach
-
-
-def _boxes(
-    index: DigitSum,
-    run: DigitRun,
-    radices: Mapping[str, Radices],
-    cuts: list[int],
-    *,
-    is_nested: bool,
-) -> Iterator[tuple[Constraint, ...]]:
-    """Conditions under which the values of a run are a box of digits."""
-    factor, digit = index.terms[run.last]
-    count, step = radices[digit.variable].count(digit), _step(index, run, radices)
-    rest = forms.mod(forms.constant(step), count.times(factor))
-    nested = [(rest, Interval(0, 0))] if is_nested else []  # the size of the run divides the step
-    for level in levels(count, cuts, abs(factor), step):
-        yield *run.limits, *level, *nested
-
-
-def _step(index: DigitSum, run: DigitRun, radices: Mapping[str, Radices]) -> int:
-    """Runs begin at multiples of this number plus multiples of their size."""
-    offset, *steps = index.fixed.constant, *index.fixed.terms.values()
-    for number, (factor, digit) in enumerate(index.terms):
-        axis = radices[digit.variable].axis
-        first = digit.of(axis.begin if axis.is_range else forms.constant(axis.origin))
-        if not run.first <= number <= run.last:
-            steps.append(factor)
-        elif not first.is_constant:
-            steps.append(1)
-        else:
-            offset += first.constant * factor
-            if factor < 0:  # it begins with the last value of a tile: at a multiple less one
-                offset -= factor
-                whole = greatest_count(axis, digit) if number < run.last else None
-                offset += factor * whole if whole is not None else 0
-    return gcd(offset, *steps)
