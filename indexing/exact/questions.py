@@ -596,10 +596,8 @@ def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:
 
 def _arity(indexing_map: Relation) -> str:
     domain = indexing_map.domain
-    return (
-        f"{len(domain.dims)} dimensions, {len(indexing_map.forms)} results "
-        f"and {len(domain.runtime)} runtime variables"
-    )
+    runtime = f"{len(domain.runtime)} runtime variables"
+    return f"{len(domain.dims)} dimensions, {len(indexing_map.forms)} results and {runtime}"
 
 
 def _joined(values: tuple[int, ...]) -> str:

@@ -71,10 +71,8 @@ def _bitcast_map(source: Shape, target: Shape) -> IndexingMap:
         return UndefinedMap(f"which elements lie in padding is too much work to tell: {error}")
     if not missing or not other:
         return _between(here, there)
-    return UndefinedMap(
-        f"element {missing} of {source} lies in padding of {target}, "
-        f"and element {other} of that in padding of the other"
-    )
+    here = f"element {missing} of {source} lies in padding of {target}"
+    return UndefinedMap(f"{here}, and element {other} of that in padding of the other")
 
 
 def _obstacle(source: Shape, target: Shape) -> str:
@@ -269,12 +267,10 @@ def decompose_bitcast(source: Shape, target: Shape) -> tuple[Step, ...]:
     found = bitcast_map(source, target)
     if isinstance(found, UndefinedMap):
         raise ShapeError(f"there is no bitcast: {found.reason}")
-    widths = source.element_size_in_bits, target.element_size_in_bits
-    if widths[0] != widths[1]:
-        raise ShapeError(
-            f"elements of {widths[0]} bits become elements of {widths[1]} bits; "
-            "expected a bitcast that keeps their width, to decompose it"
-        )
+    before, after = source.element_size_in_bits, target.element_size_in_bits
+    if before != after:
+        expected = "expected a bitcast that keeps their width, to decompose it"
+        raise ShapeError(f"elements of {before} bits become elements of {after} bits; {expected}")
     index = maps.dims_of(source.dimensions)
     for steps in _without_tiles(source, target):
         if keeps_offsets(source, target, maps.forward(steps, index)):

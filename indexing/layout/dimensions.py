@@ -29,10 +29,8 @@ def reorder_dimensions(shape: AnyShape, permutation: Sequence[int]) -> AnyShape:
     check_integers(permutation, "reorder_dimensions: permutation")
     check_shapes("reorder_dimensions", shape=shape)
     if sorted(permutation) != list(range(shape.rank)):
-        raise ShapeError(
-            f"reorder_dimensions: {tuple(permutation)} is no permutation "
-            f"of the dimensions of {shape}"
-        )
+        found = f"{tuple(permutation)} is no permutation of the dimensions of {shape}"
+        raise ShapeError(f"reorder_dimensions: {found}")
     return _listed(shape, tuple(permutation))
 
 
@@ -126,10 +124,8 @@ def common_blocks(
     _check_sizes("common_blocks", sizes_before, sizes)
     counts = prod(sizes_before), prod(sizes)
     if counts[0] != counts[1]:
-        raise ShapeError(
-            f"a reshape keeps the number of elements, but {tuple(sizes_before)} has {counts[0]}, "
-            f"and {tuple(sizes)} {counts[1]}"
-        )
+        found = f"{tuple(sizes_before)} has {counts[0]}, and {tuple(sizes)} {counts[1]}"
+        raise ShapeError(f"a reshape keeps the number of elements, but {found}")
     start, other = 0, 0
     while start < len(sizes_before) or other < len(sizes):
         width, other_width = _first_block(sizes_before[start:], sizes[other:])

@@ -374,10 +374,8 @@ class Layout:
 
     def _check_levels(self, rank: int) -> None:
         if self.dim_level_types and len(self.dim_level_types) != rank:
-            levels = len(self.dim_level_types)
-            raise ShapeError(
-                f"the shape has {rank} dimensions, but the layout {self} has {levels} level types"
-            )
+            found = f"the layout {self} has {len(self.dim_level_types)} level types"
+            raise ShapeError(f"the shape has {rank} dimensions, but {found}")
         dense = {level for level in self.dim_level_types if level.kind is LevelKind.DENSE}
         if dense - {LevelType()}:
             raise ShapeError(f"the layout {self} has a dense dimension out of order or not unique")
@@ -529,10 +527,8 @@ class ArrayShape:
             if size < 0 and size != UNBOUNDED_SIZE:
                 raise ShapeError(f"dimension {size} is negative")
         if self.dynamic_dimensions and len(self.dynamic_dimensions) != self.rank:
-            flags = len(self.dynamic_dimensions)
-            raise ShapeError(
-                f"the shape has {self.rank} dimensions, but {flags} flags for dynamic dimensions"
-            )
+            flags = f"{len(self.dynamic_dimensions)} flags for dynamic dimensions"
+            raise ShapeError(f"the shape has {self.rank} dimensions, but {flags}")
 
     def _complete_layout(self) -> None:
         if self.layout is None:

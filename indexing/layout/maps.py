@@ -405,10 +405,8 @@ def _layout_in_one_memory(shape: ArrayShape) -> Layout:
     if layout.is_sparse:
         raise ShapeError(f"{shape}: the layout is sparse; expected a dense one, to tell offsets")
     if layout.split_configs:
-        raise ShapeError(
-            f"{shape}: the array lies in several memories; expected one of its pieces, "
-            "to tell offsets"
-        )
+        expected = "expected one of its pieces, to tell offsets"
+        raise ShapeError(f"{shape}: the array lies in several memories; {expected}")
     return layout
 
 

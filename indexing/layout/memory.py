@@ -260,7 +260,6 @@ def _parts(size: int, cuts: tuple[int, ...], axis: int, shape: ArrayShape) -> li
         return [(0, size)]
     ends = (0, *cuts, size)
     if any(start > stop for start, stop in pairwise(ends)):
-        raise ShapeError(
-            f"{shape}: dimension {axis} is split at {cuts}; expected rising positions up to {size}"
-        )
+        expected = f"expected rising positions up to {size}"
+        raise ShapeError(f"{shape}: dimension {axis} is split at {cuts}; {expected}")
     return [(start, stop - start) for start, stop in pairwise(ends)]

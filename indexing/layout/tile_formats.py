@@ -212,10 +212,8 @@ class PaddedLayout:
         rank = len(self.minor_to_major)
         Layout(self.minor_to_major).check_fits(rank)
         if self.padded_dimensions and len(self.padded_dimensions) != rank:
-            raise ShapeError(
-                f"padded_dimensions has {len(self.padded_dimensions)} entries; "
-                f"expected {rank}, one for each dimension"
-            )
+            entries = f"padded_dimensions has {len(self.padded_dimensions)} entries"
+            raise ShapeError(f"{entries}; expected {rank}, one for each dimension")
 
     @classmethod
     def parse(cls, text: str) -> PaddedLayout:
@@ -246,10 +244,8 @@ class PaddedLayout:
         widths = self.padded_dimensions
         for axis, (size, width) in enumerate(zip(shape.dimensions, widths, strict=bool(widths))):
             if size > width:
-                raise ShapeError(
-                    f"dimension {axis} has size {size} and is padded to {width}; "
-                    f"expected a size up to {width}"
-                )
+                padded = f"dimension {axis} has size {size} and is padded to {width}"
+                raise ShapeError(f"{padded}; expected a size up to {width}")
         tile = tuple(max(widths[axis], 1) for axis in self.minor_to_major[::-1]) if widths else ()
         return shape.with_layout(Layout(self.minor_to_major, tiles=(tile,) if tile else ()))
 

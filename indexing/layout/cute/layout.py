@@ -429,9 +429,8 @@ def _strided(layout: CuteLayout, size: int, stride: int) -> list[Leaf]:
 
 
 def _indivisible(layout: CuteLayout, size: int, stride: int, what: str) -> ShapeError:
-    return ShapeError(
-        f"composition: {layout} o {size}:{stride}: of {what} neither divides the other"
-    )
+    where = f"composition: {layout} o {size}:{stride}"
+    return ShapeError(f"{where}: of {what} neither divides the other")
 
 
 def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:

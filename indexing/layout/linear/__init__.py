@@ -248,10 +248,8 @@ class SharedAccess(Displayed):
         return self.wavefronts - self.ideal_wavefronts
 
     def __str__(self) -> str:
-        return (
-            f"{self.vector_width} elements at once, {self.wavefronts} wavefronts, "
-            f"{self.bank_conflicts} of them for bank conflicts"
-        )
+        conflicts = f"{self.bank_conflicts} of them for bank conflicts"
+        return f"{self.vector_width} elements at once, {self.wavefronts} wavefronts, {conflicts}"
 
 
 def shared_access(
