@@ -327,11 +327,6 @@ class Elimination:
         return number, used
 
 
-def rank(matrix: Matrix) -> int:
-    """The number of independent columns."""
-    return Elimination(matrix).rank
-
-
 def right_inverse(matrix: Matrix, size: int) -> tuple[int, ...] | None:
     """A number with this image for each of ``size`` bits; ``None`` if some bit has none.
 

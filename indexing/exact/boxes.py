@@ -130,11 +130,8 @@ def strided(lower: int | None, upper: int | None, step: int) -> StridedInterval:
 def box_set(box: Box, context: islpy.Context) -> islpy.Set:
     """The points of a box as isl's set."""
     names = [f"d{position}" for position in range(len(box))]
-    space = Space(
-        {name: interval.bounds for name, interval in zip(names, box, strict=True)}, context
-    )
-    rows = (interval.constraints(name) for name, interval in zip(names, box, strict=True))
-    return space.domain([*chain.from_iterable(rows)])
+    space = Space(dict(zip(names, (interval.bounds for interval in box), strict=True)), context)
+    return space.domain([*chain.from_iterable(map(StridedInterval.constraints, box, names))])
 
 
 MAX_BOXES: Final = 16

@@ -28,7 +28,6 @@ from indexing.transform.substitute import part_over
 from simplifier import exact, forms
 from simplifier.errors import listed, quoted
 from simplifier.exact import ATTEMPT, BUDGET, Budget, BudgetError, NotQuasiAffineError
-from simplifier.exact import number as isl_number
 from simplifier.forms import MAX_INT64, Interval, np
 from simplifier.tools.graphs import united
 
@@ -535,7 +534,7 @@ def _level_sets(sizes: islpy.PwAff) -> dict[int, islpy.Set] | None:
         return None
     context = sizes.get_ctx()
     return {
-        value: sizes.add_constant_val(isl_number(-value, context)).zero_set()
+        value: sizes.add_constant_val(exact.number(-value, context)).zero_set()
         for value in range(first, last + 1)
     }
 
@@ -561,11 +560,10 @@ def _sizes_of_lines(lines: islpy.Map) -> islpy.PwAff | None:
     beyond = lines.apply_range(next_).subtract(lines)
     if not beyond.is_subset(lines.lexmax().apply_range(next_)):
         return None
-    last, first = (
-        found.get_pw_aff(0) for found in (lines.lexmax_pw_multi_aff(), lines.lexmin_pw_multi_aff())
-    )
+    first = lines.lexmin_pw_multi_aff().get_pw_aff(0)
+    last = lines.lexmax_pw_multi_aff().get_pw_aff(0)
     steps = last.sub(first).scale_down_val(step).floor()
-    return steps.add_constant_val(isl_number(1, lines.get_ctx()))
+    return steps.add_constant_val(exact.number(1, lines.get_ctx()))
 
 
 def _shift(lines: islpy.Map, by: islpy.Val) -> islpy.Map:

@@ -92,9 +92,7 @@ class IndexSet(Displayed):
     ) -> None:
         check_type(hull, Domain, "IndexSet: hull", "a Domain; see IndexSet.box and parse")
         check_type(pieces, Iterable, "IndexSet: pieces", "Domains")
-        given = (
-            None if boxes is None else tuple(box for box in boxes if box_algebra.box_size(box) != 0)
-        )
+        given = boxes and tuple(box for box in boxes if box_algebra.box_size(box) != 0)
         self._names, self._boxes, self._points = SetNames.of(hull), given, None
         self._reading, self._is_by_hand = Reading(hull, tuple(pieces), given), True
 
@@ -863,9 +861,7 @@ def _order(piece: Domain) -> tuple[object, ...]:
 
 def _piece_of_box(box: Box, hull: Domain) -> Domain:
     """The domain of the points of a box."""
-    rows = (
-        interval.constraints(axis) for axis, interval in zip(hull.identifiers, box, strict=True)
-    )
+    rows = map(StridedInterval.constraints, box, hull.identifiers)
     return hull.constrained(chain.from_iterable(rows))
 
 

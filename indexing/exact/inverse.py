@@ -32,7 +32,6 @@ from typing import Final, NamedTuple
 
 from indexing.domain import Constraint, Domain, distinctly_named, substituted_constraints
 from indexing.exact import bits
-from indexing.exact.bits import InputBits, Rows
 from indexing.exact.few_points import elements
 from indexing.exact.isl import check_quasi_affine
 from indexing.exact.symbolic import symbolic_inverse
@@ -760,7 +759,7 @@ def inverse_of_bits(simplest: RelationT) -> RelationT | None:
         return None
     inputs = bits.input_bits(sizes)
     read = [bits.read_rows(form, inputs) for form in simplest.forms]
-    known: list[Rows] = [rows for rows in read if rows is not None]
+    known: list[bits.Rows] = [rows for rows in read if rows is not None]
     if len(known) < len(read):
         known = _rows_of_points(simplest, inputs)
     counts = list(map(len, known))
@@ -775,12 +774,12 @@ def inverse_of_bits(simplest: RelationT) -> RelationT | None:
     return simplest.derived(results, Domain.of(Variable.of_size(1 << count) for count in counts))
 
 
-def _rows_of_points(simplest: Relation, inputs: Iterable[InputBits]) -> list[Rows]:
+def _rows_of_points(simplest: Relation, inputs: Iterable[bits.InputBits]) -> list[bits.Rows]:
     """The rows of results that are linear in bits at each of few points; none of other results."""
     place = forms.weighted_sum([(1 << digits.first, digits.variable) for digits in inputs])
     table = elements(simplest, (place, *simplest.forms), MAX_POINTS_READ)
     columns_of_values: list[list[int]] = [] if table is None else table.T[1:].tolist()
-    found: list[Rows] = []
+    found: list[bits.Rows] = []
     for values in columns_of_values:
         if min(values) < 0 or any(
             value != (values[at & (at - 1)] ^ values[at & -at] if at else 0)

@@ -325,8 +325,7 @@ def readable(name: str | None) -> str:
 
 def shown(value: object) -> str:
     """A value for a message, on one line."""
-    text = f"{type(value).__name__} {value}"
-    return beginning_of(text, _MAX_SHOWN)
+    return beginning_of(f"{type(value).__name__} {value}", _MAX_SHOWN)
 
 
 def check_isl_text(text: str) -> None:

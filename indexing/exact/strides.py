@@ -14,7 +14,6 @@ from typing import Final, Generic, TypeVar
 
 from indexing.domain import substituted_constraints
 from indexing.exact import few_points
-from indexing.exact.few_points import Rows
 from indexing.exact.questions import ExactRelation
 from indexing.relation import check_without_parameters
 from indexing.simplify import result_bounds, scope_with_facts, simplified_in
@@ -138,9 +137,8 @@ def _of_each(
 ) -> tuple[ByVariable[T], ...]:
     """The answers for each result and each variable with a position."""
     domain = relation.domain
-    names, identifiers = (
-        tuple(chain(*domain.by_role(each))) for each in (domain.names, domain.identifiers)
-    )
+    names = tuple(chain(*domain.by_role(domain.names)))
+    identifiers = tuple(chain(*domain.by_role(domain.identifiers)))
     return tuple(
         ByVariable(names, tuple(answer(form, name) for name in identifiers))
         for form in relation.forms
@@ -366,7 +364,7 @@ def _first_value(relation: ExactRelation, budget: Budget) -> tuple[int] | None:
     return None if found is None else (found[3][0],)
 
 
-def _listed(relation: ExactRelation) -> Rows | None:
+def _listed(relation: ExactRelation) -> few_points.Rows | None:
     """All values where there are few points, or where isl cannot tell them."""
     if few_points.has_few_points(relation, _MAX_LISTED) or not _is_quasi_affine(relation):
         return few_points.elements(relation, relation.forms)

@@ -16,7 +16,6 @@ from indexing.transform.substitute import arranged
 from indexing.variable import PARAMETER, Variable, parameter_identifier
 from simplifier import forms
 from simplifier.forms import EVERYTHING, Atom, AtomKind, Form, Interval, Scope
-from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import united
 from simplifier.tools.late import sympy
 
@@ -50,7 +49,7 @@ def symbolic_count(pieces: Iterable[Domain], parameters: Sequence[Variable]) -> 
         if not simplest.is_known_empty:
             total += _Groups(parameters, simplest.domain).number()
     names = {parameter_identifier(each.name): forms.variable(each.name) for each in parameters}
-    (named,) = forms.substitute((simplified_form(_scope(parameters), total),), names)
+    (named,) = forms.substitute((forms.simplified(_scope(parameters), total),), names)
     return named.constant if named.is_constant else forms.to_sympy(named)
 
 
@@ -110,9 +109,9 @@ class _Groups:
             if not least:
                 whole = forms.select(forms.nonnegative(one.size), whole, forms.ZERO)
         holds = [each for limit in one.conditions for each in conditions_of(*limit)]
-        whole = simplified_form(within, whole)
+        whole = forms.simplified(within, whole)
         guarded = forms.select(forms.conjunction(holds), whole, forms.ZERO)
-        return simplified_form(self._known((), ()), guarded)
+        return forms.simplified(self._known((), ()), guarded)
 
     def _shown(self, name: str, group: Sequence[str]) -> str:
         """The name of a variable; those of its group if it is a quotient."""

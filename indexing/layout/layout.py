@@ -270,19 +270,18 @@ class Layout:
     dynamic_shape_metadata_prefix_bytes: int = 0
 
     def __post_init__(self) -> None:
-        check_integers(self.minor_to_major, "Layout: minor_to_major")
+        order = self.minor_to_major
+        check_integers(order, "Layout: minor_to_major")
         check_type(self.tiles, Collection, "Layout: tiles", "a tuple of tiles")
         for tile in self.tiles:
             check_integers(tile, "Layout: a tile")
         if any(-1 in tile for tile in self.tiles):
             tiles = tuple(tuple(map(_combined, tile)) for tile in self.tiles)
             object.__setattr__(self, "tiles", tiles)
-        if any(dimension < 0 for dimension in self.minor_to_major):
-            message = f"minor_to_major {_braces(self.minor_to_major)} has a negative dimension"
-            raise ShapeError(message)
-        if len(set(self.minor_to_major)) != len(self.minor_to_major):
-            message = f"minor_to_major {_braces(self.minor_to_major)} lists a dimension twice"
-            raise ShapeError(message)
+        if any(dimension < 0 for dimension in order):
+            raise ShapeError(f"minor_to_major {{{_list(order)}}} has a negative dimension")
+        if len(set(order)) != len(order):
+            raise ShapeError(f"minor_to_major {{{_list(order)}}} lists a dimension twice")
         for name, smallest in _SMALLEST.items():
             check_type(getattr(self, name), INTEGER, f"Layout: {name}", "an integer")
             if getattr(self, name) < smallest:
@@ -418,10 +417,6 @@ _MEMORY_SPACES = {0: "high-bandwidth memory (HBM)", 1: "on-chip memory (VMEM)", 
 
 def _list(values: Sequence[object]) -> str:
     return ",".join(map(str, values))
-
-
-def _braces(values: Sequence[object]) -> str:
-    return f"{{{_list(values)}}}"
 
 
 def _parenthesised(value: object) -> str:

@@ -145,6 +145,11 @@ class Transpose(Step):
 class _Resize(Step):
     """Every element keeps its index, while dimensions change at their high end."""
 
+    @property
+    def inverse(self) -> Pad | Crop:
+        """The step that drops the padding, or adds as many elements as were dropped."""
+        return (Crop if isinstance(self, Pad) else Pad)(self.sizes, self.sizes_before)
+
     def limits(self, index: Index) -> Iterator[Limit]:
         """Limits that hold for the index of an element, and not for padding."""
         for value, before, after in zip(index, self.sizes_before, self.sizes, strict=True):
@@ -164,20 +169,10 @@ class _Resize(Step):
 class Pad(_Resize):
     """Dimensions grow at their high end, by elements without a meaning."""
 
-    @property
-    def inverse(self) -> Crop:
-        """The step that drops the padding."""
-        return Crop(self.sizes, self.sizes_before)
-
 
 @dataclass(frozen=True, slots=True)
 class Crop(_Resize):
     """Dimensions lose the elements at their high end; in a bitcast, these have no meaning."""
-
-    @property
-    def inverse(self) -> Pad:
-        """The step that adds as many elements."""
-        return Pad(self.sizes, self.sizes_before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -338,9 +338,7 @@ class _ShapeReader(ScanningLexer):
         self.expect("[")
         sizes = () if self.accept("]") else self.one_or_more(self.size, "]")
         has_layout = self.text == "{" and _IN_LAYOUT.match(self.source, self.stop)
-        dimensions, flags = (
-            (tuple(column) for column in zip(*sizes, strict=True)) if sizes else ((), ())
-        )
+        dimensions, flags = zip(*sizes, strict=True) if sizes else ((), ())
         return Shape(element_type, dimensions, self.layout() if has_layout else None, flags)
 
     def size(self) -> tuple[int, bool]:

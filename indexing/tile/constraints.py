@@ -190,9 +190,8 @@ class TileConstraints:
                 for form, interval in conjunction
                 if (value := self._values([form], sizes)[0]) not in interval
             }
-            found = ", and ".join(
-                f"{forms.format_form(form)} is {value}" for form, value in failing.items()
-            )
+            texts = [f"{forms.format_form(form)} is {value}" for form, value in failing.items()]
+            found = ", and ".join(texts)
             text = str(TileConstraints((clause,)))
             return f"{found}; expected {text}" if found else text
         return None
@@ -345,9 +344,8 @@ def _conjunction(limits: Iterable[Constraint]) -> Conjunction | None:
 
 def _clause(conjunctions: Iterable[Iterable[Constraint]]) -> Clause:
     """The conjunctions without those that another one follows from, sorted by their texts."""
-    found = dict.fromkeys(
-        one for conjunction in conjunctions if (one := _conjunction(conjunction)) is not None
-    )
+    normal = map(_conjunction, conjunctions)
+    found = dict.fromkeys(one for one in normal if one is not None)
     if () in found:
         return ((),)
     kept: dict[Form, list[Conjunction]] = {}
@@ -561,9 +559,7 @@ def read_axes(
         tiles = None if end is None else forms.ceildiv(end.plus_constant(1 - origin), count)
         grid.append(tiles)
         begin = forms.product((forms.variable(f"t{number}"), count)).plus_constant(origin)
-        axes[name] = TileAxis(
-            name, begin, count, origin, extent, ends[name].lower, ends[name].upper
-        )
+        axes[name] = TileAxis(name, begin, count, origin, extent, *ends[name])
     for number, variable in enumerate(domain.ranges):
         name = f"s{number}"
         axes[name] = _range_axis(name, domain, variable.bounds, ends[name])

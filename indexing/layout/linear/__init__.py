@@ -160,9 +160,8 @@ def conversion(source: LinearLayout, destination: LinearLayout) -> LayoutConvers
             raise ShapeError(f"conversion: {message}; shared_access is for shared memory")
     if not source.is_surjective:
         raise ShapeError("conversion: the source has no place for some elements")
-    return LayoutConversion(
-        places, _moves(source.with_out_dims([*destination.out_dims]), destination)
-    )
+    aligned = source.with_out_dims([*destination.out_dims])
+    return LayoutConversion(places, _moves(aligned, destination))
 
 
 _LEVELS = (REGISTER, LANE, WARP, BLOCK)

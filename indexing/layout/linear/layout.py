@@ -15,7 +15,6 @@ from typing import TypeAlias
 from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
 from indexing.exact import bits
-from indexing.exact.bits import InputBits, Rows
 from indexing.exact.inverse import bits_of_dims
 from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
@@ -187,12 +186,12 @@ class LinearLayout(Displayed):
     @property
     def is_surjective(self) -> bool:
         """Whether each element is somewhere."""
-        return bits.rank(self.matrix) == sum(self.out_bits.values())
+        return bits.Elimination(self.matrix).rank == sum(self.out_bits.values())
 
     @property
     def is_injective(self) -> bool:
         """Whether no element is at two places."""
-        return bits.rank(self.matrix) == sum(self.in_bits.values())
+        return bits.Elimination(self.matrix).rank == sum(self.in_bits.values())
 
     @property
     def is_invertible(self) -> bool:
@@ -317,9 +316,8 @@ class LinearLayout(Displayed):
         outs = f"[{', '.join(f'{name} (size {size})' for name, size in self._sizes)}]"
         if not self._bases:
             return f"(empty layout{f' with out-dims {outs}' * bool(self._sizes)})"
-        return "\n".join(
-            [*map(_lines, *zip(*self._bases, strict=True)), f"where out dims are: {outs}"]
-        )
+        lines = map(_lines, *zip(*self._bases, strict=True))
+        return "\n".join([*lines, f"where out dims are: {outs}"])
 
 
 def _lines(name: str, vectors: Sequence[Basis]) -> str:
@@ -571,7 +569,7 @@ def from_map(indexing_map: IndexingMap, out_dims: Sequence[str] = ()) -> LinearL
     return LinearLayout.of_matrix(columns, in_bits, out_bits)
 
 
-def _rows(indexing_map: IndexingMap, form: Form, inputs: Sequence[InputBits]) -> Rows:
+def _rows(indexing_map: IndexingMap, form: Form, inputs: Sequence[bits.InputBits]) -> bits.Rows:
     rows = bits.read_rows(form, inputs)
     if rows is None:
         named = indexing_map.domain.named(form)
