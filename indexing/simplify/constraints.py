@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import gcd, lcm
-from typing import Final, NamedTuple, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing.domain import Constraint, Domain, bare, substituted_constraints
 from indexing.variable import PARAMETER, Variable, has_parameters
@@ -177,14 +177,11 @@ def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:
             continue
         lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
         rest = fact.form.without(atom).times(factor)
-        sides: list[_Limited] = []
-        if lower != NEGATIVE_INFINITY:
-            least = forms.product((rest - cast("int", lower), divisor))
-            sides.append((scope.canonical(dividend + least), (0, INFINITY)))
-        if upper != INFINITY:
-            most = forms.product((rest - cast("int", upper) - 1, divisor))
-            sides.append((scope.canonical(dividend + most), (NEGATIVE_INFINITY, -1)))
-        return sides
+        return [
+            (scope.canonical(dividend + forms.product((rest - end, divisor))), side)
+            for end, side in ((lower, (0, INFINITY)), (upper + 1, (NEGATIVE_INFINITY, -1)))
+            if isinstance(end, int)
+        ]
     return []
 
 
@@ -305,10 +302,9 @@ class PreservedVariables(NamedTuple):
 
     def hidden(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
         """Constraints with the terms in place of the variables."""
-        constraints = tuple(constraints)
-        return (
-            tuple(substituted_constraints(constraints, self.terms)) if self.terms else constraints
-        )
+        if not self.terms:
+            return tuple(constraints)
+        return tuple(substituted_constraints(constraints, self.terms))
 
     def shown(self, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
         """Constraints with the variables in place of the terms."""
@@ -537,7 +533,8 @@ def _by_chinese_remainders(one: Residues, other: Residues) -> list[Residues] | N
     ``A`` need not be the same form, only the same modulo ``b`` here, and modulo ``c`` there.
     """
     common, modulus = gcd(one.modulus, other.modulus), lcm(one.modulus, other.modulus)
-    are_alike = one.form.terms.keys() == other.form.terms.keys()
+    ours, theirs = one.form.terms, other.form.terms
+    are_alike = ours.keys() == theirs.keys()
     if not (are_alike or common > 1) or not _are_congruent(one.form, other.form, common):
         return None
     if (one.first - other.first) % common:
@@ -549,10 +546,7 @@ def _by_chinese_remainders(one: Residues, other: Residues) -> list[Residues] | N
     def meet(here: int, there: int) -> int:
         return here + (there - here) // common * inverse * one.modulus
 
-    terms = {
-        atom: meet(one.form.terms.get(atom, 0), other.form.terms.get(atom, 0))
-        for atom in (one.form.terms | other.form.terms)
-    }
+    terms = {atom: meet(ours.get(atom, 0), theirs.get(atom, 0)) for atom in ours | theirs}
     form = _symmetric(Form(0, forms.in_order(terms)), modulus)
     both = Residues(form, modulus, meet(one.first, other.first) % modulus, 1).scaled()
     return [both] if both.cost < one.cost + other.cost else None

@@ -74,9 +74,7 @@ def _simplified_forms(
     """Each form simplified under the constraints that matter to it."""
     groups = connected(preserved.hidden(domain.constraints)) if domain.constraints else ()
     for form in map(preserved.form_hidden, forms):
-        relevant = [
-            constraint for group in groups if may_simplify(group, form) for constraint in group
-        ]
+        relevant = [pair for group in groups if may_simplify(group, form) for pair in group]
         if not relevant and is_smallest_in_box(domain, form):
             yield form  # as most results of a program, without a scope for their bounds
         elif preserved.facts or domain.parameters:

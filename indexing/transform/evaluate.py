@@ -182,10 +182,8 @@ def numbered(columns: Iterable[Value], box: Iterable[Interval]) -> Value:
 
 def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
     """The rows of a table, from its columns; a column of equal values may be one integer."""
-    listed = [
-        [column] * count if isinstance(column, int) else column.tolist() for column in columns
-    ]
-    return zip(*listed, strict=True) if listed else repeat((), count)
+    lists = [[column] * count if isinstance(column, int) else column.tolist() for column in columns]
+    return zip(*lists, strict=True) if lists else repeat((), count)
 
 
 def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:

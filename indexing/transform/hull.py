@@ -39,32 +39,26 @@ def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) ->
     columns = zip(*(each.forms for each in maps), strict=True)
     bounds = map(_union, zip(*map(_bounds, maps), strict=True))
     known = limits or [EVERYTHING] * len(maps[0].forms)
-    rows = zip(columns, bounds, known, strict=True)
-    results, free = _with_free_ranges(
-        (
-            first if all(form == first for form in others) else within.intersect(limit)
-            for (first, *others), within, limit in rows
-        ),
-        len(shared.ranges),
+    chosen = (
+        first if all(form == first for form in others) else within.intersect(limit)
+        for (first, *others), within, limit in zip(columns, bounds, known, strict=True)
     )
-    ranges = (*shared.ranges, *free)
-    domain = replace(shared, ranges=ranges)
-    return simplified(maps[0].derived(results, domain))
+    results, ranges = _with_free_ranges(chosen, shared.ranges)
+    return simplified(maps[0].derived(results, replace(shared, ranges=ranges)))
 
 
 def _with_free_ranges(
-    results: Iterable[Form | Interval], count: int
-) -> tuple[list[Form], list[Variable]]:
-    """The results with a new range for each interval, and these ranges; ``count`` are there."""
+    results: Iterable[Form | Interval], ranges: tuple[Variable, ...]
+) -> tuple[list[Form], tuple[Variable, ...]]:
+    """The results with a range for each interval, which comes after those that are there."""
     found: list[Form] = []
-    free: list[Variable] = []
     for result in results:
         if isinstance(result, Interval):
-            found.append(forms.variable(f"s{count + len(free)}"))
-            free.append(Variable(result))
+            found.append(forms.variable(f"s{len(ranges)}"))
+            ranges += (Variable(result),)
         else:
             found.append(result)
-    return found, free
+    return found, ranges
 
 
 def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Interval]) -> RelationT:
@@ -84,17 +78,14 @@ def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Inte
     of_dims = [form if _is_of_dims(form) else forms.ZERO for form in indexing_map.forms]
     everywhere = _bounds(indexing_map.derived(of_dims, Domain(begin, parameters=parameters)))
     rows = zip(indexing_map.forms, everywhere, _bounds(indexing_map), limits, strict=True)
-    results, free = _with_free_ranges(
-        (
-            form
-            if _is_of_dims(form) and limit.contains(values)
-            else (own if limit.size is None else limit)
-            for form, values, own, limit in rows
-        ),
-        0,
+    chosen = (
+        form
+        if _is_of_dims(form) and limit.contains(values)
+        else (own if limit.size is None else limit)
+        for form, values, own, limit in rows
     )
-    held = Domain(begin, tuple(free), parameters=parameters)
-    return simplified(indexing_map.derived(results, held))
+    results, free = _with_free_ranges(chosen, ())
+    return simplified(indexing_map.derived(results, Domain(begin, free, parameters=parameters)))
 
 
 def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) -> RelationT:
@@ -109,11 +100,9 @@ def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) ->
     """
     domain = indexing_map.domain
     rows = zip(indexing_map.forms, limits, strict=True)
-    results, free = _with_free_ranges(
-        (form if terms_in(form) <= most else limit for form, limit in rows), len(domain.ranges)
-    )
+    chosen = (form if terms_in(form) <= most else limit for form, limit in rows)
+    results, ranges = _with_free_ranges(chosen, domain.ranges)
     constraints = tuple(pair for pair in domain.constraints if terms_in(pair[0]) <= most)
-    ranges = (*domain.ranges, *free)
     shorter = replace(domain, ranges=ranges, constraints=constraints)
     return indexing_map.derived(results, shorter)
 
@@ -127,12 +116,8 @@ def _shared_domain(domains: Sequence[Domain]) -> Domain:
         _shared_variables(runtime),
         parameters=_shared_parameters([each.parameters for each in domains]),
     )
-    constraints = (
-        (form, interval)
-        for form, interval in _shared_constraints([each.constraints for each in domains])
-        if plain.bounds.keys() >= {*forms.variables_of([form])}
-    )
-    return plain.constrained(constraints)
+    known, shared = plain.bounds.keys(), _shared_constraints([each.constraints for each in domains])
+    return plain.constrained(pair for pair in shared if known >= {*forms.variables_of(pair[:1])})
 
 
 def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ...]:

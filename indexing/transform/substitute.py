@@ -142,14 +142,10 @@ def rename(indexing_map: RelationT, names: Mapping[str, str | None]) -> Relation
     check_parameters(parameters, "rename")
     called = Domain.of(*domain.by_role(renamed), parameters=parameters)
     called.check("rename")
-    moved = {
-        old: forms.variable(parameter_identifier(new.name))
-        for old, new in zip(domain.parameter_identifiers, parameters, strict=True)
-        if old in given
-    }
-    if moved:
-        return over_domain(indexing_map, called, moved)
-    return indexing_map.derived(indexing_map.forms, replace(called, constraints=domain.constraints))
+    identifiers = [parameter_identifier(parameter.name) for parameter in parameters]
+    pairs = zip(domain.parameter_identifiers, identifiers, strict=True)
+    moved = {old: forms.variable(new) for old, new in pairs if old != new}
+    return over_domain(indexing_map, called, moved)
 
 
 # Expressions for variables.
@@ -453,9 +449,7 @@ def _unused(
     if not free or not domain.constraints:
         return frozenset(free)
     groups = [set(forms.variables_of((form,))) for form, _ in domain.constraints]
-    while bound := {
-        identifier for group in groups if not group <= free for identifier in group & free
-    }:
+    while bound := {name for group in groups if not group <= free for name in group & free}:
         free -= bound
     for group in graphs.united(group for group in groups if group <= free):
         has_values = _has_point(_restricted(domain, group))
@@ -486,11 +480,8 @@ def _has_point(domain: Domain) -> bool | None:
 def _without(indexing_map: RelationT, gone: Collection[str]) -> RelationT:
     """The map without some of its variables with positions, which nothing uses."""
     domain = indexing_map.domain
-    roles = (
-        [identifier for identifier in role if identifier not in gone]
-        for role in domain.by_role(domain.identifiers)
-    )
-    return arranged(indexing_map, *roles)
+    every = domain.by_role(domain.identifiers)
+    return arranged(indexing_map, *([name for name in role if name not in gone] for role in every))
 
 
 # Symbols that take only every n-th value count these instead: fewer values, no remainders.
@@ -543,10 +534,8 @@ def _variable(residues: Residues) -> str:
 def _counting(indexing_map: RelationT, steps: Mapping[str, Residues]) -> RelationT:
     """The map with some variables that count their steps."""
     domain = indexing_map.domain
-    values = {
-        identifier: forms.variable(identifier).times(step.modulus).plus_constant(step.first)
-        for identifier, step in steps.items()
-    }
+    pairs = steps.items()
+    values = {name: forms.variable(name) * step.modulus + step.first for name, step in pairs}
     limits = {name: bare((value, domain.bounds[name]))[1] for name, value in values.items()}
     return over_domain(indexing_map, domain.with_bounds(limits), values)
 
