@@ -29,7 +29,7 @@ from indexing.simplify import result_bounds
 from indexing.transform.evaluate import points
 from indexing.validation import ByName, read_names
 from simplifier.errors import INTEGER, check_integers, check_type, quoted
-from simplifier.forms import Interval, variable
+from simplifier.forms import Interval
 
 Choice: TypeAlias = "int | range | Interval"
 """A value of a variable, or values side by side."""
@@ -127,16 +127,11 @@ class ElementGrid:
 
     def panel(self, most: int) -> Panel:
         """The planes below the title; ``most`` is the count of the brightest element."""
-        rows, columns = self.rows_and_columns
-        planes = [
-            (self.plane_title(plane), self._cells(plane, most))
-            for plane in self.planes
-            if prod(self.sizes)
-        ]
-        grid = Grid(rows, columns, planes)
-        heading = svg.below(
-            [svg.paragraphs([self.title], "shape"), svg.paragraphs([self.summary], "label")], 4
-        )
+        shown = self.planes if prod(self.sizes) else ()
+        planes = [(self.plane_title(each), self._cells(each, most)) for each in shown]
+        grid = Grid(*self.rows_and_columns, planes)
+        lines = ((self.title, "shape"), (self.summary, "label"))
+        heading = svg.below([svg.paragraphs([line], class_) for line, class_ in lines], 4)
         cells = grid.panel(grid.width(_HEIGHT, 6, "label"), _HEIGHT)
         return svg.below([heading, cells] if planes else [heading], GAP / 2)
 
@@ -154,10 +149,8 @@ class ElementGrid:
         if self.is_chosen:
             return Cell("chosen")
         level = level_of(count, most)
-        written = str(count) if most > 1 else ""
-        return Cell(
-            f"heat{level}", written, "on-dark" if level > LEVELS - _DARK_LEVELS else "on-light"
-        )
+        label_class = "on-dark" if level > LEVELS - _DARK_LEVELS else "on-light"
+        return Cell(f"heat{level}", str(count) if most > 1 else "", label_class)
 
     @property
     def notes(self) -> Iterator[str]:
@@ -168,8 +161,7 @@ class ElementGrid:
         if len(self.planes) < lit:
             yield f"{self.title}: {len(self.planes)} of {lit:,} planes with lit elements are shown."
         here = sum(len(self._lit.get(each, ())) for each in self._lit_planes)
-        elsewhere = len(self.counts) - here
-        if elsewhere:
+        if elsewhere := len(self.counts) - here:
             yield f"{self.title}: {elsewhere:,} lit elements lie in other planes."
 
     @cached_property
@@ -188,9 +180,8 @@ class ElementGrid:
         """Number of touches of the elements of each plane, by their rows and columns."""
         found: dict[Position, dict[Position, int]] = {}
         for index, count in self.counts.items():
-            plane, place = (
-                tuple(index[number] for number in numbers) for numbers in (self._others, self._axes)
-            )
+            plane = tuple(index[number] for number in self._others)
+            place = tuple(index[number] for number in self._axes)
             found.setdefault(plane, {})[place] = count
         return found
 
@@ -398,15 +389,12 @@ def _chosen(domain: Domain, at: Choices) -> tuple[Domain, str]:
     choices = dict(_by_name(domain, at))
     for each, name in zip(domain.runtime, domain.by_role(domain.names)[2], strict=True):
         choices.setdefault(name, Interval(each.bounds.lower, each.bounds.lower))
-    narrowed = domain.constrained(
-        (variable(domain.identifier_of(name, "picture")), interval)
-        for name, interval in choices.items()
-    )
+    limits = [(domain.by_name[name], interval) for name, interval in choices.items()]
     words = ", ".join(
         f"{name} = {interval.lower}" if interval.is_point else f"{name} in {interval}"
         for name, interval in choices.items()
     )
-    return narrowed, f" at {words}" if words else ""
+    return domain.constrained(limits), f" at {words}" if words else ""
 
 
 def _by_name(domain: Domain, at: Choices) -> Iterator[tuple[str, Interval]]:
