@@ -165,10 +165,7 @@ class Domain:
     @cached_property
     def bounds(self) -> dict[str, Interval]:
         """The bounds of every variable, by identifier."""
-        return {
-            identifier: variable.bounds
-            for identifier, variable in zip(self.identifiers, self.variables, strict=True)
-        }
+        return dict(zip(self.identifiers, [each.bounds for each in self.variables], strict=True))
 
     @cached_property
     def is_known_empty(self) -> bool:
@@ -246,17 +243,12 @@ class Domain:
     @cached_property
     def _renaming(self) -> dict[str, Form]:
         pairs = zip(self.identifiers, self.names, strict=True)
-        return {
-            identifier: forms.variable(name) for identifier, name in pairs if identifier != name
-        }
+        return {own: forms.variable(name) for own, name in pairs if own != name}
 
     @cached_property
     def by_name(self) -> dict[str, Form]:
         """The variable that each of the reader's names stands for, by its identifier."""
-        return {
-            name: forms.variable(identifier)
-            for identifier, name in zip(self.identifiers, self.names, strict=True)
-        }
+        return dict(zip(self.names, map(forms.variable, self.identifiers), strict=True))
 
     def text_of(self, form: Form, syntax: Syntax = DOCUMENT) -> str:
         """The form's text in the reader's names."""
@@ -264,9 +256,7 @@ class Domain:
 
     def constraint_texts(self, syntax: Syntax = DOCUMENT) -> list[tuple[str, Constraint]]:
         """The constraints with their texts, sorted by these as in XLA."""
-        rows = (
-            (self.text_of(form, syntax), (form, interval)) for form, interval in self.constraints
-        )
+        rows = ((self.text_of(pair[0], syntax), pair) for pair in self.constraints)
         return sorted(rows, key=lambda row: f"{row[0]} in {row[1][1]}")
 
     def limits(self) -> list[Constraint]:

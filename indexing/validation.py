@@ -156,10 +156,8 @@ def read_parameters(parameters: Iterable[Parameter]) -> list[Variable]:
 
 def read_roles(dims: Variables, ranges: Variables, runtime: Variables) -> ByRole[Variable]:
     """The variables of all roles."""
-    first, second, third = (
-        tuple(read_variables(role, variables))
-        for role, variables in zip(ROLES, (dims, ranges, runtime), strict=True)
-    )
+    given = zip(ROLES, (dims, ranges, runtime), strict=True)
+    first, second, third = (tuple(read_variables(*each)) for each in given)
     return first, second, third
 
 
@@ -218,10 +216,8 @@ def read_names(names: ByName[T], where: str) -> dict[str, T]:
 
 def read_values(values: ByName[sympy.Expr | int | str], where: str) -> dict[str, Form]:
     """The values as forms, by the names of the variables."""
-    return {
-        name: _read_expression(value, f"the value of {name}")
-        for name, value in read_names(values, where).items()
-    }
+    given = read_names(values, where).items()
+    return {name: _read_expression(value, f"the value of {name}") for name, value in given}
 
 
 def read_constraint(

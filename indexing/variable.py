@@ -287,10 +287,8 @@ def over_parameters(expression: sympy.Expr | int | None) -> OverParameters:
     if expression is None:
         return OverParameters(None, ())
     form, symbols = forms.read_whole(expression)
-    identifiers = {
-        symbol.name: forms.variable(parameter_identifier(symbol.name)) for symbol in symbols
-    }
-    (renamed,) = forms.substitute((form,), identifiers)
+    own = {each.name: forms.variable(parameter_identifier(each.name)) for each in symbols}
+    (renamed,) = forms.substitute((form,), own)
     return OverParameters(renamed, tuple(map(parameter_of, symbols)))
 
 

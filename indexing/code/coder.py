@@ -53,9 +53,7 @@ class Ranges:
         """An interval with all values of a form; without ends where it would take long to tell."""
         if form not in self._known:
             is_deep = form.depth > _MAX_DEPTH
-            self._known[form] = (
-                Interval(None, None) if is_deep else forms.range_of(self._scope, form)
-            )
+            self._known[form] = forms.EVERYTHING if is_deep else forms.range_of(self._scope, form)
         return self._known[form]
 
     def left_to_ask(self, constraint: Constraint) -> Interval:
@@ -327,10 +325,9 @@ class Coder(Printer):
         """Whether a sum may be -0, where that is a number: only if each of its terms may be."""
         if not self._language.has_signed_zeros or form.constant:
             return False
-        kinds = (
-            AtomKind.PRODUCT if factor < 0 else atom.kind for atom, factor in form.terms.items()
-        )
-        return bool(form.terms) and all(kind is AtomKind.PRODUCT for kind in kinds)
+        terms = form.terms.items()
+        is_any = all(factor < 0 or atom.kind is AtomKind.PRODUCT for atom, factor in terms)
+        return bool(terms) and is_any
 
     def _with_constant(self, form: Form, name: str, bits: int) -> str:
         if not form.constant:

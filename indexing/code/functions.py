@@ -56,10 +56,8 @@ def _results(
     tuples = [[next(left) for _ in forms] for forms in wanted]
     used = {name for forms in wanted for name in variables_of(forms)}
     lines = [*_narrowed(used, coder, language), *coder.lines]
-    parameters = [
-        language.declared(name, coder.bits_of_variable(identifier))
-        for identifier, name in coder.names.items()
-    ]
+    bits = map(coder.bits_of_variable, coder.names)
+    parameters = [*map(language.declared, coder.names.values(), bits)]
     if language.stores:
         lines += [
             language.stores.format(results=results, position=position, value=value)
@@ -112,7 +110,7 @@ def joined(
         whole.resolved([domain.named(form) for form in each.forms], "result")
         for each, domain in zip(maps, domains, strict=True)
     ]
-    return whole.with_named(constraints), [tuple(each) for each in forms]
+    return whole.with_named(constraints), forms
 
 
 def _contains(domain: Domain, language: Language, name: str) -> list[str]:

@@ -40,9 +40,11 @@ def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size])
     check_type(pattern, str, "from_einops: the pattern", "a string")
     expected = _expressions("shape", shape)
     left, right = _PatternSide.both(pattern)
-    rank = len(shape) - (len(left.groups) - left.has_ellipsis)
+    named = len(left.groups) - left.has_ellipsis
+    rank = len(shape) - named
     if rank < 0 or (rank and not left.has_ellipsis):
-        raise left.error(f"{len(shape)} sizes are in the shape; expected {left.count()}")
+        sizes_there = f"{named} or more" if left.has_ellipsis else f"{named}"
+        raise left.error(f"{len(shape)} sizes are in the shape; expected {sizes_there}")
     if right.has_ellipsis and not left.has_ellipsis:
         raise TextError("the axes of '...' are not in the operand", right.spans[_ELLIPSIS])
     operand, result = left.expanded(rank), right.expanded(rank)
@@ -145,11 +147,6 @@ class _PatternSide:
         """Whether the side has an ellipsis."""
         return _ELLIPSIS in self.spans
 
-    def count(self) -> str:
-        """Number of dimensions of the side, for messages."""
-        more = " or more" if self.has_ellipsis else ""
-        return f"{len(self.groups) - self.has_ellipsis}{more}"
-
     def error(self, message: str) -> TextError:
         """An error about the whole side."""
         text = self.span.source[self.span.start : self.span.stop]
@@ -221,9 +218,7 @@ def to_einops(relation: Relation) -> EinopsPattern:
     domain = relation.domain
     if relation.runtime or domain.constraints:
         _refuse("runtime variables or constraints")
-    sizes = {
-        each.name: _size(each.name, each.bounds) for each in domain.called[0] + domain.called[1]
-    }
+    sizes = {each.name: _size(each.name, each.bounds) for each in relation.dims + relation.ranges}
     scope = scope_with_facts(domain)
     results = [domain.named(in_digits(scope, form)) for form in relation.forms]
     terms = [_terms(result, sizes) for result in results]

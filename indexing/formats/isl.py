@@ -9,7 +9,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
-from indexing.domain import Constraint, Domain, depths_of, distinctly_named
+from indexing.domain import Constraint, Domain, bounding, depths_of, distinctly_named
 from indexing.errors import MapError
 from indexing.exact import isl
 from indexing.exact.index_set import constraints_of
@@ -197,10 +197,8 @@ def _converted(relation: object, asker: str) -> islpy.Map:
     if conversion is not None:
         with suppress(islpy.Error):
             return getattr(islpy.Map, conversion)(relation)
-    raise MapError(
-        f"{asker}: {isl.shown(relation)} is not one relation; expected islpy's Map, PwMultiAff "
-        "or the like, or isl's text"
-    )
+    expected = "expected islpy's Map, PwMultiAff or the like, or isl's text"
+    raise MapError(f"{asker}: {isl.shown(relation)} is not one relation; {expected}")
 
 
 _CONVERSIONS: Final = MappingProxyType(
@@ -305,12 +303,8 @@ class _RelationReader:
         points = self._left.domain().compute_divs().coalesce().compute_divs()
         if points.is_empty():
             return [_NEVER]
-        identifiers = self._space.bounds
-        bounds = [
-            (forms.variable(identifier), isl.extent(points, number))
-            for number, identifier in enumerate(identifiers)
-        ]
-        return [*bounds, *_constraints_of_union(points, self._space)]
+        bounds = {name: isl.extent(points, place) for place, name in enumerate(self._space.bounds)}
+        return [*bounding(bounds), *_constraints_of_union(points, self._space)]
 
     # Functions.
 
@@ -319,9 +313,8 @@ class _RelationReader:
         if not values.is_single_valued():
             return None
         function = exact.load_isl().PwMultiAff.from_map(values)
-        found = [
-            self._merged(function.get_pw_aff(position)) for position in range(_outputs(values))
-        ]
+        parts = map(function.get_pw_aff, range(_outputs(values)))
+        found = [self._merged(part) for part in parts]
         results = [form for form in found if form is not None]
         return results if len(results) == len(found) else None
 

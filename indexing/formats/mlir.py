@@ -215,10 +215,8 @@ def _read_set(text: str, dims: Sequence[str], symbols: Sequence[str]) -> Sequenc
     if (len(own_dims), len(own_symbols)) != (len(dims), len(symbols)):
         expected = f"{len(dims)} dimensions and {len(symbols)} symbols, as many as of the map"
         raise lexer.error(f"expected {expected}", start)
-    known = {
-        name: forms.variable(other)
-        for name, other in zip(own_dims + own_symbols, (*dims, *symbols), strict=True)
-    }
+    others = map(forms.variable, (*dims, *symbols))
+    known = dict(zip(own_dims + own_symbols, others, strict=True))
     lexer.expect(":", "before the constraints")
     constraints = read_items(
         lexer, "()", "before the constraints", lambda: _read_constraint(lexer, known, symbols)
