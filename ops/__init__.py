@@ -99,10 +99,12 @@ if TYPE_CHECKING:
     from ops.rules.linear_algebra import ragged_dot as ragged_dot
     from ops.rules.linear_algebra import scaled_dot as scaled_dot
     from ops.rules.linear_algebra import triangular_solve as triangular_solve
+    from ops.rules.reduce import StepUse as StepUse
     from ops.rules.reduce import batch_norm_grad as batch_norm_grad
     from ops.rules.reduce import batch_norm_inference as batch_norm_inference
     from ops.rules.reduce import batch_norm_training as batch_norm_training
     from ops.rules.reduce import reduce as reduce
+    from ops.rules.reduce import scan as scan
     from ops.rules.reduce import sort as sort
     from ops.rules.reduce import top_k as top_k
     from ops.rules.registry import REGISTRY as REGISTRY
@@ -110,8 +112,6 @@ if TYPE_CHECKING:
     from ops.rules.rule import OpIndexing as OpIndexing
     from ops.rules.rule import Origin as Origin
     from ops.rules.rule import Unknown as Unknown
-    from ops.rules.scan import StepUse as StepUse
-    from ops.rules.scan import scan as scan
     from ops.rules.windows import convolution as convolution
     from ops.rules.windows import reduce_window as reduce_window
     from ops.rules.windows import select_and_scatter as select_and_scatter

@@ -10,7 +10,7 @@ list which of them work together; without any, all ``replica_count`` replicas ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Final, TypeAlias
@@ -449,7 +449,10 @@ def collective_permute(
     pairs = [
         index_maps.checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs
     ]
-    count = _count_of_pairs(op, pairs, replica_count)
+    for pair in pairs:
+        index_maps.check_count(op, f"the pair {pair}", pair, 2)
+    named = [replica for pair in pairs for replica in pair]
+    count = max(1, devices.checked_replica_count(op, named, replica_count))
     there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
     return indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
 
@@ -551,13 +554,6 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
     return ReplicaMap(sizes, partner, constraints=constraints)
 
 
-def _count_of_pairs(op: str, pairs: Sequence[Sequence[int]], count: int | None) -> int:
-    for pair in pairs:
-        index_maps.check_count(op, f"the pair {tuple(pair)}", pair, 2)
-    named = [replica for pair in pairs for replica in pair]
-    return max(1, devices.checked_replica_count(op, named, count))
-
-
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
     return collective_permute(
         sizes, devices.listed_groups(instruction), devices.device_count(instruction)
@@ -651,7 +647,7 @@ def ragged_all_to_all(
     offset_count = index_maps.checked_operand_count(op, "offsets", offset_count)
     results = index_maps.checked_sizes(op, "output", output_sizes)
     groups = devices.even_groups(op, replica_groups, replica_count)
-    conditions = _check(op, sizes, results, offset_count, groups.size)
+    conditions = [*_check(op, sizes, results, offset_count, groups.size)]
     same = rule.MapOfOperand(index_maps.index_map(index_maps.dimensions_of(results), results))
     every = [index_maps.symbol(axis) for axis in range(len(results))]
     to_own = ReplicaMap(results, OWN_REPLICA, [index_maps.symbol(0)], (offset_count,))
@@ -718,19 +714,18 @@ def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> _Maps:
 
 def _check(
     op: str, sizes: CheckedSizes, results: CheckedSizes, offset_count: int, group_size: int
-) -> list[Constraint]:
+) -> Iterator[Constraint]:
     """The conditions that sizes fit together."""
     if not sizes or len(sizes) != len(results):
         message = f"{op}: the operand has rank {len(sizes)} and the output {len(results)}"
         raise ShapeError(f"{message}; expected the same, and not 0")
-    conditions = index_maps.not_negative((*sizes, *results))
+    yield from index_maps.not_negative((*sizes, *results))
     for axis, (size, other) in enumerate(zip(sizes[1:], results[1:], strict=True), 1):
         message = f"{op}: dimension {axis} has size {size} in the operand, {other} in the output"
-        conditions += index_maps.equal(size, other, f"{message}; expected the same")
+        yield from index_maps.equal(size, other, f"{message}; expected the same")
     if offset_count < 1 or offset_count % group_size:
         message = f"{op}: there are {offset_count} offsets for groups of {group_size} replicas"
         raise ShapeError(f"{message}; expected as many, or a multiple")
-    return conditions
 
 
 def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:

@@ -258,7 +258,7 @@ def slice(  # noqa: A001 - the operation's name
     limits = index_maps.checked_numbers("slice", "limit_indices", limit_indices)
     check_type(strides, Iterable, "slice: strides", "a list of integers")
     steps = index_maps.checked_numbers("slice", "strides", strides) or (1,) * len(operand_sizes)
-    conditions = _check_slice(operand_sizes, starts, limits, steps)
+    conditions = [*_check_slice(operand_sizes, starts, limits, steps)]
     output_sizes = tuple(
         index_maps.ceil_divided(limit - start, step)
         for start, limit, step in zip(starts, limits, steps, strict=True)
@@ -301,20 +301,19 @@ def strided_numbers(
 
 def _check_slice(
     sizes: CheckedSizes, starts: CheckedSizes, limits: CheckedSizes, steps: CheckedSizes
-) -> list[Constraint]:
+) -> Iterator[Constraint]:
     for role, values in (("start_indices", starts), ("limit_indices", limits), ("strides", steps)):
         index_maps.check_count("slice", role, values, len(sizes))
-    conditions = index_maps.not_negative(sizes)
+    yield from index_maps.not_negative(sizes)
     for axis, (size, start, limit, step) in enumerate(
         zip(sizes, starts, limits, steps, strict=True)
     ):
         message = f"slice: dimension {axis} of size {size} is cut from {start} to {limit}"
         message = f"{message}; expected 0 <= start <= limit <= size"
         for less, more in pairwise((0, start, limit, size)):
-            conditions += index_maps.at_most(less, more, message)
+            yield from index_maps.at_most(less, more, message)
         message = f"slice: dimension {axis} has stride {step}; expected 1 or more"
-        conditions += index_maps.at_most(1, step, message)
-    return conditions
+        yield from index_maps.at_most(1, step, message)
 
 
 def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
@@ -389,15 +388,10 @@ def _slice(instruction: Instruction) -> OpIndexing:
     bounds = instruction.attributes["slice"]
     starts, limits, strides = ([triple[axis] for triple in bounds] for axis in range(3))
     if operand.shape.dynamic_dimensions:
-        limits = _up_to_the_end(operand, limits)
+        index_maps.check_count("slice", "limits", limits, operand.shape.rank)
+        rows = zip(limits, operand.shape.dimensions, rule.sizes_of(operand), strict=True)
+        limits = [size if limit == bound else limit for limit, bound, size in rows]
     return slice(rule.sizes_of(operand), starts, limits, strides)
-
-
-def _up_to_the_end(operand: Instruction, limits: Sizes) -> list[SizeLike]:
-    """The limits; one at the bound of a dynamic dimension goes to its end."""
-    index_maps.check_count("slice", "limits", limits, operand.shape.rank)
-    rows = zip(limits, operand.shape.dimensions, rule.sizes_of(operand), strict=True)
-    return [size if limit == bound else limit for limit, bound, size in rows]
 
 
 def _concatenate(instruction: Instruction) -> OpIndexing:

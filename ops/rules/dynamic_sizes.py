@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from indexing import IndexingMap, UndefinedMap, Variable
-from indexing.layout import UNBOUNDED_SIZE, Shape, common_blocks
+from indexing.layout import UNBOUNDED_SIZE, common_blocks
 from indexing.passes import PARAMETER, united
 from ops import index_maps
 from ops.hlo import Instruction
@@ -223,7 +223,7 @@ def why_sizes_do_not_tell(instruction: Instruction) -> str | None:
     if refused is None:
         return None
     for number, axis in refused.dimensions(instruction):
-        if axis in _dynamic(instruction.operands[number].shape):
+        if any(instruction.operands[number].shape.dynamic_dimensions[axis : axis + 1]):
             return f"{refused.reason} of dimension {axis} of operand {number}"
     return None
 
@@ -298,10 +298,6 @@ def _dynamic_reshape(instruction: Instruction) -> OpIndexing:
     operand, *sizes = instruction.operands
     rule.check_scalars("dynamic-reshape", sizes)
     return dynamic_reshape(rule.sizes_of(operand), rule.sizes_of(instruction))
-
-
-def _dynamic(shape: Shape) -> tuple[int, ...]:
-    return tuple(axis for axis, flag in enumerate(shape.dynamic_dimensions) if flag)
 
 
 def _dynamic_reshape_shape(op: Application) -> Sized:

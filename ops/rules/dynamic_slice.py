@@ -112,7 +112,7 @@ class _StartedPart:
         for start in known:
             expected = "an integer, or None for one that is known when the program runs"
             check_type(start, (*INTEGER, NoneType), f"{op}: the start index", expected)
-        self._conditions = _check_part(op, self._sizes, self._part)
+        self._conditions = [*_check_part(op, self._sizes, self._part)]
         self._is_vector = is_vector
         self._first = FIRST_START[op]
         self._last = [size - part for size, part in zip(self._sizes, self._part, strict=True)]
@@ -212,12 +212,11 @@ _ROLES: Final = {"dynamic-slice": "slice", "dynamic-update-slice": "update"}
 """Opcode -> the role of the part."""
 
 
-def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> list[Constraint]:
-    conditions = index_maps.not_negative((*sizes, *part_sizes))
+def _check_part(op: str, sizes: CheckedSizes, part_sizes: CheckedSizes) -> Iterator[Constraint]:
+    yield from index_maps.not_negative((*sizes, *part_sizes))
     for axis, (size, part) in enumerate(zip(sizes, part_sizes, strict=True)):
         message = f"{op}: dimension {axis} of size {size} has a part of size {part}"
-        conditions += index_maps.at_most(part, size, f"{message}; expected {size} or less")
-    return conditions
+        yield from index_maps.at_most(part, size, f"{message}; expected {size} or less")
 
 
 def _covers(index: Form, start: Form, known: Size | None, last: Size, part: Size) -> Iterator[Form]:

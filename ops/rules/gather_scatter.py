@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, pairwise
@@ -274,7 +274,7 @@ def _check_operand_dimensions(windows: IndexedWindows) -> None:
                 raise ShapeError(f"{message}; expected it in one of them")
 
 
-def _check_batching(windows: IndexedWindows) -> list[Constraint]:
+def _check_batching(windows: IndexedWindows) -> Iterator[Constraint]:
     """Batching dimensions of operand and indices are pairs of one size."""
     names, operand, indices = windows.names, windows.operand_sizes, windows.indices_sizes
     role = names.indices_batching_dims
@@ -285,7 +285,6 @@ def _check_batching(windows: IndexedWindows) -> list[Constraint]:
     index_maps.check_count(
         names.op, role, windows.indices_batching_dims, len(windows.operand_batching_dims)
     )
-    conditions: list[Constraint] = []
     for axis, number in zip(
         windows.operand_batching_dims, windows.indices_batching_dims, strict=True
     ):
@@ -293,8 +292,7 @@ def _check_batching(windows: IndexedWindows) -> list[Constraint]:
             f"{names.op}: batching dimension {axis} of the operand has size {operand[axis]}, "
             f"but dimension {number} of the indices has {indices[number]}; expected the same"
         )
-        conditions += index_maps.equal(operand[axis], indices[number], message)
-    return conditions
+        yield from index_maps.equal(operand[axis], indices[number], message)
 
 
 def _check_window_dims(windows: IndexedWindows) -> None:
@@ -311,15 +309,13 @@ def _check_window_dims(windows: IndexedWindows) -> None:
     _check_ascending(names.op, names.window_dims, windows.window_dims)
 
 
-def _check_single(windows: IndexedWindows) -> list[Constraint]:
+def _check_single(windows: IndexedWindows) -> Iterator[Constraint]:
     """Windows are one element wide where the tensor of windows has no dimension for them."""
-    conditions: list[Constraint] = []
     for axis, size in enumerate(windows.window_sizes):
         if axis not in windows.kept_dims:
             message = f"{windows.names.op}: windows have size {size} in dimension {axis}"
             message = f"{message}, which {windows.names.windows} lacks; expected 1 or 0"
-            conditions += index_maps.at_most(size, 1, message)
-    return conditions
+            yield from index_maps.at_most(size, 1, message)
 
 
 def _checked_dims(names: Names, *given: Sequence[int]) -> list[tuple[int, ...]]:
@@ -328,20 +324,18 @@ def _checked_dims(names: Names, *given: Sequence[int]) -> list[tuple[int, ...]]:
     return [index_maps.checked_integers(names.op, name, dims) for name, dims in named]
 
 
-def _check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> list[Constraint]:
+def _check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> Iterator[Constraint]:
     """Raise a :class:`ShapeError` unless windows fit into the operand in these dimensions.
 
     An inequality of parameters is a condition.
     """
-    conditions: list[Constraint] = []
     for axis in axes:
         size, most = windows.window_sizes[axis], windows.operand_sizes[axis]
         message = (
             f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
             f"operand, which has size {most}; expected {most} or less"
         )
-        conditions += index_maps.at_most(size, most, message)
-    return conditions
+        yield from index_maps.at_most(size, most, message)
 
 
 def _check_ascending(op: str, role: str, dimensions: Sequence[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -204,22 +204,14 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
         if ragged in lhs.batch
         else index_maps.paired(product.output_sizes, counts, same)
     )
-    if leading:
-        to_counts, to_output = _of_groups_before(to_counts), _of_groups_from(to_output)
+    if leading:  # a group's sum needs its own size and those before it, which say where it begins
+        begin, counted = Interval(0, None), index_maps.dim(len(counts) - 1)
+        own = index_maps.dim(0) - to_counts.forms[-1]
+        to_counts = index_maps.constrained(to_counts, own, begin)
+        to_output = index_maps.constrained(to_output, to_output.forms[0] - counted, begin)
     tensors = zip(product.output_to_input, product.input_to_output, strict=True)
     maps = OpIndexing.between(product.output_sizes, *tensors, (to_counts, to_output))
     return maps.on_condition(conditions)
-
-
-def _of_groups_before(to_counts: IndexingMap) -> IndexingMap:
-    """A group's sum needs its own size and the sizes before it, which say where it begins."""
-    group, counted = index_maps.dim(0), to_counts.forms[-1]
-    return index_maps.constrained(to_counts, group - counted, Interval(0, None))
-
-
-def _of_groups_from(to_output: IndexingMap) -> IndexingMap:
-    group, counted = to_output.forms[0], index_maps.dim(len(to_output.dims) - 1)
-    return index_maps.constrained(to_output, group - counted, Interval(0, None))
 
 
 def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
@@ -253,17 +245,15 @@ def _checked_lists(
     return before, [condition for pair in pairs for condition in index_maps.equal(*pair, message)]
 
 
-def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> list[Constraint]:  # noqa: FBT001
+def _check_groups(rhs: _Side, has_groups: bool, count: Size) -> Iterator[Constraint]:  # noqa: FBT001
     """The condition that the right operand has a part for each group."""
     if len(rhs.group) != has_groups:
         message = f"ragged-dot: rhs_group_dims has {len(rhs.group)} entries"
         raise ShapeError(f"{message}; expected {int(has_groups)} for this ragged dimension")
-    conditions: list[Constraint] = []
     for axis in rhs.group:
         message = f"ragged-dot: group dimension {axis} of rhs has size {rhs.sizes[axis]}"
         message = f"{message}, but there are {count} groups; expected the same"
-        conditions += index_maps.equal(rhs.sizes[axis], count, message)
-    return conditions
+        yield from index_maps.equal(rhs.sizes[axis], count, message)
 
 
 def _product(
@@ -336,18 +326,16 @@ def _check_operands(op: str, lhs: _Side, rhs: _Side) -> list[Constraint]:
 
 def _check_pairs(
     op: str, role: str, lhs: _Side, lhs_dims: Sequence[int], rhs: _Side, rhs_dims: Sequence[int]
-) -> list[Constraint]:
+) -> Iterator[Constraint]:
     if len(lhs_dims) != len(rhs_dims):
         message = f"{op}: lhs has {len(lhs_dims)} {role} dimensions, but rhs has {len(rhs_dims)}"
         raise ShapeError(f"{message}; expected as many")
-    conditions: list[Constraint] = []
     for left, right in zip(lhs_dims, rhs_dims, strict=True):
         message = (
             f"{op}: {role} dimension {left} of lhs has size {lhs.sizes[left]}, "
             f"but dimension {right} of rhs has size {rhs.sizes[right]}; expected the same"
         )
-        conditions += index_maps.equal(lhs.sizes[left], rhs.sizes[right], message)
-    return conditions
+        yield from index_maps.equal(lhs.sizes[left], rhs.sizes[right], message)
 
 
 _PAIRED: Final = (
@@ -581,17 +569,15 @@ def _checked_matrices(
     return checked, index_maps.equal(checked[-1], checked[-2], message)
 
 
-def _check_solvable(a: CheckedSizes, b: CheckedSizes, *, left_side: bool) -> list[Constraint]:
+def _check_solvable(a: CheckedSizes, b: CheckedSizes, *, left_side: bool) -> Iterator[Constraint]:
     if len(a) != len(b):
         message = f"triangular-solve: a has rank {len(a)}, but b has rank {len(b)}"
         raise ShapeError(f"{message}; expected the same")
     axes = (*range(len(a) - _MATRIX_RANK), len(a) - (2 if left_side else 1))
-    conditions: list[Constraint] = []
     for axis in axes:
         message = f"triangular-solve: dimension {axis} of a has size {a[axis]}"
         message = f"{message}, but dimension {axis} of b has {b[axis]}; expected the same"
-        conditions += index_maps.equal(a[axis], b[axis], message)
-    return conditions
+        yield from index_maps.equal(a[axis], b[axis], message)
 
 
 def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:

@@ -286,14 +286,10 @@ class Unknown(UndefinedMap):
         """Refuse the attributes that maps of an operation, or an indexing, would have."""
         raise self._error() if name in _ASKED_OF_MAPS else AttributeError(name)
 
-    def __iter__(self) -> NoReturn:
+    def _refused(self, *_: object) -> NoReturn:
         raise self._error()
 
-    def __getitem__(self, _: object) -> NoReturn:
-        raise self._error()
-
-    def __len__(self) -> NoReturn:
-        raise self._error()
+    __iter__ = __getitem__ = __len__ = _refused
 
     def _repr_html_(self) -> str:
         return html_of_text(str(self))

@@ -252,7 +252,8 @@ class SlidingWindow:
         For sizes over parameters, no window is taken for such a one unless all are.
         """
         if (known := self._numbers) is None:
-            return self._is_one_to_one
+            rest = (self.window_size, self.stride, self.low, self.high, self.base_dilation)
+            return rest == (1, 1, 0, 0, 1)  # one after the other, without padding or gaps
         count, operand_size, stride, low, window_size = known
         windows, elements = count - 1, operand_size - 1
         step, growth = self.base_dilation, self.base_dilation - stride
@@ -266,12 +267,6 @@ class SlidingWindow:
     def _numbers(self) -> list[int] | None:
         given = (self.count, self.operand_size, self.stride, self.low, self.window_size)
         return index_maps.numbers(given)
-
-    @property
-    def _is_one_to_one(self) -> bool:
-        """Whether windows of one element follow each other without padding or gaps."""
-        rest = (self.window_size, self.stride, self.low, self.high, self.base_dilation)
-        return rest == (1, 1, 0, 0, 1)
 
     def element(self, window: Form, offset: Form) -> ConstrainedIndex:
         """An element in a window; ``offset`` is below :attr:`elements_per_window`."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import StepUse, Unknown, hlo, output_to_input, scan
-from ops.rules import scan as scan_module
+from ops.rules.reduce import MAX_EXACT_STEPS
 from tests.cases import for_all
 from tests.evaluation import related
 from tests.extent import examples
@@ -192,14 +192,14 @@ def rotation(carries: int) -> list[list[StepUse]]:
     ]
 
 
-@pytest.mark.parametrize("carries", [1, 7, scan_module.MAX_EXACT_STEPS + 1])
+@pytest.mark.parametrize("carries", [1, 7, MAX_EXACT_STEPS + 1])
 def test_what_is_carried_long_is_found_or_marked_as_possible(carries: int) -> None:
     length = 3 * carries
     delayed, *_ = scan([(length,)], [(length,)], [()] * carries, 0, uses=rotation(carries))
     said = related(delayed.output_to_input[0])
     exact = {((at,), (at - carries,)) for at in range(carries, length)}
     assert said >= exact
-    assert (said == exact) == (carries < scan_module.MAX_EXACT_STEPS)
+    assert (said == exact) == (carries < MAX_EXACT_STEPS)
 
 
 def test_constants_of_other_shapes_leave_a_step_elementwise() -> None:
