@@ -82,11 +82,8 @@ def with_values(scope: Scope, form: Form) -> Form:
 
 
 def _only_values(scope: Scope) -> dict[str, Form]:
-    return {
-        name: forms.constant(interval.lower)
-        for name, interval in scope.bounds.items()
-        if interval.is_point and interval.lower is not None
-    }
+    points = ((name, ends.lower or 0) for name, ends in scope.bounds.items() if ends.is_point)
+    return {name: forms.constant(value) for name, value in points}
 
 
 def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws, Form]]:

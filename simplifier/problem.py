@@ -77,8 +77,7 @@ class Problem:
     def __init__(
         self,
         expressions: Iterable[Expression],
-        bounds: Iterable[tuple[Name, Interval]] = (),
-        constraints: Iterable[tuple[Expression, Interval]] = (),
+        pairs: _Pairs = ((), ()),
         known: Iterable[Problem] = (),
     ) -> None:
         self._symbols: dict[str, sympy.Symbol] = {}
@@ -95,6 +94,7 @@ class Problem:
         expressions = tuple(expressions)
         self.forms = tuple(map(self._read, expressions))
         self._is_condition = is_relation(next(iter(expressions), None))
+        bounds, constraints = pairs
         for expression, interval in constraints:
             self.constraints += read_fact(self._read(expression), interval)
         for name, interval in bounds:
@@ -251,7 +251,7 @@ class Facts:
         try:
             pairs = _read_facts({} if bounds is None else bounds, constraints)
             self._bounds, self._constraints = pairs
-            self._problem = Problem((), self._bounds, self._constraints)
+            self._problem = Problem((), pairs)
         except BoundsError as error:
             raise BoundsError(f"Facts: {error}") from None
 
@@ -314,7 +314,7 @@ class Facts:
         facts._bounds, facts._constraints = _together(pairs)
         known = [each.problem() for each in parts if isinstance(each, Facts)]
         new = _together([each for each in parts if not isinstance(each, Facts)])
-        facts._problem = Problem((), *new, known)
+        facts._problem = Problem((), new, known)
         return facts
 
     def __reduce__(self) -> tuple[Callable[..., Facts], tuple[object, ...]]:
@@ -464,7 +464,7 @@ def _remembered(
     *expressions: Any,  # noqa: ANN401 - as users have them
 ) -> Any:  # noqa: ANN401 - what the solver answers
     is_read = isinstance(known, Facts)
-    problem = known.problem(expressions) if is_read else Problem(expressions, *known)
+    problem = known.problem(expressions) if is_read else Problem(expressions, known)
     return solve(problem, *options)
 
 

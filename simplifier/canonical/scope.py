@@ -40,7 +40,8 @@ _REMEMBERED_SCOPES: Final = 512
 class Scope(Context):
     """Canonical forms and their ranges under one set of bounds and facts.
 
-    Use :func:`scope_of`, which gives the same scope for the same problem.
+    Use :func:`scope_of`, which gives the same scope for the same problem. With ``lemmas`` it logs
+    the laws applied in it, and there those that bound ranges.
     """
 
     def __init__(
@@ -48,9 +49,9 @@ class Scope(Context):
         bounds: Bounds,
         constraints: Constraints = (),
         solvable: int = MAX_EQUATIONS,
-        log: RewriteLog | None = None,
+        lemmas: dict[Law, None] | None = None,
     ) -> None:
-        super().__init__(bounds, log)
+        super().__init__(bounds, None if lemmas is None else RewriteLog(lemmas))
         self.given = bounds, constraints
         """The problem, as it was given."""
         self.smaller: Smaller[Scope] | None = None
@@ -82,7 +83,7 @@ class Scope(Context):
     @property
     def beside(self) -> Callable[..., Scope]:
         """Makes the scope of another problem, which logs if this one does."""
-        return scope_of if self.log is None else partial(traced_scope, lemmas=self.log.lemmas)
+        return scope_of if self.log is None else partial(Scope, lemmas=self.log.lemmas)
 
     def under(self, condition: Form) -> Scope:
         """The scope of the points at which a condition holds."""
@@ -421,11 +422,6 @@ def scope_of(bounds: Bounds, constraints: Constraints = (), solvable: int = MAX_
     return Scope(bounds, constraints, solvable)
 
 
-def traced_scope(
-    bounds: Bounds,
-    constraints: Constraints = (),
-    solvable: int = MAX_EQUATIONS,
-    lemmas: dict[Law, None] | None = None,
-) -> Scope:
+def traced_scope(bounds: Bounds, constraints: Constraints = ()) -> Scope:
     """A scope of its own that logs the laws applied in it."""
-    return Scope(bounds, constraints, solvable, RewriteLog(lemmas))
+    return Scope(bounds, constraints, lemmas={})
