@@ -8,6 +8,7 @@ arithmetic need not know of conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -291,12 +292,9 @@ class _Reader:
                 break
         if not kept:
             return branches[-1][1]  # no values reach the choice
-        value = kept[-1].value
-        for branch in reversed(kept[:-1]):
-            value = self._chosen(branch, value)
-        return value
+        return reduce(self._chosen, reversed(kept[:-1]), kept[-1].value)
 
-    def _chosen(self, branch: _Branch, other: Form) -> Form:
+    def _chosen(self, other: Form, branch: _Branch) -> Form:
         """The select of a branch and the rest, which holds where the branch does not."""
         found = self._agreed(branch, other) or self._computed(branch, other)
         if found is not None:
@@ -342,11 +340,8 @@ class _Reader:
             self._fired(law.CHOSEN_RESIDUE)
             return operations.mod(other, forms.constant(size))
         here, there = (self._asks.range_of(scope, difference) for scope in (within, elsewhere))
-        for extremum, greater, lesser in (
-            (operations.maximum, here, there),
-            (operations.minimum, there, here),
-        ):
-            if _NATURAL.contains(greater) and _NATURAL.contains(-lesser):
+        for extremum, sign in ((operations.maximum, 1), (operations.minimum, -1)):
+            if _NATURAL.contains(here * sign) and _NATURAL.contains(there * -sign):
                 self._fired(law.CHOSEN_GREATEST)
                 return extremum((value, other))
         return None

@@ -165,8 +165,7 @@ class Span:
     def excerpt(self) -> str:
         """The source line with carets under the span."""
         begin = self._line_start()
-        end = self.source.find("\n", begin)
-        line = self.source[begin : end if end >= 0 else len(self.source)].rstrip("\r")
+        line = self.source[begin:].partition("\n")[0].rstrip("\r")
         offset = self.start - begin
         width = max(1, min(self.stop - self.start, len(line) - offset))
         if len(line) > _MAX_EXCERPT:

@@ -246,11 +246,7 @@ def pivot(context: Context, operands: Sequence[Form]) -> Form:
     for candidate in operands:
         others = (operand for operand in operands if operand is not candidate)
         differences = sorted((other.plus(candidate, -1) for other in others), key=_ORDER)
-        nested = sum(
-            factor > 0 and atom.kind is AtomKind.MAX
-            for form in differences
-            for atom, factor in form.terms.items()
-        )
+        nested = sum(form.terms[atom] > 0 for form in differences for atom in maxima(form))
         if nested:
             # A clamp of a clamp: max(0, max(0, D) - b) = max(0, D - b).
             flat = prune(context, [ZERO, *differences])

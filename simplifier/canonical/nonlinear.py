@@ -327,16 +327,13 @@ def _multiplied_out(context: Context, left: Form, right: Form) -> Form:
     """``(A + B) * C = A*C + B*C``."""
     if _is_sum(left) or _is_sum(right):
         context.fired(law.DISTRIBUTE)
-    total = left.constant * right.constant
-    terms: dict[Atom, int] = {}
-    forms.accumulate(terms, left, right.constant)
-    forms.accumulate(terms, right, left.constant)
-    for atom, factor in left.terms.items():
-        for other, value in right.terms.items():
-            both = _monomial_form(context, [*digits.factors(atom), *digits.factors(other)])
-            total += both.constant * factor * value
-            forms.accumulate(terms, both, factor * value)
-    return forms.collected(total, terms)
+    products = (
+        (factor * value, _monomial_form(context, [*digits.factors(atom), *digits.factors(other)]))
+        for atom, factor in left.terms.items()
+        for other, value in right.terms.items()
+    )
+    beside = (right.constant, left), (left.constant, Form(0, right.terms))
+    return forms.weighted_sum((*beside, *products))
 
 
 def _is_sum(form: Form) -> bool:
