@@ -28,6 +28,7 @@ from simplifier.expr.form import (
     Atom,
     AtomKind,
     Form,
+    common_weight,
     content,
     factors,
 )
@@ -85,16 +86,7 @@ class Fact(NamedTuple):
 
     def multiple_in(self, form: Form) -> int:
         """Number of times that the fact's form is contained in another; 0 if it is not."""
-        leading = form.terms.get(self.lead)
-        if leading is None:
-            return 0
-        multiple, remainder = divmod(leading, self.form.terms[self.lead])
-        if remainder:
-            return 0
-        contained = all(
-            form.terms.get(atom) == multiple * value for atom, value in self.form.terms.items()
-        )
-        return multiple if contained else 0
+        return common_weight(form.terms, self.form)
 
     def multiples_near(self, form: Form) -> Iterator[int]:
         """Multiples of the fact's form, if it is a polynomial, that cancel some term of another."""

@@ -13,12 +13,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import permutations
 from math import gcd
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from simplifier.bounds.context import Context, DigitView, Fact, Unit
 from simplifier.bounds.interval import End, Range
 from simplifier.expr import form as forms
-from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key, factors
+from simplifier.expr.form import (
+    FLOORDIV,
+    MAX,
+    ONE,
+    ZERO,
+    Atom,
+    AtomKind,
+    Form,
+    Key,
+    common_weight,
+    factors,
+)
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
@@ -30,20 +41,14 @@ def digit_view(context: Context, form: Form) -> DigitView:
         return DigitView(form.constant, _units(context, form.terms))
     if len(quotients) > 1:
         quotients.sort(key=_outermost)
-    rest = _Remaining(form)
-    digits: list[tuple[int, Unit]] = []
+    rest = _Remaining(context, form)
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
     for weigh in (_exact_weight, _shared_weight):
-        quotients = [
-            atom
-            for atom in quotients
-            if not _take_digit(context, rest, atom, quotients, digits, weigh)
-        ]
+        quotients = [each for each in quotients if not rest.take_digit(each, quotients, weigh)]
     for atom in quotients:
-        _gather(context, rest, atom, digits)
-    digits += _units(context, rest.terms)
-    return DigitView(rest.constant, digits)
+        rest.gather(atom)
+    return DigitView(rest.constant, rest.digits + _units(context, rest.terms))
 
 
 def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
@@ -61,10 +66,10 @@ def _units(context: Context, terms: dict[Atom, int]) -> list[tuple[int, Unit]]:
 
 def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
     """Whether some quotient stands beside its source, or beside a quotient that it may divide."""
+    known = terms.keys()
     for atom in quotients:
-        for inner in atom.numerator.terms:
-            if inner in terms:
-                return True
+        if not known.isdisjoint(atom.numerator.terms):
+            return True
     if len(quotients) > 1:
         for atom in quotients:
             for other in quotients:
@@ -77,56 +82,68 @@ def _outermost(atom: Atom) -> tuple[int, int]:
     return (-atom.depth, atom.divisor)
 
 
+_Weigh: TypeAlias = "Callable[[Mapping[Atom, int], Form, int, int], int]"
+
+
 class _Remaining:
-    """The part of the form that has not become digits yet."""
+    """The part of the form that has not become digits yet, and the digits."""
 
-    __slots__ = ("constant", "terms")
-
-    def __init__(self, form: Form) -> None:
+    def __init__(self, context: Context, form: Form) -> None:
+        self._context = context
         self.constant = form.constant
         self.terms = dict(form.terms)
+        self.digits: list[tuple[int, Unit]] = []
 
-    def subtract(self, form: Form, factor: int) -> None:
-        self.constant -= factor * form.constant
-        forms.accumulate(self.terms, form, -factor)
+    def _take(self, weight: int, unit: Unit) -> None:
+        self.constant -= weight * unit.value.constant
+        forms.accumulate(self.terms, unit.value, -weight)
+        self.digits.append((weight, unit))
 
-
-def _take_digit(
-    context: Context,
-    rest: _Remaining,
-    quotient: Atom,
-    quotients: list[Atom],
-    digits: list[tuple[int, Unit]],
-    weigh: Callable[[Mapping[Atom, int], Form, int, int], int],
-) -> bool:
-    """Move a quotient's digit from the rest to the digits; whether the quotient is done."""
-    factor = rest.terms.get(quotient)
-    if factor is None:
-        return True
-    for chain_divisor in _chain(rest, quotient, quotients):
-        source = context.floordiv(quotient.numerator, chain_divisor)
-        radix = quotient.divisor // chain_divisor
-        weight = weigh(rest.terms, source, factor, radix)
-        if weight:
-            digit = source.plus_atom(quotient, -radix)
-            rest.subtract(digit, weight)
-            ends = digit_range(context.facts, digit, radix)
-            if ends != (0, radix - 1):
-                context.used(FACT_RANGE)
-            digits.append((weight, Unit(digit, *ends, quotient, radix)))
+    def take_digit(self, quotient: Atom, quotients: list[Atom], weigh: _Weigh) -> bool:
+        """Move a quotient's digit from the rest to the digits; whether the quotient is done."""
+        factor = self.terms.get(quotient)
+        if factor is None:
             return True
-    return False
+        for chain_divisor in self._chain(quotient, quotients):
+            source = self._context.floordiv(quotient.numerator, chain_divisor)
+            radix = quotient.divisor // chain_divisor
+            weight = weigh(self.terms, source, factor, radix)
+            if weight:
+                digit = source.plus_atom(quotient, -radix)
+                ends = digit_range(self._context.facts, digit, radix)
+                if ends != (0, radix - 1):
+                    self._context.used(FACT_RANGE)
+                self._take(weight, Unit(digit, *ends, quotient, radix))
+                return True
+        return False
 
+    def _chain(self, quotient: Atom, quotients: list[Atom]) -> list[int]:
+        """Divisors below its own for which a quotient is present, greatest first, and 1."""
+        divisors = {each.divisor for each in quotients if each in self.terms}
+        own = quotient.divisor
+        below = [each for each in divisors if each < own and own % each == 0]
+        return [*sorted(below, reverse=True), 1]
 
-def _chain(rest: _Remaining, quotient: Atom, quotients: list[Atom]) -> list[int]:
-    """Divisors below the quotient's own for which a quotient is present, greatest first, and 1."""
-    divisor = quotient.divisor
-    below = {
-        other.divisor
-        for other in quotients
-        if other.divisor < divisor and divisor % other.divisor == 0 and other in rest.terms
-    }
-    return [*sorted(below, reverse=True), 1]
+    def gather(self, quotient: Atom) -> None:
+        """Read ``e*floor(L/c) + e*m*x`` as ``e`` times ``floor((L + c*m*x)/c)``, a unit.
+
+        Where ``x`` occurs in ``L``, the range of the whole is narrower than that of its parts.
+        """
+        factor = self.terms.get(quotient)
+        if factor is None:
+            return
+        divisor = quotient.divisor
+        near = [atom for atom in quotient.numerator.terms if atom in self.terms]
+        moved = Form(0, {a: self.terms[a] // factor for a in near if self.terms[a] % factor == 0})
+        if moved.is_constant:
+            return
+        value = moved.plus_atom(quotient)
+        source = quotient.numerator.plus(moved, divisor)
+        lower, upper = self._context.plain_range(source)
+        apart = self._context.plain_range(value)
+        lower, upper = lower // divisor, upper // divisor
+        if apart[0] < lower or upper < apart[1]:
+            self._take(factor, Unit(value, max(lower, apart[0]), min(upper, apart[1])))
 
 
 def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
@@ -145,22 +162,6 @@ def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: i
         elif present == weight * value:
             cancelled += 1
     return weight if cancelled > missing else 0
-
-
-def common_weight(terms: Mapping[Atom, int], source: Form) -> int:
-    """Number of times that the whole source is contained; 0 if it is not."""
-    weight = 0
-    for atom, value in source.terms.items():
-        contained = terms.get(atom)
-        if contained is None:
-            return 0
-        if not weight:
-            weight, remainder = divmod(contained, value)
-            if remainder:
-                return 0
-        elif contained != weight * value:
-            return 0
-    return weight
 
 
 def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
@@ -191,46 +192,13 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
 
 def _weight_for(kept: int, factor: int, radix: int) -> int:
     """The weight nearest to zero with which a quotient keeps this coefficient, or its negative."""
-    weights = [
-        (coefficient - factor) // radix
-        for coefficient in (kept, -kept)
-        if (coefficient - factor) % radix == 0
-    ]
-    return min(weights, key=abs, default=0)
+    gains = kept - factor, -kept - factor
+    return min([each // radix for each in gains if each % radix == 0], key=abs, default=0)
 
 
 def _leaves_multiples(terms: Mapping[Atom, int], source: Form, weight: int, unit: int) -> bool:
     """Whether every atom of the source has a multiple of the unit left beside the digit."""
     return all((terms.get(atom, 0) - weight * n) % unit == 0 for atom, n in source.terms.items())
-
-
-def _gather(
-    context: Context, rest: _Remaining, quotient: Atom, digits: list[tuple[int, Unit]]
-) -> None:
-    """Read ``e*floor(L/c) + e*m*x`` as ``e`` times ``floor((L + c*m*x)/c)``, a unit.
-
-    Where ``x`` occurs in ``L``, the range of the whole is narrower than that of its parts.
-    """
-    factor = rest.terms.get(quotient)
-    if factor is None:
-        return
-    divisor = quotient.divisor
-    beside = {
-        atom: rest.terms[atom] // factor
-        for atom in quotient.numerator.terms
-        if atom in rest.terms and rest.terms[atom] % factor == 0
-    }
-    if not beside:
-        return
-    moved = Form(0, beside)
-    value = moved.plus_atom(quotient)
-    source = quotient.numerator.plus(moved, divisor)
-    lower, upper = context.plain_range(source)
-    apart = context.plain_range(value)
-    lower, upper = lower // divisor, upper // divisor
-    if apart[0] < lower or upper < apart[1]:
-        digits.append((factor, Unit(value, max(lower, apart[0]), min(upper, apart[1]))))
-        rest.subtract(value, factor)
 
 
 def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
@@ -255,9 +223,7 @@ def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
 
 def is_clamp(atom: Atom) -> bool:
     """Whether the atom is ``max(0, D)`` for one ``D``."""
-    return (
-        atom.kind is AtomKind.MAX and len(atom.arguments) == 2 and atom.arguments[0] == ZERO  # noqa: PLR2004
-    )
+    return atom.kind is MAX and len(atom.arguments) == 2 and atom.arguments[0] == ZERO  # noqa: PLR2004 - of two
 
 
 def maxima(form: Form) -> list[Atom]:

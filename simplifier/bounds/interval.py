@@ -182,19 +182,14 @@ class Interval:
     @classmethod
     def from_range(cls, ends: Range) -> Interval:
         """The interval of a pair of inner ends."""
-        lower, upper = ends
-        return cls(
-            None if isinstance(lower, Infinity) else lower,
-            None if isinstance(upper, Infinity) else upper,
-        )
+        lower, upper = [None if isinstance(end, Infinity) else end for end in ends]
+        return cls(lower, upper)
 
     @property
     def ends(self) -> Range:
         """Both ends with infinities in place of ``None``."""
-        return (
-            NEGATIVE_INFINITY if self.lower is None else self.lower,
-            INFINITY if self.upper is None else self.upper,
-        )
+        lower = NEGATIVE_INFINITY if self.lower is None else self.lower
+        return lower, INFINITY if self.upper is None else self.upper
 
     @property
     def is_empty(self) -> bool:
@@ -242,9 +237,8 @@ class Interval:
         """The smallest interval that holds both."""
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
-        return Interval.from_range(
-            (min(self.ends[0], other.ends[0]), max(self.ends[1], other.ends[1]))
-        )
+        mine, others = self.ends, other.ends
+        return Interval.from_range((min(mine[0], others[0]), max(mine[1], others[1])))
 
     # Values: what the operation gives on every pair of values.
 
@@ -272,9 +266,7 @@ class Interval:
         if not divisor:
             message = f"{self} // 0: expected a divisor other than zero"
             raise IntervalError(message)
-        return self._combined(
-            Interval(divisor, divisor), lambda a, b: a // b if isinstance(b, int) else a
-        )
+        return self._combined(divisor, lambda a, b: a // b if isinstance(b, int) else a)
 
     def min(self, other: IntervalLike) -> Interval:
         """The range of the lesser of two values."""

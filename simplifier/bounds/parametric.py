@@ -63,9 +63,7 @@ class ParametricEnds(NamedTuple):
     @property
     def short(self) -> ParametricEnds:
         """The ends that are not too large to be worked with."""
-        return ParametricEnds(
-            tuple(filter(_is_short, self.lower)), tuple(filter(_is_short, self.upper))
-        )
+        return ParametricEnds(*(tuple(filter(_is_short, side)) for side in self))
 
     @property
     def greatest(self) -> Form | None:

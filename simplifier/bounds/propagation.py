@@ -190,19 +190,12 @@ class _Propagator:
 
     def bounds(self) -> dict[str, Interval]:
         """Bounds of the variables that were narrowed."""
-        return {
-            atom.name: Interval.from_range(ends)
-            for atom, ends in self._ranges.items()
-            if atom.kind is AtomKind.VARIABLE
-        }
+        variables = [atom for atom in self._ranges if atom.kind is AtomKind.VARIABLE]
+        return {atom.name: Interval.from_range(self._ranges[atom]) for atom in variables}
 
     def others(self) -> tuple[Fact, ...]:
         """The facts that are not bounds of variables."""
-        return tuple(
-            fact
-            for fact in self._facts.values()
-            if len(fact.form.terms) > 1 or fact.lead.kind is not AtomKind.VARIABLE
-        )
+        return tuple(fact for fact in self._facts.values() if not fact.form.single_variable())
 
     def _narrow(self, atom: Atom, ends: Range, reason: Law = FACT_RANGE) -> None:
         old = self._ranges[atom]
@@ -309,10 +302,9 @@ class Quotient(NamedTuple):
         if factor % divisor == 0:
             return numerator.plus_constant(-remainder).times(factor // divisor)
         if divisor % factor:
-            return operations.floordiv(numerator, forms.constant(divisor)).times(factor)
+            return numerator // divisor * factor
         smaller = divisor // abs(factor)
-        whole = operations.floordiv(numerator, forms.constant(smaller))
-        return whole.plus_constant(-(remainder // smaller)).times(1 if factor > 0 else -1)
+        return (numerator // smaller - remainder // smaller) * (1 if factor > 0 else -1)
 
 
 class SolvedVariable(NamedTuple):
@@ -410,11 +402,8 @@ def _by_residue(form: Form, divisor: int, remainder: int) -> Iterator[SolvedVari
             modulus = divisor // common
             inverse = pow(factor // common, -1, modulus)
             itself, residue = Form(0, {atom: 1}), remainder // common * inverse
-            laws = (
-                (law.RESIDUE, law.CONGRUENCE)
-                if factor == 1
-                else (law.RESIDUE, law.INVERSE, law.CONGRUENCE)
-            )
+            inverted = () if factor == 1 else (law.INVERSE,)
+            laws = (law.RESIDUE, *inverted, law.CONGRUENCE)
             yield _with_quotient(atom, itself, modulus, residue, laws)
         return
     for atom in _unknowns(form):

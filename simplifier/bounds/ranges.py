@@ -276,10 +276,8 @@ def product_range(left: Range, right: Range) -> Range:
 def _bounded(lower: End, upper: End) -> Range:
     """A range, or a wider one where its ends would grow without limit."""
     limit = 1 << MAX_BITS
-    return (
-        NEGATIVE_INFINITY if lower < -limit else min(lower, limit),
-        INFINITY if upper > limit else max(upper, -limit),
-    )
+    low = NEGATIVE_INFINITY if lower < -limit else min(lower, limit)
+    return low, INFINITY if upper > limit else max(upper, -limit)
 
 
 def monomial_range(context: Context, atoms: Iterable[Atom]) -> Range:
@@ -624,10 +622,8 @@ class LinearProgram:
         for row in (*self._rows, *self._bound):
             factor = row[column]
             if row is not pivots and (factor or pivot != denominator):
-                row[:] = [
-                    (own * pivot - factor * other) // denominator
-                    for own, other in zip(row, pivots, strict=True)
-                ]
+                pairs = zip(row, pivots, strict=True)
+                row[:] = [(own * pivot - factor * other) // denominator for own, other in pairs]
         self._denominator = pivot
 
 

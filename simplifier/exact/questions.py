@@ -13,7 +13,7 @@ from simplifier import evaluation
 from simplifier.bounds.context import Constraint
 from simplifier.bounds.interval import EMPTY, EVERYTHING, Interval
 from simplifier.canonical.scope import Scope
-from simplifier.evaluation import MAX_INT64, OPERATIONS
+from simplifier.evaluation import MAX_INT64, OPERATIONS, np
 from simplifier.exact import isl
 from simplifier.exact.isl import BUDGET, Allowance, Answer, Budget, BudgetError, Space
 from simplifier.expr import form as forms
@@ -177,9 +177,8 @@ def _is_computed(atom: Atom) -> bool:
     """Whether the atom has a value at every point."""
     if atom.kind in DIVISIONS:
         return atom.divisor != 0
-    return atom.kind in (AtomKind.VARIABLE, AtomKind.SELECT) or (
-        atom.kind in OPERATIONS and atom.kind not in FOREIGN
-    )
+    is_operation = atom.kind in OPERATIONS and atom.kind not in FOREIGN
+    return is_operation or atom.kind in (AtomKind.VARIABLE, AtomKind.SELECT)
 
 
 def _chunks(
@@ -188,17 +187,15 @@ def _chunks(
     wanted = (form, *(limited for limited, _ in constraints))
     total = prod(interval.size or 0 for interval in bounds.values())
     for start in range(0, total, _CHUNK):
-        columns = evaluation.points_in(
-            bounds,
-            evaluation.np.arange(start, min(start + _CHUNK, total), dtype=evaluation.np.int64),
-        )
+        numbers = np.arange(start, min(start + _CHUNK, total), dtype=np.int64)
+        columns = evaluation.points_in(bounds, numbers)
         values, *limited = evaluation.values_of(wanted, columns)
-        is_inside = evaluation.np.ones(min(_CHUNK, total - start), dtype=bool)
+        is_inside = np.ones(len(numbers), dtype=bool)
         for value, (_, interval) in zip(limited, constraints, strict=True):
             lower, upper = interval.ends
-            is_inside &= evaluation.np.asarray((value >= lower) & (value <= upper), dtype=bool)
+            is_inside &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
         inside = {name: column[is_inside] for name, column in columns.items()}
-        yield inside, evaluation.np.broadcast_to(values, is_inside.shape)[is_inside]
+        yield inside, np.broadcast_to(values, is_inside.shape)[is_inside]
 
 
 # Improvements by isl of an expression that is already simplified.
@@ -286,9 +283,8 @@ def _improved(given: Given, form: Form) -> Form | None:
 def _is_as_good(scope: Scope, better: Form, form: Form) -> bool:
     """Whether a cheaper form needs no wider integers, and divides by no negative number."""
     widest = max(width.natural_width(scope, form) or 0, width.width_as_written(scope, form))
-    return width.width_as_written(scope, better) <= widest and not (
-        width.divides_by_negative(better) and not width.divides_by_negative(form)
-    )
+    is_allowed = not width.divides_by_negative(better) or width.divides_by_negative(form)
+    return is_allowed and width.width_as_written(scope, better) <= widest
 
 
 # By linear relations.
@@ -405,10 +401,8 @@ def relations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> dict[At
     Of up to eight atoms they imply every equation ``constant + sum(coefficient * atom) = 0`` over
     atoms and variables that holds on the domain; more atoms are looked at eight at a time.
     """
-    groups = (
-        atoms[start : start + MAX_EXACT_GROUP]
-        for start in range(0, len(atoms) or 1, MAX_EXACT_GROUP)
-    )
+    starts = range(0, len(atoms) or 1, MAX_EXACT_GROUP)
+    groups = (atoms[start : start + MAX_EXACT_GROUP] for start in starts)
     return solved(row for group in groups for row in _equations(space, domain, group))
 
 
@@ -423,10 +417,8 @@ def _equations(space: Space, domain: islpy.Set, atoms: Sequence[Atom]) -> Iterat
 
 def _equation(space: Space, row: islpy.Constraint, unknowns: Sequence[Atom]) -> Form:
     kind = space.isl.dim_type.set
-    factors = (
-        isl.integer(row.get_coefficient_val(kind, position)) for position in range(len(unknowns))
-    )
-    terms = dict(zip(unknowns, factors, strict=True))
+    factors = [row.get_coefficient_val(kind, position) for position in range(len(unknowns))]
+    terms = dict(zip(unknowns, map(isl.integer, factors), strict=True))
     return forms.collected(isl.integer(row.get_constant_val()), terms)
 
 

@@ -13,7 +13,7 @@ import enum
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
@@ -105,7 +105,7 @@ class Digits(NamedTuple):
     sign: int
 
 
-@dataclass(init=False, eq=False, repr=False, slots=True, weakref_slot=True)
+@dataclass(eq=False, repr=False, slots=True, weakref_slot=True)
 class Atom:
     """One interned term of a form. Compare with ``is``.
 
@@ -119,32 +119,19 @@ class Atom:
     """
 
     kind: AtomKind
-    arguments: tuple[Form, ...]
     name: str
-    divisor: int
-    depth: int
-    order: Key
-    digits: tuple[Digits, ...]
+    arguments: tuple[Form, ...]
     expression: sympy.Expr | None
     function: type[sympy.Function] | None
-    inside: tuple[Atom, ...] | None
-    _digest: str
+    divisor: int = field(init=False)
+    depth: int = field(init=False)
+    order: Key = field(init=False)
+    digits: tuple[Digits, ...] = field(default=(), init=False)
+    inside: tuple[Atom, ...] | None = field(init=False)
+    _digest: str = field(default="", init=False)
 
-    def __init__(
-        self,
-        kind: AtomKind,
-        name: str,
-        arguments: tuple[Form, ...],
-        expression: sympy.Expr | None,
-        function: type[sympy.Function] | None,
-    ) -> None:
-        self.kind = kind
-        self.arguments = arguments
-        self.name = name
-        self.digits = ()
-        self.expression = expression
-        self.function = function
-        self._digest = ""
+    def __post_init__(self) -> None:
+        kind, name, arguments = self.kind, self.name, self.arguments
         is_by_constant = kind in _BY_CONSTANT and not arguments[1].terms
         self.divisor = divisor = arguments[1].constant if is_by_constant else 0
         self.depth = depth = 1 + _depth(arguments)
@@ -195,6 +182,7 @@ def natural_order(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((len(piece) if at % 2 else 0, piece) for at, piece in enumerate(pieces))
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Form:
     """An immutable ``constant + sum(coefficient * atom)``.
 
@@ -207,20 +195,11 @@ class Form:
     Form(x * 2 + y)
     """
 
-    __slots__ = ("_key", "constant", "cost", "expression", "terms")
-
     constant: int
     terms: dict[Atom, int]
-    _key: Key | None
-    cost: int | None
-    expression: sympy.Expr | None
-
-    def __init__(self, constant: int, terms: dict[Atom, int]) -> None:
-        self.constant = constant
-        self.terms = terms
-        self._key = None
-        self.cost = None
-        self.expression = None
+    _key: Key | None = field(default=None, init=False)
+    cost: int | None = field(default=None, init=False)
+    expression: sympy.Expr | None = field(default=None, init=False)
 
     @property
     def key(self) -> Key:
@@ -306,21 +285,18 @@ class Form:
             return self
         if not factor:
             return ZERO
-        return Form(
-            self.constant * factor, {atom: value * factor for atom, value in self.terms.items()}
-        )
+        terms = {atom: value * factor for atom, value in self.terms.items()}
+        return Form(self.constant * factor, terms)
 
     def exactly_divided(self, divisor: int) -> Form:
         """``self / divisor``, where it divides every coefficient; the constant is rounded down."""
-        return Form(
-            self.constant // divisor, {atom: value // divisor for atom, value in self.terms.items()}
-        )
+        terms = {atom: value // divisor for atom, value in self.terms.items()}
+        return Form(self.constant // divisor, terms)
 
     def without(self, *atoms: Atom) -> Form:
         """The form less the terms of these atoms."""
-        return Form(
-            self.constant, {atom: value for atom, value in self.terms.items() if atom not in atoms}
-        )
+        terms = {atom: value for atom, value in self.terms.items() if atom not in atoms}
+        return Form(self.constant, terms)
 
     def __add__(self, other: Form | int) -> Form:
         return self.plus(other) if isinstance(other, Form) else self.plus_constant(other)
@@ -525,12 +501,8 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
             done[atom] = None
             continue
         stack.append((atom, True))
-        stack += [
-            (inner, False)
-            for argument in atom.arguments
-            for inner in argument.terms
-            if inner not in done
-        ]
+        inside = [inner for argument in atom.arguments for inner in argument.terms]
+        stack += [(inner, False) for inner in inside if inner not in done]
     return list(done)
 
 
@@ -582,6 +554,22 @@ def variables_of(forms: Iterable[Form]) -> Iterator[str]:
 def content(form: Form) -> int:
     """The greatest common divisor of the coefficients; 0 for a constant."""
     return gcd(*form.terms.values())
+
+
+def common_weight(terms: Mapping[Atom, int], source: Form) -> int:
+    """Number of times that the whole source is contained; 0 if it is not."""
+    weight = 0
+    for atom, value in source.terms.items():
+        contained = terms.get(atom)
+        if contained is None:
+            return 0
+        if not weight:
+            weight, remainder = divmod(contained, value)
+            if remainder:
+                return 0
+        elif contained != weight * value:
+            return 0
+    return weight
 
 
 def weighted_sum(parts: Iterable[tuple[int, Form]]) -> Form:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from simplifier.expr import form as forms
-from simplifier.expr.form import CONDITIONS, EXTREMA, Atom, AtomKind, Form
+from simplifier.expr.form import BITWISE, CONDITIONS, EXTREMA, FOREIGN, Atom, AtomKind, Form
 
 Operand = TypeVar("Operand")
 
@@ -94,18 +94,14 @@ _RANKS: Final = {
     AtomKind.MAX: 3,
     AtomKind.MIN: 4,
     AtomKind.PRODUCT: 5,
-    AtomKind.OPAQUE: 6,
-    AtomKind.CALL: 6,
+    **dict.fromkeys(FOREIGN, 6),
     AtomKind.VARIABLE: 7,
     AtomKind.SUM: 8,
     AtomKind.SELECT: 9,
-    AtomKind.BITXOR: 10,
-    AtomKind.BITAND: 10,
-    AtomKind.BITOR: 10,
-    AtomKind.NONNEGATIVE: 11,
-    AtomKind.ZERO: 11,
-    AtomKind.AND: 11,
+    **dict.fromkeys(BITWISE, 10),
+    **dict.fromkeys(CONDITIONS, 11),
 }
+"""The order of operations in a sum."""
 
 
 _LONG: Final = 1000

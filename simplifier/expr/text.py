@@ -447,10 +447,9 @@ class _ExpressionParser:
         if level == _NOT:
             return operations.negation(last) if len(equal) % 2 else last
         if level == _RELATION:
-            return operations.conjunction(
-                operations.RELATIONS[each.word](each.left - right)
-                for each, right in zip(equal, operands[1:], strict=True)
-            )
+            pairs = zip(equal, operands[1:], strict=True)
+            compared = (operations.RELATIONS[each.word](each.left - right) for each, right in pairs)
+            return operations.conjunction(compared)
         join = operations.conjunction if level == _AND else operations.disjunction
         return join(operands)
 

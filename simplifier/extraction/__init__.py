@@ -8,7 +8,7 @@ steps help. What a form costs says :mod:`~simplifier.extraction.cost`, which int
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
@@ -235,9 +235,7 @@ class FormWriter(DigitWriter):
 class _Spelled(dict[Atom, Form]):
     """What atoms stand for, found out when it is asked for."""
 
-    def __init__(
-        self, spell: Callable[[Atom], Form], known: Iterable[tuple[Atom, Form]] = ()
-    ) -> None:
+    def __init__(self, spell: Callable[[Atom], Form], *known: tuple[Atom, Form]) -> None:
         super().__init__(known)
         self._spell = spell
 
@@ -333,7 +331,7 @@ class _Search:
         self._part = part
         self._moves = moves
         written = [(atom, writer.spelled[atom]) for atom in part.terms]
-        self._spelled = _Spelled(reader.spelled.__getitem__, written)
+        self._spelled = _Spelled(reader.spelled.__getitem__, *written)
 
     @cached_property
     def _width(self) -> Width:
@@ -445,10 +443,8 @@ def _is_symbolic(atom: Atom) -> bool:
 
 def _holds_constant(part: Form) -> bool:
     """Whether a constant beside a part may cancel one inside."""
-    return any(
-        atom.kind is MAX or (atom.arguments and atom.numerator.constant)
-        for atom in postorder((part,))
-    )
+    atoms = postorder((part,))
+    return any(atom.kind is MAX or (atom.arguments and atom.numerator.constant) for atom in atoms)
 
 
 def count_maxima(form: Form) -> int:
@@ -469,11 +465,8 @@ def _parts(form: Form) -> list[Form]:
     if len(groups) == 1:
         return [form]
     affine = [first for first, *others in groups if not others and not first.arguments]
-    parts = [
-        Form(0, forms.in_order({atom: terms[atom] for atom in group}))
-        for group in groups
-        if group[0] not in affine
-    ]
+    others = [group for group in groups if group[0] not in affine]
+    parts = [Form(0, forms.in_order({atom: terms[atom] for atom in group})) for group in others]
     return [*parts, Form(0, {atom: terms[atom] for atom in affine})] if affine else parts
 
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, pairwise, starmap
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.digits import common_weight
 from simplifier.expr import form as forms
 from simplifier.expr.form import CONDITIONS, EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, Key
 from simplifier.expr.operations import is_condition
@@ -270,7 +269,7 @@ def overlaps(form: Form) -> int:
     cost = 0
     for found in readings.values():
         source = found[0][0].source
-        weight = common_weight(terms, source)
+        weight = forms.common_weight(terms, source)
         if weight or len(found) > 1:
             cost += _cost_of_readings(found, source, weight, form.constant)
     return cost

@@ -79,14 +79,12 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
             plain, reflected = _WHOLE if step == 1 else _DIGIT
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             last = radix - 1
-            for left, factor_of_digit, dividend, why in (
+            for left, scale, dividend, why in (
                 (rest, weight, source, plain),
                 (rest.plus_constant(weight * last), -weight, last - source, reflected),
             ):
                 residues = _residues(residue, left, dividend, radix)
-                yield Candidates(
-                    left, factor_of_digit, AtomKind.MOD, residues, why, radix, dividend
-                )
+                yield Candidates(left, scale, AtomKind.MOD, residues, why, radix, dividend)
 
 
 def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:
@@ -220,17 +218,10 @@ def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[For
     They are the number itself with its multiples beside it, with or without the constant, or
     without negative coefficients, and what is divided elsewhere.
     """
-    whole = with_multiples(rest, numerator, divisor, weight)
-    found = [
-        whole,
-        Form(numerator.constant, whole.terms),
-        Form(numerator.constant, reduced(numerator, divisor).terms),
-    ]
-    found += [
-        atom.numerator
-        for atom in rest.terms
-        if atom.divisor > 0 and _is_congruent(atom.numerator, numerator, divisor)
-    ]
+    whole, constant = with_multiples(rest, numerator, divisor, weight), numerator.constant
+    found = [whole, Form(constant, whole.terms), Form(constant, reduced(numerator, divisor).terms)]
+    divided = [atom.numerator for atom in rest.terms if atom.divisor > 0]
+    found += [each for each in divided if _is_congruent(each, numerator, divisor)]
     return [source for source in dict.fromkeys(found) if source != numerator]
 
 
@@ -534,7 +525,7 @@ def _with_cofactor(
 ) -> Iterator[Candidates]:
     single = Form(0, {factor: 1})
     yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (law.FACTORED,))
-    weight = digits.common_weight(rest.terms, shared)
+    weight = forms.common_weight(rest.terms, shared)
     if weight and weight % scale == 0 and rest == shared.times(weight):
         both = single.plus_constant(weight // scale)
         yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (law.FACTORED,))
