@@ -85,11 +85,11 @@ if TYPE_CHECKING:
     from ops.rules.data_movement import rotate as rotate
     from ops.rules.data_movement import slice as slice  # noqa: A004 - the operation's name
     from ops.rules.data_movement import transpose as transpose
-    from ops.rules.dynamic_sizes import dynamic_reshape as dynamic_reshape
-    from ops.rules.dynamic_sizes import get_dimension_size as get_dimension_size
-    from ops.rules.dynamic_sizes import set_dimension_size as set_dimension_size
-    from ops.rules.dynamic_slice import dynamic_slice as dynamic_slice
-    from ops.rules.dynamic_slice import dynamic_update_slice as dynamic_update_slice
+    from ops.rules.dynamic import dynamic_reshape as dynamic_reshape
+    from ops.rules.dynamic import dynamic_slice as dynamic_slice
+    from ops.rules.dynamic import dynamic_update_slice as dynamic_update_slice
+    from ops.rules.dynamic import get_dimension_size as get_dimension_size
+    from ops.rules.dynamic import set_dimension_size as set_dimension_size
     from ops.rules.elementwise import elementwise as elementwise
     from ops.rules.gather_scatter import gather as gather
     from ops.rules.gather_scatter import scatter as scatter

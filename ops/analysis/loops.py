@@ -35,7 +35,7 @@ from ops.index_maps import Size
 from ops.rules.constant_folding import clamped, value_of
 from ops.rules.control import source_within
 from ops.rules.counted_loops import CountedLoop
-from ops.rules.dynamic_sizes import known_sizes, with_bounds
+from ops.rules.dynamic import known_sizes, with_bounds
 from ops.rules.rule import Calls, Direction, if_known
 from simplifier import forms
 from simplifier.forms import Form, Interval

@@ -20,7 +20,7 @@ from ops.devices import DeviceIndex, Devices, JointIndexing, devices_of, own_dev
 from ops.hlo import Instruction
 from ops.hlo.errors import HloTextError
 from ops.index_maps import Size, check_sizes, dimensions_of, index_map
-from ops.rules.dynamic_sizes import known_sizes, with_bounds
+from ops.rules.dynamic import known_sizes, with_bounds
 from ops.rules.rule import (
     Direction,
     MapOfOperand,

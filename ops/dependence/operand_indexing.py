@@ -31,7 +31,7 @@ from ops.index_maps import dim, runtime_value
 from ops.rules.constant_folding import bounds_of, clamped, range_in, value_of
 from ops.rules.control import outside, value_of_call
 from ops.rules.counted_loops import CountedLoop, loops_around
-from ops.rules.dynamic_sizes import with_all_sizes, with_sizes_in
+from ops.rules.dynamic import with_all_sizes, with_sizes_in
 from ops.rules.rule import replica_note
 from simplifier import forms
 from simplifier.forms import Form, Interval, substitute

@@ -24,7 +24,7 @@ from ops.hlo.opcodes import FOLD, PASS_ELEMENTS
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
 from ops.index_maps import Extent, Size, as_form
 from ops.kernels.operations import Dialect
-from ops.rules.dynamic_sizes import known_sizes
+from ops.rules.dynamic import known_sizes
 from ops.rules.rule import OpIndexing, Unknown, known
 from simplifier import forms
 from simplifier.errors import IndexingError

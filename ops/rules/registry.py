@@ -20,7 +20,7 @@ from ops.hlo.opcodes import Arity, find_opcode
 from ops.hlo.shape_inference import SHAPE_RULES
 from ops.rules import rule
 from ops.rules.data_movement import broadcast
-from ops.rules.dynamic_sizes import of_dynamic_sizes, why_sizes_do_not_tell
+from ops.rules.dynamic import of_dynamic_sizes, why_sizes_do_not_tell
 from ops.rules.elementwise import elementwise
 from ops.rules.linear_algebra import dot
 from ops.rules.reduce import top_k

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing import IndexingMap, UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
@@ -256,12 +256,27 @@ class Unknown(UndefinedMap):
 
     __slots__ = ()
 
-    def _itself(self, *_: object, **__: object) -> Unknown:
-        """What is composed or united with it, changed, chosen, simplified or widened is unknown."""
+    def compose(self, producer: object) -> Unknown:  # noqa: ARG002 - nothing is known behind it
+        """A composition with an unknown dependence is unknown."""
         return self
 
-    compose = union = only = simplify = minimal = widened = _itself
-    apply = _itself  # pyright: ignore[reportAssignmentType] - that of a dependence
+    def union(self, *others: object, sizes: object = None) -> Unknown:  # noqa: ARG002
+        """A union with an unknown dependence is unknown."""
+        return self
+
+    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002 # pyright: ignore[reportIncompatibleMethodOverride] - that of a dependence
+        """There is no indexing that could be changed."""
+        return self
+
+    def only(self, wanted: Callable[[Any], bool]) -> Unknown:  # noqa: ARG002 - as above
+        """There is no indexing that could be left out."""
+        return self
+
+    def simplify(self, **_: object) -> Unknown:
+        """There is no map that could be simplified, contain another, or be held by a known one."""
+        return self
+
+    minimal = widened = simplify
 
     def singles(self) -> list[Unknown]:
         """The one answer: there is no map."""

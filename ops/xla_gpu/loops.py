@@ -12,7 +12,7 @@ from indexing import IndexingMap
 from indexing.layout import Shape, ShapeError
 from ops.index_maps import check_sizes, checked_dimensions, dim, index_map, symbol
 from ops.rules.data_movement import concatenate
-from ops.rules.dynamic_slice import dynamic_update_slice
+from ops.rules.dynamic import dynamic_update_slice
 from ops.rules.gather_scatter import scatter
 from ops.xla_gpu.schedule import (
     WARP_SIZE,

@@ -16,7 +16,7 @@ from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.performance.coalescing import may_be_same
 from ops.rules import rule
-from ops.rules.dynamic_slice import _covers
+from ops.rules.dynamic import _covers
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr import operations
