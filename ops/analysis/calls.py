@@ -192,9 +192,8 @@ class ValueNumbering:
         if not self._registry.is_standard(instruction):
             return instruction
         opcode, named, shape = instruction.opcode, instruction.attributes, self._shape
-        more = [
-            self._attribute(name, named[name]) for name in named if name not in _NAMES_AND_NOTES
-        ]
+        telling = (name for name in named if name not in _NAMES_AND_NOTES)
+        more = [self._attribute(name, named[name]) for name in telling]
         if opcode == "custom-call":
             more.append(named.get("backend_config"))
         rule = self._registry.rule_of(instruction)

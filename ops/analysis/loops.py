@@ -239,14 +239,12 @@ def _is_part(narrow: OperandIndexing, wide: OperandIndexing) -> bool:
 
 def _has_smaller_domain(narrow: IndexingMap, wide: IndexingMap) -> bool:
     """Whether the first is the second with less in its domain."""
-    domain = wide.domain
+    less, more = narrow.domain, wide.domain
+    is_alike = narrow.forms == wide.forms and less.identifiers == more.identifiers
     return (
-        narrow.forms == wide.forms
-        and narrow.domain.identifiers == domain.identifiers
-        and {*domain.constraints} <= {*narrow.domain.constraints}
-        and all(
-            bounds.contains(narrow.domain.bounds[place]) for place, bounds in domain.bounds.items()
-        )
+        is_alike
+        and {*more.constraints} <= {*less.constraints}
+        and all(bounds.contains(less.bounds[place]) for place, bounds in more.bounds.items())
     )
 
 

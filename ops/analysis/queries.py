@@ -140,9 +140,8 @@ def fusion_indexing(
 def slice_from(flow: DataFlow, root: Instruction, output: int) -> dict[Instruction, AnyDependence]:
     """The answer of :func:`fusion_indexing` by a data flow from results to operands."""
     calls.check_output(root, output)
-    return calls.by_instruction(
-        calls.union_of(calls.frames_inside(CallFrame.at((root, output)), flow))
-    )
+    frames = calls.frames_inside(CallFrame.at((root, output)), flow)
+    return calls.by_instruction(calls.union_of(frames))
 
 
 def parameter_indexing(
@@ -295,9 +294,8 @@ class InstructionIndexing(Displayed):
         return replace(self, operands=tuple(each.name for each in instruction.operands))
 
     def __str__(self) -> str:
-        return "\n".join(
-            line for title, answer in self._titled() for line in (title, *_lines(answer))
-        )
+        lines = (line for title, answer in self._titled() for line in (title, *_lines(answer)))
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return "".join(

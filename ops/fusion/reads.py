@@ -85,9 +85,8 @@ class Reads(Displayed):
         places_aside = Reads(tuple(map(_without_places, self.ways)), (), self.doubts)
         maps = places_aside._maps("total")
         if any(each.parameters for each in maps):
-            return sum(
-                passes.symbolic_count([each.domain], _sizes(each.parameters)) for each in maps
-            )
+            pairs = ((each.domain, _sizes(each.parameters)) for each in maps)
+            return sum(passes.symbolic_count([domain], sizes) for domain, sizes in pairs)
         try:
             return sum(passes.number_of_points(each, budget) for each in maps)
         except (NotQuasiAffineError, BudgetError):
@@ -352,9 +351,8 @@ def _is_same(one: OperandIndexing, other: OperandIndexing) -> bool:
 
 def _seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
     """The dependence with operands of calls in the place of parameters that values come from."""
-    return replace(
-        indexing, runtime=tuple(_outermost(origin, registry) for origin in indexing.runtime)
-    )
+    runtime = (_outermost(origin, registry) for origin in indexing.runtime)
+    return replace(indexing, runtime=tuple(runtime))
 
 
 def _outermost(origin: RuntimeOrigin, registry: Registry) -> RuntimeOrigin:
@@ -529,9 +527,7 @@ class _Evaluator:
         wanted: dict[_Place | None, _Reached] = {}
         found: list[tuple[Array, _Begin, AnyDependence]] = []
         for node in topological_order(begins, self._neighbours):
-            here = _united(
-                reached.pop(node), node.instruction.shape.arrays[node.element].dimensions
-            )
+            here = _united(reached.pop(node), node.sizes)
             if node not in begins and self._has_loop(node):
                 place = _Place(node.instruction, node.callers, node.sizes)
                 for origin, several in here.items():

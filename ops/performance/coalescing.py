@@ -654,14 +654,13 @@ class MovingOffsets(NamedTuple):
 
 def may_be_same(one: AnyOrigin, other: AnyOrigin) -> bool:
     """Whether two values may be one element of an array."""
-    if isinstance(one, Origin) or isinstance(other, Origin):
-        is_one = (
-            isinstance(one, Origin) and isinstance(other, Origin) and one.operand == other.operand
-        )
-    else:
-        is_one = (one.instruction, one.callers) == (other.instruction, other.callers)
+    arrays = [
+        each.operand if isinstance(each, Origin) else (each.instruction, each.callers)
+        for each in (one, other)
+    ]
     pairs = zip(one.map.forms, other.map.forms, strict=False)
-    return is_one and not any((here - there).is_constant and here != there for here, there in pairs)
+    is_apart = any((here - there).is_constant and here != there for here, there in pairs)
+    return arrays[0] == arrays[1] and not is_apart
 
 
 # Picture of the elements that the threads of a warp read: a row for each line of the cache.

@@ -433,10 +433,8 @@ def _reads_twice(way: OperandIndexing) -> bool:
 def _bounds(whole: IndexingMap) -> Footprint:
     """Cheap bounds: each point may be a read of another element, or none."""
     points, hull = tally.volume(whole), tally.size_of(passes.hull_of([whole]))
-    reads, elements = (
-        Interval(0, most if most < MAX_INT64 else None) for most in (points, min(points, hull))
-    )
-    return Footprint(reads, elements, is_exact=False)
+    most = (each if each < MAX_INT64 else None for each in (points, min(points, hull)))
+    return Footprint(*(Interval(0, each) for each in most), is_exact=False)
 
 
 class _Part(NamedTuple):

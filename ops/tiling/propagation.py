@@ -715,9 +715,8 @@ def _tiles_of(
     except TileError as error:
         return _Tiles(Unknown(str(error).removeprefix("tile: ")))
     rank = len(own.forms)
-    several = TileConstraints.of(
-        [[(size, Interval.of(1))]] for _, size, _ in found.formulas.results[rank:]
-    )
+    sizes_of_values = (size for _, size, _ in found.formulas.results[rank:])
+    several = TileConstraints.of([[(size, Interval.of(1))]] for size in sizes_of_values)
     if several.is_unsatisfiable:
         return _Tiles(Unknown(_differs(indexing, space, sizes)))
     first = {f"i{rank + number}": forms.ZERO for number in range(len(kept))}

@@ -178,9 +178,8 @@ def _fit_together(
 
 def fits_concatenate(results: Sequence[Instruction], heroes: Heroes) -> bool:
     """Whether there is one result, of few operands."""
-    return len(results) == 1 and all(
-        len(hero.operands) <= MAX_CONCATENATED for hero in each_hero(heroes)
-    )
+    counts = [len(hero.operands) for hero in each_hero(heroes)]
+    return len(results) == 1 and max(counts) <= MAX_CONCATENATED
 
 
 def fit_updates(_: Sequence[Instruction], heroes: Heroes) -> bool:
@@ -519,10 +518,8 @@ class Unrolling:
 
     def _vector(self, count: int, threads: int, hero: Instruction) -> int:
         """Size of a vector for ``count`` neighbours, so that so many threads all have work."""
-        is_complex = any(
-            operand.shape.element_type.kind is Kind.COMPLEX for operand in hero.operands
-        )
-        if count % 2 or threads * 2 > count or is_complex:
+        kinds = {operand.shape.element_type.kind for operand in hero.operands}
+        if count % 2 or threads * 2 > count or Kind.COMPLEX in kinds:
             return 1
         narrow = self._smallest_input or _WORD
         if narrow >= 2 * _WORD:
@@ -600,9 +597,8 @@ def _is_scalar(instruction: Instruction) -> bool:
     """Whether it is a scalar, a constant, or one of these broadcast."""
     if instruction.opcode == "broadcast":
         return _is_scalar(instruction.operands[0])
-    return instruction.opcode == "constant" or (
-        not instruction.shape.is_tuple and not instruction.shape.rank
-    )
+    is_single = not instruction.shape.is_tuple and not instruction.shape.rank
+    return is_single or instruction.opcode == "constant"
 
 
 # Fusions that XLA's own emitters make a kernel for, and those that it gives away.

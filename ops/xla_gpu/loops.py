@@ -285,9 +285,8 @@ def sorted_scatter_schedule(  # noqa: PLR0913 - what a launch depends on
         expected = "expected windows that the first dimension numbers"
         raise ShapeError(f"scatter: the updates are {updates}; {expected}")
     count, *window = updates.dimensions
-    launch = LaunchDimensions.of(
-        step_count(count, windows_of_warp * WARPS_OF_BLOCK), WARPS_OF_BLOCK * WARP_SIZE
-    )
+    blocks = step_count(count, windows_of_warp * WARPS_OF_BLOCK)
+    launch = LaunchDimensions.of(blocks, WARPS_OF_BLOCK * WARP_SIZE)
     lanes = forms.constant(WARP_SIZE)
     warp = block_id() * WARPS_OF_BLOCK + forms.floordiv(thread_id(), lanes)
     number = warp * windows_of_warp + loop_id(0)
@@ -460,9 +459,8 @@ class _BitonicSort:
         launch = LaunchDimensions.for_elements(self._rows * steps)
         pair = self._step(launch.threads[0], steps) * ELEMENTS_OF_THREAD + loop_id(0)
         element, last = _element_of_pair(pair, mask)
-        return self._moving(
-            launch, steps, {"unroll_id": ELEMENTS_OF_THREAD, "side_id": 2}, element, last
-        )
+        loops = {"unroll_id": ELEMENTS_OF_THREAD, "side_id": 2}
+        return self._moving(launch, steps, loops, element, last)
 
     def _step(self, threads: int, steps: int) -> Form:
         """The number of a thread among those that go through the same elements."""

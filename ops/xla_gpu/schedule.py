@@ -384,9 +384,8 @@ class Schedule(Displayed):
             return self.writes[0].is_exactly_once(budget=budget)
         counts = [_counts(access, budget) for access in self.writes]
         every, inside = (sum(column) for column in zip(*counts, strict=True))
-        return every == inside == self.writes[0].shape.element_count and self.never_writes_twice(
-            budget=budget
-        )
+        is_all = every == inside == self.writes[0].shape.element_count
+        return is_all and self.never_writes_twice(budget=budget)
 
     def never_writes_twice(self, *, budget: int | None = BUDGET) -> bool:
         """Whether no element of the result is written twice, for any runtime variables."""

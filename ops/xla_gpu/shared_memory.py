@@ -511,9 +511,8 @@ def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     left = delete_dimensions(operand, dimensions)
     check_sizes("reduce", "the result", result.dimensions, left.dimensions, "as in the operand")
     plan = _planned(found, kind or found.kind, vector_size)
-    launch = LaunchDimensions.of(
-        prod(plan.blocks), plan.threads, groups=groups, most_blocks=most_blocks
-    )
+    blocks = prod(plan.blocks)
+    launch = LaunchDimensions.of(blocks, plan.threads, groups=groups, most_blocks=most_blocks)
     step = plan.step(unflattened(block_number(launch), plan.blocks))
     mine = (block_id(2), Interval(group, group))
     read = access_of(launch, operand, found.sizes, step.read, step.read_loops, [mine])
