@@ -130,7 +130,7 @@ class Subject:
 
     def alike(self, groups: Iterable[Kernels]) -> Sequence[Sequence[Kernels]]:
         """Groups of kernels that are like each other, together: layers of a model repeat them."""
-        number = findings_in(self.module, self.registry).number
+        number = findings_in(self.module, self.registry).numbering.number
         found: dict[tuple[int, ...], list[Kernels]] = {}
         for each in groups:
             found.setdefault(tuple(map(number, each)), []).append(each)

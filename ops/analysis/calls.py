@@ -105,13 +105,13 @@ class ValueNumbering:
         self._module = self._shared.new_number()
         self._own = _Answers()
         self._singles: set[Instruction] = set()
-        self._numbers: dict[Instruction | Computation, int] = {}
+        self.numbers: dict[Instruction | Computation, int] = {}
         self._shapes: dict[int, tuple[int, Shape]] = {}
         self._dynamic: set[int] = set()
 
     def number(self, instruction: Instruction) -> int:
         """The number that an instruction shares with those that are like it."""
-        found = self._numbers.get(instruction)
+        found = self.numbers.get(instruction)
         if found is None:
             key = self._key(instruction)
             if key not in self._shared.numbers and self._is_single(instruction, key):
@@ -119,20 +119,16 @@ class ValueNumbering:
                 found = self._shared.new_number()
             else:
                 found = self._shared.number(key)
-            self._numbers[instruction] = found
+            self.numbers[instruction] = found
         return found
-
-    def has_number(self, instruction: Instruction) -> bool:
-        """Whether anybody asked for the number of an instruction."""
-        return instruction in self._numbers
 
     def number_of_computation(self, computation: Computation) -> int:
         """The number that a computation shares with those whose instructions are alike."""
-        if computation not in self._numbers:
+        if computation not in self.numbers:
             for callee in postorder([computation], self._unnumbered):
                 key = self._key_of_computation(callee)
-                self._numbers[callee] = self._shared.number(key, len(callee.instructions))
-        return self._numbers[computation]
+                self.numbers[callee] = self._shared.number(key, len(callee.instructions))
+        return self.numbers[computation]
 
     def links(self, instruction: Instruction, direction: Direction) -> tuple[Link, ...]:
         """The links between arrays of the result and of the operands that its rule tells.
@@ -240,7 +236,7 @@ class ValueNumbering:
             callee
             for instruction in computation.instructions
             for callee in instruction.computations
-            if callee not in self._numbers
+            if callee not in self.numbers
         ]
 
 

@@ -75,7 +75,7 @@ def chosen(array: Array, calls: Calls, number: int) -> AnyDependence | None:
     is_flag = selector.shape.element_type is ElementType.PRED
     values = Interval(0, 1) if is_flag else Interval(-1, count - 1)
     is_last = not is_flag and number == count - 1
-    form = forms.mod(value, forms.constant(count)) if is_last else value
+    form = value % count if is_last else value
     wanted = Interval.of(1 - number if is_flag else number)
 
     def where_chosen(itself: OperandIndexing) -> OperandIndexing:
@@ -659,8 +659,7 @@ class TimedLoop:
         wide = _extended(indexing, [after], dims=[times], ranges=[times])
         more = left - after - count
         timed = index_maps.constrained(wide.map, more, times)
-        multiple = forms.mod(more, forms.constant(period))
-        return replace(wide, map=index_maps.constrained(timed, multiple, Interval(0, 0)))
+        return replace(wide, map=index_maps.constrained(timed, more % period, Interval(0, 0)))
 
     def ever(self, indexing: OperandIndexing) -> OperandIndexing:
         """The same, ending when any number of iterations is left."""
@@ -749,7 +748,7 @@ class UpdateWindow(NamedTuple):
         sides = [begin - index_maps.dim(self.axis), index_maps.dim(self.axis) - end]
         if abs(self.step) > self.size:
             place = index_maps.dim(self.axis) - self.start
-            sides.append(forms.mod(place, forms.constant(abs(self.step))) - (self.size - 1))
+            sides.append(place % abs(self.step) - (self.size - 1))
         return forms.maximum(sides)
 
 

@@ -74,9 +74,8 @@ def output_to_input(
     (d0, d1) -> ((d0 floordiv 128) * 1024 + (d1 floordiv 8) * 1024 + d1 * 128 + d0 mod 128),
     domain: d0 in [0, 199], d1 in [0, 8]
     """
-    addressing = Addressing(physical_layout, linear_offsets)
     module = _module_of("output_to_input", instruction, output, registry)
-    question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
+    question = Question(Direction.OUTPUT_TO_INPUT, output, physical_layout, linear_offsets)
     return findings_in(module, registry).answer(instruction, question).of(instruction)
 
 
@@ -99,10 +98,9 @@ def input_to_output(
     >>> print(input_to_output(hlo.parse(text).entry.root, "p").map())
     (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]
     """
-    addressing = Addressing(physical_layout, linear_offsets)
     number = calls.operand_number("input_to_output", instruction, input)
     module = _module_of("input_to_output", instruction, number, registry)
-    question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
+    question = Question(Direction.INPUT_TO_OUTPUT, number, physical_layout, linear_offsets)
     return findings_in(module, registry).answer(instruction, question)
 
 
@@ -200,7 +198,7 @@ def findings_in(_: HloModule, registry: Registry) -> Findings:
 
 def flow_in(module: HloModule, direction: Direction, registry: Registry) -> DataFlow:
     """The data flow of a module in one direction, kept with the answers."""
-    return findings_in(module, registry).flow(direction)
+    return findings_in(module, registry).flows[direction]
 
 
 class Addressing(NamedTuple):
@@ -327,11 +325,15 @@ def _indexing_of(
 
 
 class Question(NamedTuple):
-    """Direction of a question: elements that a result needs, or that an operand takes part in."""
+    """Direction of a question: elements that a result needs, or that an operand takes part in.
+
+    The last two say what elements are named by, as an :class:`Addressing` has it.
+    """
 
     direction: Direction
     number: int
-    addressing: Addressing
+    physical_layout: bool
+    linear_offsets: bool
 
 
 class Finding(NamedTuple):
@@ -346,17 +348,9 @@ class Findings:
     """Answers questions about the instructions of one module, and remembers the answers."""
 
     def __init__(self, registry: Registry) -> None:
-        self._numbering = ValueNumbering(registry)
-        self._flows = {each: DataFlow(each, registry, self._numbering) for each in Direction}
+        self.numbering = ValueNumbering(registry)
+        self.flows = {each: DataFlow(each, registry, self.numbering) for each in Direction}
         self._answers: dict[tuple[int, Question], InstructionIndexing] = {}
-
-    def flow(self, direction: Direction) -> DataFlow:
-        """The data flow in one direction."""
-        return self._flows[direction]
-
-    def number(self, instruction: Instruction) -> int:
-        """A number that an instruction shares with those that are like it."""
-        return self._numbering.number(instruction)
 
     def answer(self, instruction: Instruction, question: Question) -> InstructionIndexing:
         """The dependences of an instruction's result or operand.
@@ -365,7 +359,7 @@ class Findings:
             ShapeError: there is no such result or operand.
             HloTextError: what a rule of the user answers does not fit an instruction.
         """
-        key = self.number(instruction), question
+        key = self.numbering.number(instruction), question
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._found(instruction, question)
@@ -376,8 +370,8 @@ class Findings:
         answers = self._answers.copy()  # at once: others may be asking
         positions: dict[int, int] = {}
         for position, instruction in enumerate(module.instructions):
-            if self._numbering.has_number(instruction):
-                positions.setdefault(self.number(instruction), position)
+            if instruction in self.numbering.numbers:
+                positions.setdefault(self.numbering.numbers[instruction], position)
         same: dict[object, Any] = {}
 
         def merged(indexing: InstructionIndexing) -> InstructionIndexing:
@@ -394,14 +388,16 @@ class Findings:
         """Take over answers that were collected from a module with the same text."""
         instructions = [*module.instructions]
         for position, question, answer in found:
-            self._answers.setdefault((self.number(instructions[position]), question), answer)
+            number = self.numbering.number(instructions[position])
+            self._answers.setdefault((number, question), answer)
 
     def _found(self, instruction: Instruction, question: Question) -> InstructionIndexing:
-        direction, number, addressing = question
+        direction, number, *view = question
+        addressing = Addressing(*view)
         is_backward = direction is Direction.OUTPUT_TO_INPUT
         (calls.check_output if is_backward else calls.check_operand)(instruction, number)
         found: dict[int, list[AnyDependence]] = {}
-        for link in self._flows[direction].links_from(instruction, number):
+        for link in self.flows[direction].links_from(instruction, number):
             result = instruction.shape.arrays[link.output]
             operand = instruction.operands[link.operand].shape.arrays[link.element]
             shapes = (result, operand) if is_backward else (operand, result)
@@ -498,7 +494,7 @@ class ModuleAnalysis:
         """
         groups: dict[int, list[InstructionAnalysis]] = {}
         for each in self:
-            groups.setdefault(self.findings.number(each.instruction), []).append(each)
+            groups.setdefault(self.findings.numbering.number(each.instruction), []).append(each)
         return [tuple(group) for group in groups.values()]
 
     def __reduce__(self) -> tuple[Callable[..., ModuleAnalysis], tuple[object, ...]]:
@@ -545,8 +541,7 @@ class InstructionAnalysis:
         self, output: int = 0, *, physical_layout: bool = False, linear_offsets: bool = False
     ) -> InstructionIndexing:
         """Maps from a result to the elements of the operands: see :func:`ops.output_to_input`."""
-        addressing = Addressing(physical_layout, linear_offsets)
-        question = Question(Direction.OUTPUT_TO_INPUT, output, addressing)
+        question = Question(Direction.OUTPUT_TO_INPUT, output, physical_layout, linear_offsets)
         return self.analysis.findings.answer(self.instruction, question).of(self.instruction)
 
     def input_to_output(
@@ -557,19 +552,18 @@ class InstructionAnalysis:
         linear_offsets: bool = False,
     ) -> InstructionIndexing:
         """Maps from an operand to the elements of the results: see :func:`ops.input_to_output`."""
-        addressing = Addressing(physical_layout, linear_offsets)
         number = calls.operand_number("input_to_output", self.instruction, input)
-        question = Question(Direction.INPUT_TO_OUTPUT, number, addressing)
+        question = Question(Direction.INPUT_TO_OUTPUT, number, physical_layout, linear_offsets)
         return self.analysis.findings.answer(self.instruction, question)
 
     def fusion_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Maps from a result to every instruction: see :func:`ops.fusion_indexing`."""
-        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        flow = self.analysis.findings.flows[Direction.OUTPUT_TO_INPUT]
         return slice_from(flow, self.instruction, output)
 
     def parameter_indexing(self, output: int = 0) -> dict[Instruction, AnyDependence]:
         """Maps from a result to parameters: see :func:`ops.parameter_indexing`."""
-        flow = self.analysis.findings.flow(Direction.OUTPUT_TO_INPUT)
+        flow = self.analysis.findings.flows[Direction.OUTPUT_TO_INPUT]
         return parameters_from(flow, self.instruction, output)
 
     def __repr__(self) -> str:

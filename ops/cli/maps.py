@@ -208,7 +208,7 @@ def _to_result(
     analysis: ModuleAnalysis, computation: Computation, output: int
 ) -> dict[Instruction, AnyDependence]:
     """Maps from an element of a parameter to the elements of a result that need it."""
-    flow = analysis.findings.flow(Direction.INPUT_TO_OUTPUT)
+    flow = analysis.findings.flows[Direction.INPUT_TO_OUTPUT]
     found: dict[Instruction, AnyDependence] = {}
     for parameter in computation.parameters:
         for element in parameter.shape.array_indices:

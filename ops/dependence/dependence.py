@@ -533,8 +533,6 @@ def links_of(
 
 def reads_operands(answer: Maps | Routes) -> bool:
     """Whether values that one instruction reads may make its links differ from those of another."""
-    if isinstance(answer, Routes):
-        return False
     listed = answer if isinstance(answer, tuple) else (answer,)
     maps = answer.values() if isinstance(answer, Mapping) else listed
     return any(isinstance(each, OpIndexing) and each.reads_operands for each in maps)

@@ -259,13 +259,10 @@ class Fusion(Displayed):
         Raises:
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
         """
-        found = self._found(target)
-        check_type(element, INTEGER, "fusion: the number of the array", "an integer")
-        check_output(found, element)
+        array = self._array(self._found(target), element)
         is_any = start is None and output is None
         starts = self.results if is_any else (self._array(start, output or 0),)
-        array = found, element
-        return reads_of([array], starts, self._region.towards(found))[array]
+        return reads_of([array], starts, self._region.towards(array[0]))[array]
 
     def reads_of_operands(
         self, starts: Sequence[Array] | None = None

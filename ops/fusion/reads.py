@@ -304,7 +304,7 @@ def _quotient_beside(remainder: Atom) -> Form:
     inner = numerator.only_atom
     if inner is not None and inner.kind is AtomKind.FLOORDIV and divisor > 0:
         numerator, divisor = inner.numerator, inner.divisor * divisor
-    return forms.floordiv(numerator, forms.constant(divisor))
+    return numerator // divisor
 
 
 def _told(form: Form, unknown: Container[str]) -> str | None:

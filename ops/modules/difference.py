@@ -244,7 +244,7 @@ class _Compared:
     def doing(self, instruction: Instruction) -> _Doing:
         """The operation of an instruction; its maps are found once for those that are alike."""
         if instruction not in self._found:
-            number = findings_in(self.module, self._registry).number(instruction)
+            number = findings_in(self.module, self._registry).numbering.number(instruction)
             if number not in self._known:
                 self._known[number] = self._doing(instruction)
             details = tuple(_details(instruction, self._running))

@@ -609,8 +609,8 @@ class MovingOffsets(NamedTuple):
             step = unit // gcd(unit, self._factor(name) or 1)
             size = Interval(base[name].constant, self.map.domain.bounds[name].upper).size or 1
             box = IndexingMap.from_forms(index, everywhere).result_bounds()
-            count = forms.constant(min((size - 1) // step + 1, _CYCLE))
-            values[name] = forms.mod(forms.ZERO + numbered(index, box), count) * step + base[name]
+            number = (forms.ZERO + numbered(index, box)) % min((size - 1) // step + 1, _CYCLE)
+            values[name] = number * step + base[name]
         for _ in values:
             values = dict(zip(values, forms.substitute(values.values(), values), strict=True))
         return self.at(values).simplify(preserve_ranges=True)
@@ -627,8 +627,8 @@ class MovingOffsets(NamedTuple):
             least = {each % modulus for each, count in pairs if count == min(counts)}
             others = {each % modulus for each, count in pairs if count > min(counts)}
             if least.isdisjoint(others) and max(least) - min(least) < len(least):
-                remainder = forms.mod(self._shift, forms.constant(modulus))
-                return f"{self.map.domain.text_of(remainder)} in [{min(least)}, {max(least)}]"
+                remainder = self.map.domain.text_of(self._shift % modulus)
+                return f"{remainder} in [{min(least)}, {max(least)}]"
         return ""
 
     def apart(self, constants: Sequence[Mapping[str, Form]] | None, period: int) -> Apart:

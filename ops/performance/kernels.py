@@ -22,7 +22,7 @@ from ops.fusion import Fusion, FusionError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.hlo.true_sizes import true_sizes
 from ops.loop_dependence import UPDATES, Accesses, Loop, combines
-from ops.performance.tally import Size, parted
+from ops.performance.tally import REMEMBERED, Size, parted
 from ops.rules.control import only_caller, source_of
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import REGISTRY, Registry, check_registry
@@ -154,7 +154,7 @@ def likeness_of(kernel: Fusion) -> Likeness | None:
     if len(kernel.instructions) > 1 or is_in_place:
         return None
     (root,) = kernel.roots
-    number = findings_in(root.computation.module, kernel.registry).number(root)
+    number = findings_in(root.computation.module, kernel.registry).numbering.number(root)
     alike = tuple(map(root.operands.index, root.operands))
     return number, kernel.registry, alike, tile_of(kernel)
 
@@ -220,8 +220,6 @@ def _runs_others(instruction: Instruction, registry: Registry) -> Sequence[Compu
 
 
 # Use of an array by a kernel, in a word: a transpose, a broadcast, a window.
-
-_REMEMBERED: Final = 4096
 
 
 class AccessKind(Flag):
@@ -333,7 +331,7 @@ def _kind_of_access(
     return of_map | _together(_of_runtime_values(way))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=REMEMBERED)
 def _kind_of_map(
     read: IndexingMap,
     sizes: tuple[int, ...],

@@ -13,7 +13,6 @@ from ops.performance.kernels import evaluated_by, kernels_of
 from ops.performance.tally import Count, Deadline
 from ops.performance.utilization import SECONDS, OperandCounter, OperandUtilization
 from ops.rules.registry import REGISTRY, Registry
-from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, aligned, html_of_table
 
 
@@ -65,11 +64,10 @@ class KernelSummary(Displayed):
     @property
     def reuse(self) -> float | None:
         """Bytes of all reads for each byte that is read; ``None`` if that depends on values."""
-        again = tally.sum_of_counts(row.reread_bytes for row in self.operands)
-        read = self.bytes_read
-        if isinstance(read, Interval) or any(row.reuse is None for row in self.operands):
+        if any(row.reuse is None for row in self.operands):
             return None
-        return tally.ratio(again + read, read)
+        again = (row.reread_bytes for row in self.operands)
+        return tally.ratio(tally.sum_of_counts([*again, self.bytes_read]), self.bytes_read)
 
     @property
     def is_unknown(self) -> bool:

@@ -303,10 +303,6 @@ def ends_of_count(count: Count) -> list[int | str | None]:
     return [count if isinstance(count, int) else text_of_count(count)] * 2
 
 
-@overload
-def sum_of_counts(counts: Iterable[Size]) -> Size: ...
-@overload
-def sum_of_counts(counts: Iterable[Count]) -> Count: ...
 def sum_of_counts(counts: Iterable[Count]) -> Count:
     """The sum of numbers, expressions and intervals; beside intervals, expressions are at least 0.
 
@@ -370,8 +366,10 @@ def bytes_of(elements: Count, bits: int) -> Count:
     return simplest(simplifier.CeilDiv(elements * bits, sympy.Integer(BITS_OF_BYTE)))
 
 
-def ratio(one: Size, other: Size) -> float | None:
-    """Factor between two sizes; ``None`` if it depends on parameters."""
+def ratio(one: Count, other: Count) -> float | None:
+    """Factor between two counts; ``None`` if it depends on values or parameters."""
+    if isinstance(one, Interval) or isinstance(other, Interval):
+        return None
     if isinstance(one, int) and isinstance(other, int):
         return one / other if other else 0.0
     found = sympy.cancel((sympy.Integer(0) + one) / other)

@@ -36,7 +36,7 @@ from ops.rules.rule import Doubt, Unknown
 from simplifier import forms
 from simplifier.errors import listed
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.forms import Form, Interval, floordiv, np, points_in, substitute
+from simplifier.forms import Form, Interval, np, points_in, substitute
 from simplifier.tools.display import Displayed, html_of_table
 from simplifier.tools.graphs import united
 
@@ -91,10 +91,7 @@ class OperandUtilization(Displayed):
     @property
     def reuse(self) -> float | None:
         """Reads for each element that is read; ``None`` if that depends on values."""
-        reads, elements = self.reads, self.elements_read
-        if isinstance(reads, Interval) or isinstance(elements, Interval):
-            return None
-        return tally.ratio(reads, elements)
+        return tally.ratio(self.reads, self.elements_read)
 
     @property
     def unused_bytes(self) -> Size:
@@ -283,7 +280,7 @@ def _footprint(reads: Reads, tile: Sequence[int] | None, deadline: Deadline) -> 
     found = footprint_of(reads.ways, reads.sizes, deadline, reads.doubts)
     if tile is None:
         return found
-    number = [floordiv(dim(axis), forms.constant(size)) for axis, size in enumerate(tile)]
+    number = [dim(axis) // size for axis, size in enumerate(tile)]
     placed = [way.with_results(number).simplify() for way in reads.ways]
     sizes = [*reads.sizes, *[MAX_INT64] * len(tile)]
     by_tile = footprint_of(placed, sizes, deadline, reads.doubts)

@@ -507,11 +507,10 @@ def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_
     together = [*access.map.forms, *values_of(access)]
     placed = IndexingMap.from_forms(together, access.map.domain)
     found = with_midpoints(placed).simplify()
-    pairs = enumerate(zip(found.dims, variables, strict=True))
-    cut = [dim(number) for number, (own, whole) in pairs if own.bounds != whole.bounds]
     results = found.forms
-    limited = [form for form, _ in found.domain.constraints]
-    groups = united(set(forms.variables_of((form,))) for form in (*results, *limited, *cut))
+    limited = (form for form, _ in found.domain.constraints)
+    used = [{*forms.variables_of((form,))} for form in (*results, *limited)]
+    groups = united([*used, *({name} for name in _cut_dimensions(found, variables))])
     for names in groups:
         numbers = sorted(int(name[1:]) for name in names)
         kept = [form for form in results if names & set(forms.variables_of((form,)))]
@@ -519,9 +518,15 @@ def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_
         yield _LoadPart(tuple(numbers), part_over(found, kept, order))
 
 
+def _cut_dimensions(own: IndexingMap, variables: Sequence[Variable]) -> list[str]:
+    """The dimensions of which a map has some values only."""
+    pairs = enumerate(zip(own.dims, variables, strict=True))
+    return [f"d{number}" for number, (part, whole) in pairs if part.bounds != whole.bounds]
+
+
 def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
     """The map that leads to tile ids, too."""
-    ids = [forms.floordiv(dim(number), forms.constant(size)) for number, size in enumerate(sizes)]
+    ids = [dim(number) // size for number, size in enumerate(sizes)]
     return IndexingMap.from_forms([*part.forms, *ids], part.domain).simplify()
 
 
@@ -839,12 +844,7 @@ def _parts_that_differ(
     """
     pairs = list(zip(one.forms, other.forms, strict=True))
     limited = [(form,) for each in (one, other) for form, _ in each.domain.constraints]
-    cut = [
-        {f"d{number}"}
-        for each in (one, other)
-        for number, (own, whole) in enumerate(zip(each.dims, variables, strict=True))
-        if own.bounds != whole.bounds
-    ]
+    cut = [{name} for each in (one, other) for name in _cut_dimensions(each, variables)]
     used = [set(forms.variables_of(row)) for row in pairs]
     constant = [place for place, names in enumerate(used) if not names]
     groups = united([*used, *({*forms.variables_of(row)} for row in limited), *cut])

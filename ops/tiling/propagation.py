@@ -226,7 +226,7 @@ class _SpaceBuilder:
         known = next((each for each in self.numbers if each == made), made)
         wide, narrow = known.size, variable.bounds.size
         if wide != narrow and wide and narrow and wide % narrow == 0 and variable.bounds.lower == 0:
-            return forms.floordiv(dim(self._number(known)), forms.constant(wide // narrow))
+            return dim(self._number(known)) // (wide // narrow)
         if known.variable.bounds != variable.bounds:
             axes = tuple((step.operand, axis) for axis in axes_of(indexing.map, name))
             made = replace(made, kind=DimensionKind.WHOLE, axes=axes)

@@ -287,10 +287,9 @@ def sorted_scatter_schedule(  # noqa: PLR0913 - what a launch depends on
     count, *window = updates.dimensions
     blocks = step_count(count, windows_of_warp * WARPS_OF_BLOCK)
     launch = LaunchDimensions.of(blocks, WARPS_OF_BLOCK * WARP_SIZE)
-    lanes = forms.constant(WARP_SIZE)
-    warp = block_id() * WARPS_OF_BLOCK + forms.floordiv(thread_id(), lanes)
+    warp = block_id() * WARPS_OF_BLOCK + thread_id() // WARP_SIZE
     number = warp * windows_of_warp + loop_id(0)
-    vector = loop_id(1) * WARP_SIZE + forms.mod(thread_id(), lanes)
+    vector = loop_id(1) * WARP_SIZE + thread_id() % WARP_SIZE
     element = vector * vector_size + loop_id(2)
     loops = {
         "window_id": windows_of_warp,
@@ -464,8 +463,7 @@ class _BitonicSort:
 
     def _step(self, threads: int, steps: int) -> Form:
         """The number of a thread among those that go through the same elements."""
-        number = block_id() * threads + thread_id()
-        return forms.mod(number, forms.constant(steps))
+        return (block_id() * threads + thread_id()) % steps
 
     def _moving(
         self,
@@ -515,9 +513,8 @@ def _element_of_pair(pair: Form, mask: int) -> tuple[Form, Form]:
     distance of both.
     """
     turned = mask & (mask + 1) == 0
-    half = forms.constant((mask + 1) // 2 if turned else mask)
-    first = forms.floordiv(pair, half) * (2 * half.constant)
-    own, side = forms.mod(pair, half), loop_id(1)
+    half = (mask + 1) // 2 if turned else mask
+    first, own, side = pair // half * (2 * half), pair % half, loop_id(1)
     if not turned or mask == 1:
         return first + own + side * mask, first + own + mask
     mirrored = side * mask - own

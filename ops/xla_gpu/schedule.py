@@ -585,10 +585,7 @@ class _Distribution:
         """The index in the tile of an element of a thread; its loops begin with this one."""
         repeats = self._digits(loop_id(first_loop), self._repeats)
         rows = zip(self._own(first_loop), self.sizes, repeats, self._covered, strict=True)
-        return [
-            forms.mod(own, forms.constant(size)) + repeat * covered
-            for own, size, repeat, covered in rows
-        ]
+        return [own % size + repeat * covered for own, size, repeat, covered in rows]
 
     def first_threads(self) -> list[Constraint]:
         """Leaves the first thread of those that have the same elements, if a tile is small."""
@@ -599,8 +596,7 @@ class _Distribution:
 
     def _own(self, first_loop: int) -> list[Form]:
         """The place of a thread along each dimension, before the tile ends."""
-        lane = forms.mod(thread_id(), forms.constant(WARP_SIZE))
-        warp = forms.floordiv(thread_id(), forms.constant(WARP_SIZE))
+        lane, warp = thread_id() % WARP_SIZE, thread_id() // WARP_SIZE
         lanes, warps = self.threads
         digits = zip(self._digits(warp, warps), lanes, self._digits(lane, lanes), strict=True)
         own = [warp * count + lane for warp, count, lane in digits]

@@ -27,7 +27,6 @@ from ops.xla_gpu.schedule import (
     unflattened,
     within,
 )
-from simplifier import forms
 from simplifier.forms import Form, Interval
 
 # The transpose schedule: blocks bring tiles into shared memory row by row, and write columns.
@@ -355,15 +354,13 @@ def _packed(
     tile = _packed_tile(sizes, order, side)
     rows, columns = _extents(tile, along_rows)
     flat = [1 if axis == along_rows else size for axis, size in enumerate(tile)]
-    word, warp = forms.constant(vector_size), forms.constant(WARP_SIZE)
-    in_word = forms.mod(thread_id(), warp) * vector_size
-    line = loop_id(0) * warps + forms.floordiv(thread_id(), warp)
+    in_word = thread_id() % WARP_SIZE * vector_size
+    line = loop_id(0) * warps + thread_id() // WARP_SIZE
 
     def cell(row: Form, column: Form, loops: Mapping[str, int]) -> _MovedElement:
         index = [*unflattened(column, flat)]
         index[along_rows] = row
-        shifted = column + forms.floordiv(row, word) * vector_size
-        shared = row, forms.mod(shifted, forms.constant(side))
+        shared = row, (column + row // vector_size * vector_size) % side
         return _MovedElement(index, shared, loops, within((rows, columns), (row, column)))
 
     loops = {"loop_id": -(-rows // warps), "vector_id": vector_size}
@@ -642,10 +639,10 @@ def _small_column(sizes: Triple, vector_size: int) -> _Plan:
     def step(block: Sequence[Form]) -> _ThreadWork:
         number = thread_id() * vector_size + loop_id(1) + loop_id(0) * at_a_time
         read = (block[0], *unflattened(number, (folded, minor)))
-        columns = forms.floordiv(thread_id() + loop_id(0) * threads, forms.constant(rows))
+        columns = (thread_id() + loop_id(0) * threads) // rows
         loops = {"element_id": step_count(folded * minor, at_a_time), "vector_id": vector_size}
-        writer = forms.mod(thread_id(), forms.constant(rows))
-        return _ThreadWork(read, loops, (block[0], columns), {"vector_id": vector_size}, writer)
+        written = {"vector_id": vector_size}
+        return _ThreadWork(read, loops, (block[0], columns), written, thread_id() % rows)
 
     return _Plan(threads, (max(1, major),), step)
 
