@@ -293,10 +293,8 @@ class IndexRelation(Displayed, Generic[MapT_co]):
 
     def _is_one_function(self) -> bool:
         """Whether it was made of one map, from each element to one."""
-        if self._maps is None or len(self._maps) != 1:
-            return False
-        (only,) = self._maps
-        return not (only.ranges or only.runtime)
+        maps = self._maps or ()
+        return len(maps) == 1 and not (maps[0].ranges or maps[0].runtime)
 
     def to_earlier(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The pairs whose second element is lexicographically less than the first."""

@@ -355,10 +355,8 @@ class _RelationReader:
         ends, step = isl.extent(everything, 0), max(1, exact.integer(everything.get_stride(0)))
         size = INFINITY if ends.size is None else (ends.size - 1) // step + 1
         start = ends.lower if ends.lower is not None else ends.upper
-        if step == 1 or start is None:
-            yield _RangeChoice(ZERO, 1, size)
-        else:
-            yield _RangeChoice(forms.constant(start), step, size)
+        base = ZERO if step == 1 or start is None else forms.constant(start)
+        yield _RangeChoice(base, 1 if start is None else step, size)
         if _is_window(values):
             yield from self._windows(values)
 

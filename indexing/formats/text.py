@@ -185,11 +185,16 @@ def read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
     """The names of the variables by role; only the dimensions are required."""
     declared: dict[str, None] = {}
     roles: list[dict[str, None]] = []
+    start = lexer.position
     for brackets in _BRACKETS:
         is_there = not roles or lexer.text == brackets[0]
-        names = read_parameters if brackets == "<>" else read_names
-        roles.append(names(lexer, brackets, declared) if is_there else {})
+        roles.append(read_names(lexer, brackets, declared) if is_there else {})
         declared |= roles[-1]
+    for name in roles[-1]:  # the parameters
+        if other := other_use(name):
+            span = lexer.span_at(lexer.tokens.index(name, start))
+            message = f"the parameter {quoted(name)} is called {other}"
+            raise lexer.error(message, span, "expected another name, such as N")
     return roles
 
 
@@ -303,18 +308,4 @@ def read_names(
         names[name] = None
 
     read_items(lexer, brackets, "before the dimensions", read)
-    return names
-
-
-def read_parameters(
-    lexer: ExpressionLexer, brackets: str, declared: Collection[str] = ()
-) -> dict[str, None]:
-    """New names of parameters: ``<M, N>``."""
-    first = lexer.position + 1
-    names = read_names(lexer, brackets, declared)
-    for number, name in enumerate(names):
-        if other := other_use(name):
-            span = lexer.span_at(first + 2 * number)
-            message = f"the parameter {quoted(name)} is called {other}"
-            raise lexer.error(message, span, "expected another name, such as N")
     return names

@@ -132,11 +132,7 @@ def result_bounds(indexing_map: Relation) -> tuple[Interval, ...]:
 
 
 def simplified_by_isl(
-    indexing_map: RelationT,
-    budget: Budget,
-    *,
-    preserve_size_one: bool = False,
-    preserve_ranges: bool = False,
+    indexing_map: RelationT, budget: Budget, *, preserve_size_one: bool, preserve_ranges: bool
 ) -> RelationT:
     """The same relation, simplified by isl.
 

@@ -17,7 +17,7 @@ from typing import Final
 from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.relation import Relation, RelationT, formulas, terms_in
 from indexing.simplify import result_bounds, simplified
-from indexing.transform.evaluate import evaluate, result_columns
+from indexing.transform.evaluate import evaluate, numbered, result_columns
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.forms import EVERYTHING, Form, Interval, np, substitute, tabulated, tabulated_partly
@@ -264,12 +264,9 @@ def _table_of(form: Form, domain: Domain, most: int) -> Form | None:
     values = values_in_box(form, domain)
     if len(values) < 2:  # noqa: PLR2004 - a table
         return None
-    number = forms.ZERO
-    for name in forms.variables_of([form]):
-        bounds = domain.bounds[name]
-        away = forms.variable(name).plus_constant(-(bounds.lower or 0))
-        number = number.times(bounds.size or 0).plus(away)
-    table = tabulated(values, number)
+    names = [*forms.variables_of([form])]
+    place = numbered(map(forms.variable, names), [domain.bounds[name] for name in names])
+    table = tabulated(values, place)
     return table if terms_in(table) <= most else None
 
 

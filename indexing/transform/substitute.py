@@ -112,8 +112,7 @@ def ranges_to_dims(
     """
     domain = indexing_map.domain
     dims, ranges, runtime = domain.by_role(domain.identifiers)
-    if indices is None:
-        indices = range(len(ranges))
+    indices = range(len(ranges)) if indices is None else indices
     _, names, _ = domain.by_role(domain.names)
     converted = chosen(ranges, indices, "ranges_to_dims", "ranges", names)
     if len(set(converted)) < len(converted):
@@ -186,14 +185,11 @@ def substitute(
 
 def _used_by_parameters(domain: Domain, values: Mapping[str, Form]) -> Iterator[Variable]:
     """New parameters: those in the values of parameters that are no variables of the map."""
-    replaced = [form for name, form in values.items() if name in _names_of(domain.parameters)]
+    known = {parameter.name for parameter in domain.parameters}
+    replaced = [form for name, form in values.items() if name in known]
     for name in forms.variables_of(replaced):
         if name not in domain.names:
             yield Variable((None, None), name)
-
-
-def _names_of(parameters: Iterable[Variable]) -> set[str]:
-    return {parameter.name for parameter in parameters}
 
 
 def _without_parameters(indexing_map: RelationT, gone: Collection[str]) -> RelationT:
