@@ -21,11 +21,11 @@ from indexing.exact import boxes as box_algebra
 from indexing.exact import isl
 from indexing.exact.boxes import MAX_BOXES, Box, Boxes, StridedInterval, TooManyError, where_few
 from indexing.exact.counting import count_points
-from indexing.exact.few_points import MAX_POINTS, Rows, boxes_of_rows, elements, rows_of_mask
+from indexing.exact.few_points import Rows, boxes_of_rows, rows_of_mask
 from indexing.exact.symbolic import symbolic_count
 from indexing.formats.notebook import latex_of_set
 from indexing.formats.text import declarations, read_declarations, read_ends
-from indexing.relation import Relation, asks_emptiness
+from indexing.relation import asks_emptiness
 from indexing.simplify import simplified_domain
 from indexing.validation import ByName
 from indexing.variable import Variable, interval_of, size_of
@@ -587,18 +587,6 @@ def read_set(
     return IndexSet.made(SetNames.of(reading.hull), reading.boxes, None, reading)
 
 
-def set_of_points(
-    relation: Relation, names: Sequence[str] = (), most: int = MAX_POINTS
-) -> IndexSet | None:
-    """The values of the results, found at each point; ``None`` if they are too many to list.
-
-    >>> from indexing import parse_map
-    >>> print(set_of_points(parse_map("(d0) -> (d0 * d0), domain: d0 in [0, 5]")))
-    (d0): d0 in [0, 1] or d0 in [4, 4] or d0 in [9, 9] or d0 in [16, 16] or d0 in [25, 25]
-    """
-    return set_of_rows(elements(relation, relation.forms, most), names)
-
-
 @where_few
 def set_of_rows(rows: Rows | None, names: Sequence[str] = ()) -> IndexSet:
     """The set of a table's rows; ``None`` without a table, or if they are too many to list."""
@@ -816,19 +804,13 @@ def reading_of_points(points: islpy.Set, names: SetNames, budget: Budget = BUDGE
     points = points.compute_divs().coalesce().compute_divs()
     pieces = sorted(_pieces(points, hull), key=_order)
     if not names.given:
-        own = Allowance(_operations_for_boxes(points.get_ctx(), budget))
-        with suppress(BudgetError, TooManyError), own.attempt(points.get_ctx()):
+        # No more than the question has itself; with a time, than the attempt that this is part of.
+        context = points.get_ctx()
+        whole = context.get_max_operations() if isinstance(budget, timedelta) else budget
+        own = Allowance(min(MAX_OPERATIONS_FOR_BOXES, whole or MAX_OPERATIONS_FOR_BOXES))
+        with suppress(BudgetError, TooManyError), own.attempt(context):
             return reading_of_boxes(box_algebra.boxes_of(points), names)
     return Reading(hull, tuple(pieces))
-
-
-def _operations_for_boxes(context: islpy.Context, budget: Budget) -> int:
-    """Number of operations that a question may spend on boxes: no more than it has itself.
-
-    With a time, no more than the attempt that this is a part of.
-    """
-    whole = context.get_max_operations() if isinstance(budget, timedelta) else budget
-    return min(MAX_OPERATIONS_FOR_BOXES, whole or MAX_OPERATIONS_FOR_BOXES)
 
 
 def _pieces(points: islpy.Set, hull: Domain) -> Iterator[Domain]:

@@ -13,7 +13,7 @@ from indexing.domain import Domain
 from indexing.errors import MapError
 from indexing.exact import counting, few_points, isl
 from indexing.exact.boxes import Box, box_set, box_size, whole
-from indexing.exact.index_set import IndexSet, read_set, set_of_points, set_of_rows
+from indexing.exact.index_set import IndexSet, read_set, set_of_rows
 from indexing.exact.symbolic import symbolic_count, tells_points
 from indexing.relation import (
     Relation,
@@ -403,7 +403,9 @@ def _set_of_values(
         return read_set(isl.image_of(told, context), names, followed, parameters, budget=budget)
 
     def listed(most: int) -> IndexSet | None:
-        return None if followed or parameters else set_of_points(relation, names, most)
+        if followed or parameters:
+            return None
+        return set_of_rows(few_points.elements(relation, relation.forms, most), names)
 
     return asked(read, budget, otherwise=listed)
 

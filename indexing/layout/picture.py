@@ -32,8 +32,6 @@ _BORDERS: Final = 3
 """The number of tile levels whose first border is shown where an axis is cropped."""
 
 
-NO_SIDES: Final = Sides(left=False, right=False, top=False, bottom=False)
-
 Tiles: TypeAlias = tuple[int | None, ...]
 """The number of the tile of each level; ``None`` where there is no tile."""
 
@@ -169,8 +167,7 @@ class TiledArray:
     @property
     def is_transposed(self) -> bool:
         """Whether the columns are more major than the rows."""
-        rows, columns = self.plane
-        return rows > columns
+        return self.plane[0] > self.plane[1]
 
     def sizes(self, dimension: int) -> tuple[int, ...]:
         """The sizes of the dimensions of a group."""
@@ -317,9 +314,7 @@ def _memory(grid: TiledArray) -> Iterator[MemoryCell]:
 def _cell(grid: TiledArray, offset: int, tiles: Tiles, around: Sequence[Tiles]) -> MemoryCell:
     """A cell from its tiles and those of the cells around it."""
     outlines = tuple(
-        Sides(*(not others or others[level] != tile for others in around))
-        if tile is not None
-        else NO_SIDES
+        Sides(*(tile is not None and (not others or others[level] != tile) for others in around))
         for level, tile in enumerate(tiles)
     )
     return MemoryCell(offset, multi_index(offset, grid.shape), tiles, outlines)

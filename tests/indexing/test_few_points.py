@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, parse_map
 from indexing.exact import few_points, multiplicities
 from indexing.exact.boxes import whole
-from indexing.exact.index_set import set_of_points, set_of_rows
+from indexing.exact.index_set import set_of_rows
 from indexing.exact.isl import telling_runtime
 from indexing.exact.questions import reached, reached_again
 from simplifier import BudgetError, Interval
@@ -63,7 +63,7 @@ def _told(made: IndexingMap, as_parameters: bool) -> IndexingMap:
 
 @given(maps())
 def test_the_set_of_points_is_the_image(made: IndexingMap) -> None:
-    found = set_of_points(made)
+    found = set_of_rows(few_points.reached([made]))
     image = made.image()
     assert found is not None
     assert found == image
@@ -116,4 +116,4 @@ def test_too_many_points_are_not_gone_through() -> None:
 
 def test_no_more_boxes_are_listed_than_anyone_reads() -> None:
     scattered = "(d0) -> ((d0 * d0) mod 10007), domain: d0 in [0, 4999]"
-    assert set_of_points(parse_map(scattered)) is None
+    assert set_of_rows(few_points.reached([parse_map(scattered)])) is None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import prod
 from typing import Any, TypeAlias, Union, cast
 
@@ -26,22 +27,13 @@ MAX_DEPTH = 50
 """Tuples are nested down to this depth: no layout is deeper, and Python's stack holds it."""
 
 
-def leaves(value: IntTuple) -> Iterator[int]:
-    """The integers from left to right.
-
-    >>> list(leaves(((2, 4), 8)))
-    [2, 4, 8]
-    """
-    if isinstance(value, int):
-        yield value
-    else:
-        for part in value:
-            yield from leaves(part)
-
-
 def flattened(value: IntTuple) -> tuple[int, ...]:
-    """The integers from left to right as one tuple."""
-    return tuple(leaves(value))
+    """The integers from left to right as one tuple.
+
+    >>> flattened(((2, 4), 8))
+    (2, 4, 8)
+    """
+    return (value,) if isinstance(value, int) else tuple(chain(*map(flattened, value)))
 
 
 def product(value: IntTuple) -> int:
@@ -50,7 +42,7 @@ def product(value: IntTuple) -> int:
     >>> product(((2, 4), 8))
     64
     """
-    return prod(leaves(value))
+    return prod(flattened(value))
 
 
 def depth(value: IntTuple) -> int:
@@ -59,9 +51,7 @@ def depth(value: IntTuple) -> int:
     >>> depth(8), depth((2, 4)), depth(((2, 4), 8))
     (0, 1, 2)
     """
-    if isinstance(value, int):
-        return 0
-    return 1 + max(map(depth, value), default=0)
+    return 0 if isinstance(value, int) else 1 + max(map(depth, value), default=0)
 
 
 def parts(value: IntTuple) -> tuple[IntTuple, ...]:
@@ -139,9 +129,7 @@ def text_of(value: IntTuple) -> str:
     >>> print(text_of(((2, 4), (8,))))
     ((2,4),(8))
     """
-    if isinstance(value, int):
-        return str(value)
-    return f"({','.join(map(text_of, value))})"
+    return str(value) if isinstance(value, int) else f"({','.join(map(text_of, value))})"
 
 
 # Layouts of CuTe: a nested shape and nested strides, as `((2,4),8):((1,8),2)`.
