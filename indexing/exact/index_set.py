@@ -702,12 +702,9 @@ def elements_of(box: Box) -> Iterator[tuple[int, ...]]:
 
 def isl_of(names: SetNames, pieces: Sequence[Domain], context: islpy.Context) -> islpy.Set:
     """The points of some domains of the same variables; their parameters are those of the set."""
-    islpy = exact.load_isl()
-    kinds, rank = islpy.dim_type, len(names.coordinates)
-    coordinates = map(str, range(rank + len(names.given)))
-    nothing = Space(dict.fromkeys(coordinates, EVERYTHING), context)
+    kinds, rank = exact.load_isl().dim_type, len(names.coordinates)
     given = [Space(piece.bounds, context).domain(piece.constraints) for piece in pieces]
-    points = isl.united_parts([islpy.Set.empty(nothing.domain().get_space()), *given])
+    points = isl.united_parts([isl.nothing(rank + len(names.given), context), *given])
     points = points.move_dims(kinds.param, 0, kinds.set, rank, len(names.given))
     for axis, name in enumerate(names.given):
         points = points.set_dim_name(kinds.param, axis, name)

@@ -230,6 +230,11 @@ def in_order(points: islpy.Set) -> Iterator[tuple[int, ...]]:
             yield (value, *rest)
 
 
+def nothing(rank: int, context: islpy.Context) -> islpy.Set:
+    """The empty set of tuples of so many coordinates."""
+    return load_isl().Set.empty(load_isl().Space.set_alloc(context, 0, rank))
+
+
 def united_parts(parts: Sequence[T]) -> T:
     """The union of sets or maps; a few are coalesced, for isl compares each with each.
 

@@ -630,7 +630,7 @@ def reached(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGET) -> 
 
     def ask(context: islpy.Context) -> IndexSet:
         images = (isl.image_of(each, context) for each in given)
-        found = reduce(load_isl().Set.union, images, _nothing(rank + len(names), context))
+        found = reduce(load_isl().Set.union, images, isl.nothing(rank + len(names), context))
         return read_set(found, parameters=names, budget=budget)
 
     def go_through(most: int) -> IndexSet | None:
@@ -678,7 +678,7 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
         check_without_parameters(each, "reached")
 
     def ask(context: islpy.Context) -> IndexSet:
-        again = seen = _nothing(rank, context)
+        again = seen = isl.nothing(rank, context)
         for each in given:
             image = isl.image_of(each, context)
             again = again.union(_reached_twice(each, image)).union(image.intersect(seen))
@@ -690,18 +690,13 @@ def reached_again(maps: Iterable[Relation], rank: int, *, budget: Budget = BUDGE
     )
 
 
-def _nothing(rank: int, context: islpy.Context) -> islpy.Set:
-    islpy = load_isl()
-    return islpy.Set.empty(islpy.Space.set_alloc(context, 0, rank))
-
-
 def _reached_twice(indexing_map: Relation, image: islpy.Set) -> islpy.Set:
     """The elements that a map reaches from two points: two points of some part lead there."""
     parts, (rest,) = counting.independent_parts([indexing_map])
     context, rank = image.get_ctx(), len(indexing_map.forms)
     if counting.count_points(isl.points_of(rest, context)) > 1:
         return image
-    found = _nothing(rank, context)
+    found = isl.nothing(rank, context)
     for part in parts:
         (each,) = part.maps
         twice = _from_two_points(isl.relation_of(each, context))

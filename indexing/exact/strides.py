@@ -201,10 +201,8 @@ def _stride(steps: _Changes, budget: Budget) -> Stride:
         return Stride(0, None, 0, Interval(0, 0))
     if differences.is_point:
         return Stride(differences.lower, None, 0, differences)
-    if differences.size is None or differences.size > MAX_DIFFERENCES:
-        changes = _few_values(steps.relation, budget)
-    else:
-        changes = list(differences)
+    is_few = differences.size is not None and differences.size <= MAX_DIFFERENCES
+    changes = differences if is_few else _few_values(steps.relation, budget)
     strides = (_in_runs(steps, value, differences, budget) for value in changes)
     varies = Stride(None, 1, 0, differences)
     return min((stride for stride in strides if stride.run != 1), key=_preference, default=varies)
@@ -254,9 +252,8 @@ def _contiguity(relation: ExactRelation, form: Form, name: str, budget: Budget) 
     size, same = (_group(steps, value, bounds, budget) for value in (1, 0))
     begun = relation.derived((_beginning(form, name, bounds, size),), relation.domain)
     divisor = _common_divisor([begun], 0, budget)
-    return Contiguity(
-        size, same, divisor, _bounds(relation.derived((form,), relation.domain), budget)
-    )
+    values = _bounds(relation.derived((form,), relation.domain), budget)
+    return Contiguity(size, same, divisor, values)
 
 
 def _group(steps: _Changes, value: int, bounds: Interval, budget: Budget) -> int | None:
@@ -343,10 +340,9 @@ def _missed(relation: ExactRelation, divisor: int, budget: Budget) -> int | None
         wrong = [(form % divisor, Interval(1, divisor - 1))]
     else:
         wrong = [(form, Interval(1, None)), (form, Interval(None, -1))]
-    for constraint in wrong:
-        found = _first_value(
-            relation.derived((form,), relation.domain.constrained([constraint])), budget
-        )
+    for limit in wrong:
+        domain = relation.domain.constrained([limit])
+        found = _first_value(relation.derived((form,), domain), budget)
         if found is not None:
             return found[0]
     return None
