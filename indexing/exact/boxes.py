@@ -227,15 +227,14 @@ def _runs_by(points: islpy.Set, axis: int, step: int) -> list[StridedInterval]:
     line = line_of(points, axis)
     if step > 1 and extent(line, 0) == EVERYTHING:
         return []
-    starts, ends = (_changes(points, line, axis, towards) for towards in (step, -step))
-    if starts is None or ends is None:
+    starts, stops = (_changes(points, line, axis, towards) for towards in (step, -step))
+    if starts is None or stops is None:
         return []
-    residues = sorted({value % step for value in (*starts, *ends)}) or [0]
-    runs = [
-        strided(lower, upper, step)
-        for residue in residues
-        for lower, upper in _paired(*(_of_class(found, residue, step) for found in (starts, ends)))
-    ]
+    residues = sorted({value % step for value in (*starts, *stops)}) or [0]
+    runs: list[StridedInterval] = []
+    for residue in residues:
+        own = ([each for each in ends if each % step == residue] for ends in (starts, stops))
+        runs += [strided(lower, upper, step) for lower, upper in _paired(*own)]
     return runs if _is_worth(runs, points) else []
 
 
@@ -246,10 +245,6 @@ def _changes(points: islpy.Set, line: islpy.Set, axis: int, step: int) -> list[i
     changes = line_of(difference, axis).intersect(line)
     found = list(islice(values(changes), MAX_BOXES + 1))
     return None if len(found) > MAX_BOXES or (not found and not changes.is_empty()) else found
-
-
-def _of_class(found: Sequence[int], residue: int, step: int) -> list[int]:
-    return [value for value in found if value % step == residue]
 
 
 def _paired(starts: list[int], ends: list[int]) -> Iterator[tuple[int | None, int | None]]:

@@ -368,7 +368,8 @@ def _cut(sizes: Sizes, tile: Sizes) -> Iterator[Step]:
         yield Reshape.of([((), (1,) * lead), *_kept(sizes)])
     sizes = (1,) * lead + sizes
     first = len(sizes) - len(tile)
-    combine = Reshape.of([*_kept(sizes[:first]), *_combined(sizes[first:], tile)])
+    joined = ((group, (prod(group),)) for group in combined(sizes[first:], tile))
+    combine = Reshape.of([*_kept(sizes[:first]), *joined])
     cut = zip(combine.sizes[first:], sizes_of_tile(tile), strict=True)
     padded = [(_rounded_up(size, step), step) for size, step in cut]
     pad = Pad(combine.sizes, (*sizes[:first], *(size for size, _ in padded)))
@@ -383,13 +384,13 @@ def _kept(sizes: Sizes) -> list[Group]:
     return [((size,), (size,)) for size in sizes]
 
 
-def _combined(sizes: Sizes, tile: Sizes) -> Iterator[Group]:
-    """Groups of dimensions that a tile treats as one: those under ``*`` and the next one."""
-    group: Sizes = ()
-    for size, step in zip(sizes, tile, strict=True):
-        group = (*group, size)
+def combined(dimensions: Iterable[_T], tile: Sizes) -> Iterator[tuple[_T, ...]]:
+    """The dimensions that a tile treats as one: those under ``*`` and the next one."""
+    group: tuple[_T, ...] = ()
+    for dimension, step in zip(dimensions, tile, strict=True):
+        group = (*group, dimension)
         if step != COMBINE_DIMENSION:
-            yield group, (prod(group),)
+            yield group
             group = ()
 
 

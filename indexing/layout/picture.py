@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, islice, pairwise, product
+from itertools import chain, groupby, islice, pairwise, product
 from math import prod
 from typing import Final, TypeAlias
 
@@ -237,14 +237,8 @@ def _groups(layout: Layout) -> tuple[tuple[int, ...], ...]:
     order, tile = layout.major_to_minor, layout.tiles[0] if layout.tiles else ()
     untiled = max(0, len(order) - len(tile))
     parts = ((),) * (len(tile) - len(order)) + tuple((number,) for number in order)
-    groups: list[tuple[int, ...]] = []
-    group: tuple[int, ...] = ()
-    for position, part in enumerate(parts):
-        group += part
-        if position < untiled or tile[position - untiled] != COMBINE_DIMENSION:
-            groups.append(group)
-            group = ()
-    return tuple(groups)
+    cut = maps.combined(parts[untiled:], tile)
+    return (*parts[:untiled], *(tuple(chain(*group)) for group in cut))
 
 
 # The indices of an axis that are shown.

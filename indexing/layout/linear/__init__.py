@@ -205,20 +205,14 @@ def vector_width(distributed: LinearLayout, shared: LinearLayout | None = None) 
 
 
 def _width_of(offsets: LinearLayout) -> int:
-    last = list(offsets.out_dims)[-1:]
-    along = offsets.sublayout(offsets.in_dims, last).bases
-    whole = _images(offsets)
+    """The elements side by side: each doubling is one bit of the register, and of nothing else."""
+    images = _images(offsets)
     place = sum(list(offsets.out_bits.values())[:-1])
     width = 1
     while True:
-        holders = [bit for bit, image in whole.items() if image == width << place]
-        others = (
-            vector
-            for name, vectors in along.items()
-            for bit, (vector,) in enumerate(vectors)
-            if (name, bit) not in holders[:1] and vector & width
-        )
-        if not any(name == REGISTER for name, _ in holders) or any(others):
+        holders = [bit for bit, image in images.items() if image >> place & width]
+        is_alone = len(holders) == 1 and images[holders[0]] == width << place
+        if not is_alone or holders[0][0] != REGISTER:
             return width
         width *= 2
 
