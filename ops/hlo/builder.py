@@ -15,7 +15,7 @@ from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
 from ops.hlo.module import Computation, Instruction, attributes_with_copies, detached
-from ops.hlo.opcodes import OPCODES, Opcode, bare, check_opcode, nearby
+from ops.hlo.opcodes import CONTINUE_CALLS, OPCODES, Opcode, bare, check_opcode, nearby
 from ops.hlo.shape_inference import infer_shape, verify
 from ops.index_maps import Size
 from simplifier.errors import TextError, check_type, quoted
@@ -62,14 +62,11 @@ def made(
 def _attributes(
     opcode: str, known: Opcode, operands: Sequence[Instruction], given: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    required = known.required
-    if opcode == "broadcast":
-        is_scalar = operands[0].shape.is_array and not operands[0].shape.rank
-        given = {"dimensions": (), **given} if is_scalar else given
-        required = ("dimensions",)
-    if opcode in _CONTINUE_CALLS:
+    if opcode == "broadcast" and operands[0].shape.is_array and not operands[0].shape.rank:
+        given = {"dimensions": (), **given}
+    if opcode in CONTINUE_CALLS:
         given = {"calls": operands[0].attributes["calls"], **given}
-    for name in required:
+    for name in known.required:
         if name not in given:
             raise AttributeValueError(f"expected attribute {name}")
     found: dict[str, Any] = {}
@@ -131,8 +128,6 @@ def _shape(
         raise AttributeValueError(f"the result is {found}, not {given}")
     return given
 
-
-_CONTINUE_CALLS: Final = frozenset({"async-done", "async-update"})
 
 _OF_ANY_TYPE: Final = {"convolution", "dot", "ragged-dot", "scaled-dot"}
 """Opcodes of which the type is chosen: a dot of ``s8`` may sum up in ``s32``."""

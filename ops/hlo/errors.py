@@ -57,7 +57,9 @@ class _NoSuchNameError(IndexingError, LookupError):
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
-        return f"{where}no {self.kind} is called %{self.name}{_hint(self.near)}"
+        near = ", ".join(f"%{other}" for other in self.near)
+        hint = f"\nhint: there is {near}" if near else ""
+        return f"{where}no {self.kind} is called %{self.name}{hint}"
 
 
 class NoSuchInstructionError(_NoSuchNameError):
@@ -70,10 +72,6 @@ class NoSuchComputationError(_NoSuchNameError):
     """No computation has this name; ``near`` are names that some have, ``where`` is the files."""
 
     kind = "computation"
-
-
-def _hint(near: Sequence[str]) -> str:
-    return f"\nhint: there is {', '.join(f'%{other}' for other in near)}" if near else ""
 
 
 class AmbiguousNameError(IndexingError, LookupError):

@@ -124,6 +124,9 @@ FOLD: Final = frozenset(("reduce", "reduce-window"))
 FIRST_START: Final[Mapping[str, int]] = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 """Opcode -> the number of the first operand that is a start index; all behind it are, too."""
 
+CONTINUE_CALLS: Final = frozenset(("async-done", "async-update"))
+"""The opcodes of which the computation is that of the operand."""
+
 CALLEE_ATTRIBUTES: Final[Mapping[str, str]] = {"call": "to_apply", "fusion": "calls"}
 """Opcode -> the attribute that holds the computation, for calls with all operands as arguments."""
 
@@ -145,7 +148,7 @@ async-done async-update | 1 | | calls async_execution_thread
 async-start | 0.. | calls | async_execution_thread output_to_operand_aliasing
 batch-norm-grad batch-norm-inference | 5 | epsilon feature_index
 batch-norm-training | 3 | epsilon feature_index
-broadcast | 1 | | dimensions
+broadcast | 1 | dimensions
 get-dimension-size reverse transpose | 1 | dimensions
 call | 0.. | to_apply | is_composite
 cholesky | 1 | | lower

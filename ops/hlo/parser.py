@@ -31,7 +31,7 @@ from ops.hlo.files import files_in, read_text
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
-from ops.hlo.opcodes import LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
+from ops.hlo.opcodes import CONTINUE_CALLS, LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
 from ops.hlo.shape_inference import infer_shape, signature, verify
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.late import load_announced
@@ -446,7 +446,7 @@ class InstructionReader:
         attributes = self._attributes(draft, opcode)
         if opcode.sugar:
             attributes = self._desugared(draft, *opcode.sugar, attributes)
-        if draft.opcode in _CONTINUING:
+        if draft.opcode in CONTINUE_CALLS:
             attributes = self._continued(draft, attributes)
         if draft.opcode == "async-start":
             self._claim(draft, attributes["calls"])
@@ -594,28 +594,17 @@ class InstructionReader:
         lexer, attributes = self._lexer, dict[str, Any]()
         if not draft.is_operand:
             attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
-        if draft.opcode == "broadcast":
-            self._complete_broadcast(draft, attributes)
+        operand = draft.operands[0].shape if draft.operands else None
+        if draft.opcode == "broadcast" and operand and operand.is_array and not operand.rank:
+            attributes.setdefault("dimensions", ())
         for name in opcode.required:
             if name not in attributes:
-                raise self._missing(name, draft)
-        return {
-            name: self._shown(draft, name, value) if self._table.is_scrap else value
-            for name, value in attributes.items()
-        }
-
-    def _complete_broadcast(self, draft: _Draft, attributes: dict[str, Any]) -> None:
-        """The dimensions of a scalar need not be written; an array needs them."""
-        operand = draft.operands[0].shape
-        if operand.is_array and not operand.rank:
-            attributes.setdefault("dimensions", ())
-        elif "dimensions" not in attributes:
-            raise self._missing("dimensions", draft)
-
-    def _missing(self, name: str, draft: _Draft) -> HloTextError:
-        hint = "a comma is missing before the attribute" if self._lexer.text == name else ""
-        message = f"expected attribute {name} of {draft.opcode} before this"
-        return self._lexer.error(message, hint=hint)
+                hint = "a comma is missing before the attribute" if lexer.text == name else ""
+                message = f"expected attribute {name} of {draft.opcode} before this"
+                raise lexer.error(message, hint=hint)
+        if not self._table.is_scrap:
+            return attributes
+        return {name: self._shown(draft, name, value) for name, value in attributes.items()}
 
     def _value(self, form: Codec | Reference) -> Any:  # noqa: ANN401  (one type for each format)
         if isinstance(form, Reference):
@@ -732,8 +721,6 @@ def _has_shape(operand: Instruction, text: str) -> bool:
 
 _SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"
 """A hint for scraps."""
-
-_CONTINUING = {"async-update", "async-done"}
 
 _OUTSIDE = {"async_execution_thread", "output_to_operand_aliasing", *COMMON_ATTRIBUTES}
 """Attributes of the asynchronous operation, unless the wrapped one has them by itself."""

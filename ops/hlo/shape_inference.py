@@ -197,18 +197,17 @@ def sizes_of_result(instruction: Instruction, known: Known) -> Sequence[Found]:
         Sized(each.shape, tuple(known.sizes(each, n) for n in each.shape.array_indices))
         for each in operands
     ]
-    values = _values_of(operands, known)
-    opcode, attributes = instruction.opcode, instruction.attributes
-    return rule(Application(opcode, sized, attributes, instruction.shape, values)).sizes
+
+    def value(number: int) -> Size:
+        return known.value(operands[number])
+
+    fields = instruction.opcode, sized, instruction.attributes, instruction.shape
+    return rule(Application(*fields, value)).sizes
 
 
 def _rule_of(opcode: str) -> ShapeRule | None:
     load_announced("ops.hlo.shape_inference.SHAPE_RULES")
     return SHAPE_RULES.get(opcode)
-
-
-def _values_of(operands: Sequence[Instruction], known: Known) -> Callable[[int], Size]:
-    return lambda number: known.value(operands[number])
 
 
 # Rules: results like operands.
