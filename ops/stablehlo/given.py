@@ -138,17 +138,16 @@ class SourceOperation:
 
     def number(self, name: str) -> float:
         """A number with a point."""
-        found = self.get(name)
-        if not isinstance(found, int | float):
-            self.fail(f"attribute {name} is no number")
-        return float(found)
+        return float(self._of_kind(name, self.get(name), (int, float), "no number"))
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """A truth value."""
-        found = self.get(name, default)
-        if not isinstance(found, bool):
-            self.fail(f"attribute {name} is neither true nor false")
-        return found
+        return self._of_kind(name, self.get(name, default), bool, "neither true nor false")
+
+    def _of_kind(self, name: str, value: object, kind: Any, fault: str) -> Any:  # noqa: ANN401
+        if not isinstance(value, kind):
+            self.fail(f"attribute {name} is {fault}")
+        return value
 
     def word(self, name: str, default: Any = _ABSENT) -> str:  # noqa: ANN401
         """A word, such as ``GT`` or that of ``#stablehlo<comparison_direction GT>``."""
@@ -156,19 +155,15 @@ class SourceOperation:
 
     def words(self, name: str) -> tuple[str, ...]:
         """A list of words; empty if it is not there."""
-        found = self.get(name, ())
-        if not isinstance(found, tuple):
-            self.fail(f"attribute {name} is no list")
-        return tuple(self._word(each, name) for each in cast("tuple[object, ...]", found))
+        found: tuple[object, ...] = self._of_kind(name, self.get(name, ()), tuple, "no list")
+        return tuple(self._word(each, name) for each in found)
 
     def _word(self, value: object, name: str) -> str:
         if isinstance(value, Keyword | SymbolReference):
             return value[0]
         if isinstance(value, DialectAttribute) and value.body.split():
             return value.body.split()[-1]
-        if not isinstance(value, str):
-            self.fail(f"attribute {name} is no word")
-        return value
+        return self._of_kind(name, value, str, "no word")
 
     def rows(self, name: str, columns: int) -> tuple[tuple[int, ...], ...]:
         """Rows of so many integers, such as the paddings of dimensions; empty if absent."""
@@ -179,9 +174,8 @@ class SourceOperation:
             if flat is None:
                 self.fail(f"attribute {name} has no values, or too many")
             rows = tuple(flat[start : start + columns] for start in range(0, len(flat), columns))
-        if not isinstance(rows, tuple):
-            self.fail(f"attribute {name} is no list")
-        found = [integers_of(row) for row in cast("tuple[object, ...]", rows)]
+        listed: tuple[object, ...] = self._of_kind(name, rows, tuple, "no list")
+        found = [*map(integers_of, listed)]
         if not all(row is not None and len(row) == columns for row in found):
             self.fail(f"attribute {name} is no list of {columns} integers each")
         return tuple(row for row in found if row is not None)

@@ -275,17 +275,14 @@ def _with_state(
 ) -> tuple[OperationWriter, list[Instruction]]:
     """A writer whose one parameter is a value or a tuple of several, with a name for each."""
     inside = writer.inside()
-    parameter = inside.builder.made(
-        *("parameter", carried.shape, carried.sizes), number=0, name="arguments"
-    )
+    made = inside.builder.made
+    parameter = made("parameter", carried.shape, carried.sizes, number=0, name="arguments")
     if len(names) == 1:
         inside.values[names[0]] = parameter
         return inside, [parameter]
     for place, (name, shape) in enumerate(zip(names, carried.shape.elements, strict=True)):
-        inside.values[name] = inside.builder.made(
-            *("get-tuple-element", shape, None, [parameter], {"index": place}),
-            name=f"arguments.{place}",
-        )
+        fields = "get-tuple-element", shape, None, [parameter], {"index": place}
+        inside.values[name] = made(*fields, name=f"arguments.{place}")
     return inside, [inside.values[name] for name in names]
 
 

@@ -267,14 +267,10 @@ class OperationWriter:
             attributes = given.common_attributes(
                 argument.attributes, argument.location, shape, self.module.context
             )
-            self.values[argument.name.text] = self.builder.made(
-                *("parameter", shape, (sizes[number],) if sizes and number in sizes else None),
-                (),
-                attributes,
-                number=number,
-                name=name_in_hlo(argument.name.text[1:], "v."),
-                place=(argument.name.start, argument.name.start + len(argument.name.text)),
-            )
+            known = (sizes[number],) if sizes and number in sizes else None
+            fields, (text, start) = ("parameter", shape, known, (), attributes), argument.name
+            name, place = name_in_hlo(text[1:], "v."), (start, start + len(text))
+            self.values[text] = self.builder.made(*fields, number=number, name=name, place=place)
 
     def run(self, block: MlirBlock) -> list[Instruction]:
         """The values that the block returns."""
@@ -372,12 +368,9 @@ class OperationWriter:
 
     def _copied(self, constant: Instruction) -> Instruction:
         operands = [*map(self._copied, constant.operands)]
-        return self.builder.made(
-            *(constant.opcode, constant.shape, constant.sizes, operands, constant.attributes),
-            literal=constant.literal,
-            name=constant.name,
-            place=(constant.start, constant.stop),
-        )
+        fields = constant.opcode, constant.shape, constant.sizes, operands, constant.attributes
+        name, place = constant.name, (constant.start, constant.stop)
+        return self.builder.made(*fields, literal=constant.literal, name=name, place=place)
 
     def find(self, name: str) -> Instruction | None:
         """The instruction of a name, here or around."""
@@ -453,11 +446,9 @@ class OperationWriter:
         elements = made.shape.elements if made.shape.is_tuple else ()
         if place >= len(elements):
             op.fail(f"{made.shape} has no element {place}")
-        return self.builder.made(
-            *("get-tuple-element", elements[place], None, [made], {"index": place}),
-            name=f"{made.name}.{place}",
-            place=(op.operation.start, op.operation.stop),
-        )
+        fields = "get-tuple-element", elements[place], None, [made], {"index": place}
+        where = op.operation.start, op.operation.stop
+        return self.builder.made(*fields, name=f"{made.name}.{place}", place=where)
 
     def broadcast(
         self,
@@ -629,11 +620,9 @@ class ModuleWriter:
         attributes = dict(self._counts()) | self._donations(self._functions[main], entry.root)
         own = self._attributes.get("sym_name")
         name = legal_name(name_in_hlo(str(own), "module_")) if own else f"module_{entry.name}"
-        return HloModule(
-            *(name, tuple(self.sizes.computations), entry),
-            *(MappingProxyType(attributes), self.text.source, self.text.file),
-            size_facts=tuple(self.sizes.facts),
-        )
+        fields = name, tuple(self.sizes.computations), entry, MappingProxyType(attributes)
+        facts = tuple(self.sizes.facts)
+        return HloModule(*fields, self.text.source, self.text.file, size_facts=facts)
 
     def _entry(self) -> str:
         names = [name for name, each in self._functions.items() if each.regions]
