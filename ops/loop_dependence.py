@@ -27,7 +27,7 @@ from ops.dependence.dependence import (
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import is_number_of_device
 from ops.hlo import Computation, Instruction
-from ops.hlo.module import HloModule
+from ops.hlo.module import HloModule, with_callees
 from ops.hlo.opcodes import REARRANGE
 from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
 from ops.rules.control import Array, kept_by, only_caller, source_of, source_within
@@ -728,7 +728,7 @@ class IterationSpace:
     @cached_property
     def _inside(self) -> frozenset[Computation]:
         """The computations that an iteration runs."""
-        return frozenset(_run_by(self._loop.instruction.attributes["body"]))
+        return frozenset(with_callees([self._loop.instruction.attributes["body"]]))
 
     # Accesses.
 
@@ -816,11 +816,3 @@ def _united(accesses: Iterable[Touched]) -> tuple[IndexRelation[IndexingMap] | N
         return None, ""
     reason = next((each.approximation for each in accesses if each.approximation), "")
     return IndexRelation(*(each.elements for each in accesses)), reason
-
-
-def _run_by(computation: Computation) -> Iterator[Computation]:
-    """A computation and all that it runs."""
-    yield computation
-    for instruction in computation.instructions:
-        for callee in instruction.computations:
-            yield from _run_by(callee)

@@ -30,7 +30,7 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, by_producer, fusion_graph
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.files import write_text
-from ops.hlo.module import source_locations
+from ops.hlo.module import source_locations, with_callees
 from ops.rules.rule import Unknown
 from simplifier.errors import IndexingError, beginning_of, check_type
 
@@ -515,24 +515,20 @@ def views_of(thing: Explored) -> tuple[ProgramView, ...]:
         thing, get_args(Explored), "explore", "a module, a computation, a fusion or an instruction"
     )
     if isinstance(thing, HloModule):
-        every = dict.fromkeys([*_with_callees([thing.entry]), *thing.computations])
+        every = dict.fromkeys([*with_callees([thing.entry]), *thing.computations])
         return tuple(_of_computations(sorted(every, key=_is_scalar)))
     if isinstance(thing, Computation):
-        return tuple(_of_computations(_with_callees([thing])))
+        return tuple(_of_computations(with_callees([thing])))
     fusion = Fusion.of(thing)
     called = [each for member in fusion.instructions for each in member.computations]
-    return (ProgramView("fusion", fusion), *_of_computations(_with_callees(called)))
+    return (ProgramView("fusion", fusion), *_of_computations(with_callees(called)))
 
 
 def _of_computations(computations: Iterable[Computation]) -> Iterator[ProgramView]:
     given = [*computations]
-    modules = dict.fromkeys(each.own_module for each in given)
-    kinds = {
-        called: caller.opcode
-        for module in modules
-        for caller in reversed([*(module.instructions if module else ())])
-        for called in caller.computations
-    }
+    module = next((each.own_module for each in given), None)
+    callers = reversed([*module.instructions] if module else [])
+    kinds = {called: caller.opcode for caller in callers for called in caller.computations}
     for each in given:
         kind = "entry" if each.is_entry else kinds.get(each, "computation")
         yield ProgramView(kind, Fusion.of_computation(each))
@@ -543,15 +539,3 @@ def _is_scalar(computation: Computation) -> bool:
     return not computation.is_entry and not any(
         array.dimensions for array in computation.root.shape.arrays
     )
-
-
-def _with_callees(computations: Iterable[Computation]) -> list[Computation]:
-    """Some computations and all that they call, each once."""
-    found: dict[Computation, None] = {}
-    waiting = [*computations]
-    while waiting:
-        computation = waiting.pop(0)
-        if computation not in found:
-            found[computation] = None
-            waiting += [called for i in computation.instructions for called in i.computations]
-    return [*found]

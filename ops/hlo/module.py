@@ -385,10 +385,8 @@ class HloModule:
         return _matching(self.instructions, pattern, opcode)
 
     def __str__(self) -> str:
-        attributes = (
-            f"{name}={MODULE_ATTRIBUTES[name].write(value)}"
-            for name, value in self.attributes.items()
-        )
+        given = self.attributes.items()
+        attributes = (f"{name}={MODULE_ATTRIBUTES[name].write(value)}" for name, value in given)
         head = ", ".join([f"HloModule {self.name}", *attributes])
         tables = (
             "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
@@ -437,11 +435,8 @@ def _matching(
     matches = compiled(translate(bare(pattern, "find"))).match
     if opcode is not None:
         check_opcode(opcode, "find")
-    return tuple(
-        each
-        for each in instructions
-        if (opcode is None or each.opcode == opcode) and matches(each.name)
-    )
+    kept = (each for each in instructions if opcode is None or each.opcode == opcode)
+    return tuple(each for each in kept if matches(each.name))
 
 
 def _detached(what: str, owner: str) -> DetachedError:
@@ -468,6 +463,18 @@ def _copies(
         operands = with_copies(each.operands, copies)
         copies[each] = detached(each, operands=operands, attributes=attributes)
     return {each: copies[each] for each in instructions}
+
+
+def with_callees(computations: Iterable[Computation]) -> list[Computation]:
+    """Some computations and all that they run, each once."""
+    found: dict[Computation, None] = {}
+    waiting = [*computations]
+    while waiting:
+        computation = waiting.pop(0)
+        if computation not in found:
+            found[computation] = None
+            waiting += [called for i in computation.instructions for called in i.computations]
+    return [*found]
 
 
 def detached(
@@ -562,10 +569,8 @@ def source_locations(instruction: Instruction) -> tuple[SourceLocation, ...]:
 
 def _of_frames(module: HloModule, number: int) -> Iterator[SourceLocation]:
     """A frame and its callers, as far as the tables know them."""
-    frames, locations, files, functions = (
-        module.tables.get(name, {})
-        for name in ("StackFrames", "FileLocations", "FileNames", "FunctionNames")
-    )
+    names = "StackFrames", "FileLocations", "FileNames", "FunctionNames"
+    frames, locations, files, functions = (module.tables.get(name, {}) for name in names)
     offset = _offset_of_parents(frames)
     while number in frames:
         frame: Any = frames[number]
