@@ -180,10 +180,8 @@ def paired(
     """
     there = {operand: output for output, operand in pairs}
     back = {output: operand for operand, output in there.items()}
-    return (
-        _with_the_same(output_sizes, operand_sizes, there),
-        _with_the_same(operand_sizes, output_sizes, back),
-    )
+    to_input = _with_the_same(output_sizes, operand_sizes, there)
+    return to_input, _with_the_same(operand_sizes, output_sizes, back)
 
 
 def _with_the_same(sizes: Sizes, others: Sizes, pairs: Mapping[int, int]) -> IndexingMap:
@@ -431,10 +429,8 @@ def met(one: Interval | Ends, other: Interval | Ends) -> Interval | Ends:
     if isinstance(one, Interval) and isinstance(other, Interval):
         return one.intersect(other)
     lowers, uppers = zip(_ends(one), _ends(other), strict=True)
-    return Ends(
-        forms.maximum(lower for lower in lowers if lower is not None),
-        forms.minimum(upper for upper in uppers if upper is not None),
-    )
+    lower = forms.maximum(each for each in lowers if each is not None)
+    return Ends(lower, forms.minimum(each for each in uppers if each is not None))
 
 
 def _ends(interval: Interval | Ends) -> Ends:

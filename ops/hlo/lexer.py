@@ -126,10 +126,8 @@ class HloLexer(ProgramLexer):
         found = _PAIRS.match(self.source, self.start)
         if found is None:
             return None
-        pairs = {
-            name: value[1:-1] if value[0] == '"' else int(value)
-            for name, value in _PAIR.findall(found[0])
-        }
+        items = _PAIR.findall(found[0])
+        pairs = {name: text[1:-1] if text[0] == '"' else int(text) for name, text in items}
         return pairs, found.end()
 
     def operands_ahead(self) -> tuple[list[tuple[str, str]], int] | None:

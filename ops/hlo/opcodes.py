@@ -41,11 +41,8 @@ class Arity:
             object.__setattr__(self, "most", self.least)
 
     def __contains__(self, count: int) -> bool:
-        return (
-            self.least <= count
-            and (self.most is None or count <= self.most)
-            and not (count - self.least) % self.step
-        )
+        most = count if self.most is None else self.most
+        return count in range(self.least, most + 1, self.step)
 
     def __str__(self) -> str:
         if self.most == self.least:

@@ -702,10 +702,8 @@ class InstructionReader:
         attributes: Mapping[str, Any],
     ) -> Computation:
         """A computation of one operation on all parameters, which the text does not have."""
-        parameters = tuple(
-            self._parameter(number, f"param_{number}", shape, draft.start)
-            for number, shape in enumerate(taken)
-        )
+        rows = ((number, f"param_{number}", shape) for number, shape in enumerate(taken))
+        parameters = tuple(self._parameter(*row, draft.start) for row in rows)
         inner = _Draft(opcode, given, opcode, draft.opcode_at, draft.start, operands=parameters)
         root = self._finish(inner, attributes)
         computation = Computation(self._computations.unused_name(name), (*parameters, root), root)

@@ -300,11 +300,8 @@ def lowered(equation: OfJax, symbols: Sequence[OfJax]) -> Computation | None:
     given = [jax.ShapeDtypeStruct((size,), "bool") for size in symbols]
     given += [jax.ShapeDtypeStruct(each.aval.shape, each.aval.dtype) for each in equation.invars]
     same = jax.make_jaxpr(_same)(*given).jaxpr
-    alone = same.replace(
-        eqns=[equation.replace(invars=same.invars[len(symbols) :])],
-        outvars=equation.outvars,
-        effects=equation.effects,
-    )
+    own = equation.replace(invars=same.invars[len(symbols) :])
+    alone = same.replace(eqns=[own], outvars=equation.outvars, effects=equation.effects)
     core = jax.extend.core
     function = jax.jit(core.jaxpr_as_fun(core.ClosedJaxpr(alone, ())), keep_unused=True)
     first: Computation | None = None
@@ -385,13 +382,11 @@ def _copy(
     builder: InstructionBuilder, instruction: Instruction, copies: Mapping[Instruction, Instruction]
 ) -> Instruction:
     inside = {each: _computation(builder, each) for each in instruction.computations}
-    return builder.made(
-        *(instruction.opcode, instruction.shape, _sizes(instruction)),
-        [copies[operand] for operand in instruction.operands],
-        attributes_with_copies(instruction, inside, without=_LEFT_OUT),
-        literal=instruction.literal,
-        number=instruction.parameter_number,
-    )
+    operands = [copies[operand] for operand in instruction.operands]
+    attributes = attributes_with_copies(instruction, inside, without=_LEFT_OUT)
+    fields = instruction.opcode, instruction.shape, _sizes(instruction), operands, attributes
+    literal, number = instruction.literal, instruction.parameter_number
+    return builder.made(*fields, literal=literal, number=number)
 
 
 def _sizes(instruction: Instruction) -> tuple[tuple[Size, ...], ...] | None:

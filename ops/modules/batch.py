@@ -172,10 +172,9 @@ def _check_question(question: object) -> None:
     try:
         pickle.dumps(question)
     except Exception as error:  # noqa: BLE001 - any class may refuse in any way
-        raise QuestionError(
-            f"analyze_files: the question cannot be sent to another process ({error}); "
-            "expected a function of a module, or a functools.partial of one"
-        ) from None
+        message = f"analyze_files: the question cannot be sent to another process ({error})"
+        expected = "expected a function of a module, or a functools.partial of one"
+        raise QuestionError(f"{message}; {expected}") from None
 
 
 _Sent: TypeAlias = "dict[Future[FileAnswer[T]], str]"
