@@ -15,26 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose_is_bitcast
+from ops.advice import waste
 from ops.advice.kernels import separated
-from ops.advice.waste import (
-    IN_ORDER,
-    Changes,
-    Measure,
-    Rule,
-    Subject,
-    Waste,
-    again,
-    at_least,
-    at_most,
-    bytes_moved,
-    bytes_moved_by,
-    bytes_of,
-    changed,
-    edit_of,
-    leading_from,
-    names_of,
-    of_each,
-)
+from ops.advice.waste import Measure, Rule, Subject, Waste, at_least, at_most, bytes_of, changed
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction, edit
 from ops.performance.coalescing import Coalescing, coalescing
@@ -111,7 +94,8 @@ def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) 
         if known := sectors_by(subject, kernel):
             costs = (cost for _, cost in chain.from_iterable(known.reads))
             return _sectors(chain(costs, known.writes)) * subject.runs_of(kernel)
-        return -(-at_most(bytes_moved_by(subject, kernel)) // (subject.device.sector_bytes or 1))
+        moved = at_most(waste.bytes_moved_by(subject, kernel))
+        return -(-moved // (subject.device.sector_bytes or 1))
 
     return sum_of_counts(map(of_one, subject.summaries if kernels is None else kernels))
 
@@ -129,7 +113,7 @@ def sectors_read(subject: Subject, array: Instruction) -> Count:
 
 def _of_array(subject: Subject, array: Instruction) -> Measure:
     """The sectors read of an array, among all that kernels touch."""
-    figure, bytes_each = of_each([array], sectors_read), subject.device.sector_bytes or 0
+    figure, bytes_each = waste.of_each([array], sectors_read), subject.device.sector_bytes or 0
     return Measure(f"sectors read of %{array.name}", figure, _sectors_of, bytes_each)
 
 
@@ -191,12 +175,12 @@ def _turned(
     if order == now or not is_free or is_bound or not _are_own(subject, kernels):
         return None
     edited = relaid(subject.module, array=array, order=order)
-    after = [each for each in map(partial(again, edited), kernels) if each]
+    after = [each for each in map(partial(waste.again, edited), kernels) if each]
     before = at_most(_sectors_of(subject, kernels))
     if at_most(_sectors_of(subject.edited(edited), after)) >= before:
         return None
     turning = _turning(kernel, array)
-    readers = names_of(each for each in users if each is not kernel)
+    readers = waste.names_of(each for each in users if each is not kernel)
     return Waste(
         kind="uncoalesced",
         instruction=turning,
@@ -261,7 +245,7 @@ def _turning(kernel: Instruction, array: Instruction) -> Instruction:
     """The instruction in a fusion that leads from order in memory to another one."""
     moves = (
         e
-        for e in leading_from(_parameters(kernel, array))
+        for e in waste.leading_from(_parameters(kernel, array))
         if e.opcode not in ELEMENTWISE | {"bitcast"}
     )
     return next((each for each in moves if not _is_bitcast(each)), kernel)
@@ -281,7 +265,7 @@ def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> Hl
     bound = [each for each in written if each.opcode not in _OF_ANY_LAYOUT]
     turns = {user for each in readers for user in each.users if user.opcode == "transpose"}
     there = {array, *readers, *written}.difference(bound)
-    changes: Changes = {each: {"shape": after} for each in there}
+    changes: waste.Changes = {each: {"shape": after} for each in there}
     for turn in turns - there:
         if transpose_is_bitcast(after, turn.shape, permutation_of(turn)):
             kept = {key: turn.attributes[key] for key in turn.attributes if key != "dimensions"}
@@ -324,9 +308,9 @@ def _text(order: Iterable[int]) -> str:
 def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste | None:
     """The fusion ended behind reductions or transposes that another emitter makes a loop of."""
     known = sectors_by(subject, kernel)
-    heroes = {each: _emitter_of(each) for each in leading_from(_parameters(kernel, array))}
+    heroes = {each: _emitter_of(each) for each in waste.leading_from(_parameters(kernel, array))}
     heroes = {each: emitter for each, emitter in heroes.items() if emitter}
-    if not heroes or (known and known.emitter in IN_ORDER):
+    if not heroes or (known and known.emitter in waste.IN_ORDER):
         return None
     ends = [*dict.fromkeys(map(_end_of_epilogue, heroes))]
     hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
@@ -344,7 +328,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
         why=f"The {reason.opcode} %{reason.name} behind %{hero.name} keeps XLA from its"
         f" {heroes[hero].value} emitter: each thread of a loop walks through %{array.name}, and"
         " the lanes of a warp are far apart.",
-        mend=f"End the fusion at {names_of(ends)}; the rest is a second kernel.",
+        mend=f"End the fusion at {waste.names_of(ends)}; the rest is a second kernel.",
         measure=measure,
         expected=saved,
         edit=lambda _: edited,
@@ -353,7 +337,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
 
 def _emitter_of(hero: Instruction) -> Emitter | None:
     """The emitter that could be made for an instruction."""
-    return next((each for each in IN_ORDER if KERNELS[each].is_hero(hero)), None)
+    return next((each for each in waste.IN_ORDER if KERNELS[each].is_hero(hero)), None)
 
 
 def _end_of_epilogue(hero: Instruction) -> Instruction:
@@ -388,10 +372,10 @@ def tails(subject: Subject) -> Iterator[Waste]:
                 f" %{root.name}; what is beyond is masked.",
                 mend=f"Take tiles of {_by(better)}.",
                 measure=Measure(
-                    "masked elements of tiles", of_each([root], _masked_in), _places, 0
+                    "masked elements of tiles", waste.of_each([root], _masked_in), _places, 0
                 ),
                 expected=_masked(root, tile) * subject.runs_of(root),
-                edit=edit_of({root: _tiled(root, better)}),
+                edit=waste.edit_of({root: _tiled(root, better)}),
                 price=f"{after} programs run instead of {before}." if after != before else "",
             )
 
@@ -516,20 +500,20 @@ def _better_order(subject: Subject, alike: Sequence[Instruction]) -> Iterator[Wa
         return total, sum(one > other for one, other in pairs)
 
     order = min(permutations(now), key=weight)
-    passed = names_of(each for each in shown if each.opcode == "parameter")
+    passed = waste.names_of(each for each in shown if each.opcode == "parameter")
     if order != now:
         yield Waste(
             kind="padding",
             instruction=array,
             why=f"{array.shape} is padded: {array.shape.bytes:,} bytes hold {bytes_of(array):,}.",
-            mend=f"Layout {_text(order)} for {names_of(shown)}.",
+            mend=f"Layout {_text(order)} for {waste.names_of(shown)}.",
             measure=Measure(
                 f"bytes of %{array.name} in memory",
-                of_each([array], lambda _, each: each.shape.bytes),
+                waste.of_each([array], lambda _, each: each.shape.bytes),
                 _bytes_in_memory,
             ),
             expected=array.shape.bytes - _in_order(array.shape, order).bytes,
-            edit=edit_of({each: {"shape": _in_order(each.shape, order)} for each in alike}),
+            edit=waste.edit_of({each: {"shape": _in_order(each.shape, order)} for each in alike}),
             price=f"The program is passed {passed} in that layout." if passed else "",
         )
 
@@ -629,7 +613,7 @@ def _bytes_of_all(subject: Subject) -> int:
 def _bytes(subject: Subject) -> Count:
     """Bytes that the module moves, and those of padding that relayouts move."""
     others = [each for each in subject.summaries if not _is_relayout(each)]
-    return sum_of_counts([bytes_moved(subject, others), _bytes_of_all(subject)])
+    return sum_of_counts([waste.bytes_moved(subject, others), _bytes_of_all(subject)])
 
 
 def _of_parameter(
@@ -637,7 +621,7 @@ def _of_parameter(
 ) -> Iterator[Waste]:
     """The parameter in the order in which all that read it want to have it."""
     shapes = {_as_wanted(subject, array, each) for each in users}
-    shape, names = shapes.pop(), names_of(users)
+    shape, names = shapes.pop(), waste.names_of(users)
     if shapes or shape is None or copy_is_bitcast(array.shape, shape):
         return
     sizes = f"{shape.bytes:,} bytes of memory instead of {array.shape.bytes:,}"
@@ -649,7 +633,7 @@ def _of_parameter(
         mend=f"Pass %{array.name} as {shape}.",
         measure=Measure(
             f"bytes moved by {names} a call",
-            of_each(users, lambda _, each: _bytes_of(each)),
+            waste.of_each(users, lambda _, each: _bytes_of(each)),
             _bytes,
         ),
         expected=sum(map(_bytes_of, users)),

@@ -9,18 +9,8 @@ from functools import partial
 from typing import Any, Final
 
 from indexing.layout import Kind, Shape
-from ops.advice.waste import (
-    RECEIVED,
-    Rule,
-    Subject,
-    Waste,
-    at_most,
-    bytes_of,
-    leading_from,
-    names_of,
-    received_by_device,
-    remove_unread,
-)
+from ops.advice import waste
+from ops.advice.waste import RECEIVED, Rule, Subject, Waste, bytes_of, leading_from
 from ops.analysis.queries import output_to_input
 from ops.dependence.dependence import AnyDependence
 from ops.devices import groups_of
@@ -39,7 +29,7 @@ def used_in_part(subject: Subject) -> Iterator[Waste]:
     """Collectives of whose results each device uses only its own part, or something smaller."""
     for each in subject.running:
         is_known = each.opcode.removesuffix("-start") in _COMMUTE and len(each.operands) == 1
-        if is_known and received_by_device(each):
+        if is_known and waste.received_by_device(each):
             yield from _found(subject, each)
 
 
@@ -59,10 +49,10 @@ def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
         editor.remove(whole)
     inside = {each: {new.name for new in editor.inline(each)} for each in fusions}
     plainer = editor.finish()
-    found = plainer.computation(whole.computation.name)[plain.name]
-    for waste in _of_plain(subject.edited(plainer), found):
-        edited = partial(_fused_again, waste.edit, plainer, inside)
-        yield replace(waste, instruction=whole, edit=edited)
+    plain = plainer.computation(whole.computation.name)[plain.name]
+    for found in _of_plain(subject.edited(plainer), plain):
+        edited = partial(_fused_again, found.edit, plainer, inside)
+        yield replace(found, instruction=whole, edit=edited)
 
 
 def _fused_again(
@@ -101,7 +91,7 @@ def _waste(
         why=why,
         mend=mend,
         measure=RECEIVED,
-        expected=at_most(received_by_device(whole)) * subject.runs_of(whole),
+        expected=waste.at_most(waste.received_by_device(whole)) * subject.runs_of(whole),
         edit=edit,
         price=price,
     )
@@ -120,8 +110,8 @@ def _of_own_part(subject: Subject, whole: Instruction) -> Iterator[Waste]:
         yield _waste(
             subject,
             whole,
-            why=f"Each device has all of %{whole.name}, but {names_of(slices)} is its own part"
-            " alone.",
+            why=f"Each device has all of %{whole.name}, but {waste.names_of(slices)} is its own"
+            " part alone.",
             mend=f"{mend}, so that each device computes its own part.",
             edit=partial(on_own_part, whole=whole, slices=slices, registry=subject.registry),
         )
@@ -137,7 +127,7 @@ def on_own_part(
         part = _Parts(editor, whole, registry, own.operands[1 + axis]).of(own.operands[0], axis)
         if part is not None:
             editor.replace(own, part)
-    remove_unread(editor, [whole])
+    waste.remove_unread(editor, [whole])
     return editor.finish()
 
 
@@ -345,7 +335,7 @@ def narrowed_first(
         new = _computed_before(editor, whole, steps)
     if new is not None:
         editor.replace(last, new)
-        remove_unread(editor, [whole])
+        waste.remove_unread(editor, [whole])
     return new
 
 

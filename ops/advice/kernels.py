@@ -13,23 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from indexing import MapError
 from indexing.layout import ElementType
-from ops.advice.waste import (
-    IN_ORDER,
-    MOVED,
-    OPERANDS,
-    RECEIVED,
-    Measure,
-    Operands,
-    Rule,
-    Subject,
-    Waste,
-    at_most,
-    bytes_of,
-    leading_to,
-    names_of,
-    received_by_device,
-    root_of,
-)
+from ops.advice import waste
+from ops.advice.waste import MOVED, RECEIVED, Measure, Rule, Subject, Waste, bytes_of, root_of
 from ops.fusion import Fusion, Reads
 from ops.hlo import Computation, EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.attributes import COMMON_ATTRIBUTES
@@ -92,7 +77,7 @@ def copied(
     return copies
 
 
-def made_of(value: Instruction, operands: Operands = OPERANDS) -> Sequence[Instruction]:
+def made_of(value: Instruction, operands: waste.Operands = waste.OPERANDS) -> Sequence[Instruction]:
     """A value, and what it is made of by moves and conversions alone, in no more bytes each."""
     made = [value]
     while made[-1].opcode in _CONVEY:
@@ -135,7 +120,7 @@ def missing_fusions(subject: Subject) -> Iterator[Waste]:
             instruction=largest,
             why=f"%{largest.name}, {bytes_of(largest):,} bytes, is written only to be read by"
             f" {_listed(largest.users)}.{_so_others(alike)}",
-            mend=f"Fuse {names_of(producers)} into %{consumer.name}.",
+            mend=f"Fuse {waste.names_of(producers)} into %{consumer.name}.",
             measure=MOVED,
             expected=2 * subject.bytes_of_runs(alike),
             edit=partial(fused, groups=same),
@@ -152,8 +137,8 @@ def fused(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloM
     for kernels in groups:
         inside = [each for kernel in kernels for each in opened(editor, kernel)]
         new = editor.outline(inside, name=kernels[-1].name, kind=_kind_of(inside))
-        needed = IN_ORDER.intersection(emitter_and_heroes(root_of(each))[0] for each in kernels)
-        if needed - {emitter_and_heroes(root_of(new))[0]}:
+        emitters = {emitter_and_heroes(root_of(each))[0] for each in kernels}
+        if (emitters & waste.IN_ORDER) - {emitter_and_heroes(root_of(new))[0]}:
             raise EditError(f"fuse: %{new.name} would lose the emitter of %{kernels[0].name}")
     return editor.finish()
 
@@ -313,7 +298,7 @@ def recompute(subject: Subject) -> Iterator[Waste]:
     fusions = (each for each in subject.summaries if each.opcode == "fusion" and is_loop(each))
     for same in subject.alike((each,) for each in fusions):
         kernels = [each for (each,) in same]
-        least = _WORTH_A_BYTE * at_most(subject.summaries[kernels[0]].bytes)
+        least = _WORTH_A_BYTE * waste.at_most(subject.summaries[kernels[0]].bytes)
         places = {
             each: saved
             for each, saved in _places(kernels[0]).items()
@@ -328,7 +313,7 @@ def _recomputed(
 ) -> Waste:
     kernel, place = kernels[0], places[-1]
     elements, found = place.shape.element_count, evaluations(kernel)
-    inside = leading_to(places, among=_is_computed)
+    inside = waste.leading_to(places, among=_is_computed)
     unit, opcodes = _what_is_counted(inside, found)
     among = subject.these_or_new(kernels)
     outside = _operations(subject, kernels, opcodes, without=inside)
@@ -341,7 +326,7 @@ def _recomputed(
         instruction=place,
         why=f"%{kernel.name} computes each of the {elements:,} elements of %{place.name}"
         f" {found[place] // elements:,} times, wherever it is needed.{_so_others(kernels)}",
-        mend=f"End a fusion at {names_of(places)}.",
+        mend=f"End a fusion at {waste.names_of(places)}.",
         measure=Measure(unit, operations, _all_operations, 0),
         expected=saved,
         edit=partial(separated, kernels=kernels, places=[[each] for each in places]),
@@ -360,7 +345,7 @@ def separated(
     number = {each: position for position, each in enumerate(bodies[0].instructions)}
     for body, together in product(bodies, places):
         ends = [body.instructions[number[each]] for each in together]
-        copies = copied(editor, leading_to(ends, editor.operands, _is_computed))
+        copies = copied(editor, waste.leading_to(ends, editor.operands, _is_computed))
         for end in ends:
             editor.replace(end, copies[end])
         closed(editor, copies.values(), ends[-1])
@@ -393,7 +378,7 @@ def _places(kernel: Instruction) -> Mapping[Instruction, int]:
     saves: dict[Instruction, int] = {}
     for user, operand in ((each, operand) for each in repeating for operand in each.operands):
         place, elements = made_of(operand)[-1], operand.shape.element_count
-        inside = leading_to([place], among=_is_computed)
+        inside = waste.leading_to([place], among=_is_computed)
         work = sum(_weight(each) * each.shape.arrays[0].element_count for each in inside)
         if work and elements > 1 and heroes.isdisjoint(inside):
             again = _reads(user, operand) - elements
@@ -581,7 +566,7 @@ _REORDER: Final = ("bitcast", "copy", "reshape", "transpose")
 def _received(instruction: Instruction) -> Count:
     """Bytes that a device receives for a collective, or for one that ends here."""
     is_end = instruction.opcode.endswith("-done")
-    return received_by_device(instruction.operands[0] if is_end else instruction)
+    return waste.received_by_device(instruction.operands[0] if is_end else instruction)
 
 
 def _computed_twice(subject: Subject, same: Sequence[_Twice]) -> Waste:
@@ -692,9 +677,9 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
     results = [*chain.from_iterable(results_of(root_of(each)) for each in kernels)]
     found = [_emitted(kernel) for kernel in kernels]
     emitters = {emitter for emitter, _ in found if emitter is not Emitter.LOOP}
-    before = leading_to(operand for each in kernels for operand in each.operands)
+    before = waste.leading_to(operand for each in kernels for operand in each.operands)
     is_ordered = not {*kernels}.isdisjoint(before)
-    if len(emitters) > 1 or not emitters <= IN_ORDER or len(results) > _MOST or is_ordered:
+    if len(emitters) > 1 or not emitters <= waste.IN_ORDER or len(results) > _MOST or is_ordered:
         return False
     if emitters:
         (emitter,) = emitters
@@ -708,7 +693,7 @@ def _fit(rows: Sequence[OperandUtilization]) -> bool:
 def _emitted(kernel: Instruction) -> tuple[Emitter, Heroes]:
     """The emitter of a kernel, and its heroes; processors have loops only."""
     emitter, heroes = emitter_and_heroes(root_of(kernel))
-    if kernel.attributes.get("kind") == "kLoop" and emitter in IN_ORDER:
+    if kernel.attributes.get("kind") == "kLoop" and emitter in waste.IN_ORDER:
         return Emitter.LOOP, (None,) * len(heroes)
     return emitter, heroes
 

@@ -7,22 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from ops.advice.waste import (
-    MOVED,
-    RECEIVED,
-    Rule,
-    Subject,
-    Waste,
-    bytes_moved,
-    bytes_moved_by,
-    bytes_of,
-    leading_to,
-    names_of,
-    of_each,
-    received_by_device,
-    remove_unread,
-    root_of,
-)
+from ops.advice import waste
+from ops.advice.waste import MOVED, RECEIVED, Rule, Subject, Waste, bytes_of, leading_to, names_of
 from ops.hlo import Computation, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.builder import CONTROL
 from ops.hlo.editor import SideEffects
@@ -56,11 +42,11 @@ def _invariant(
     subject: Subject, kernel: Instruction, cone: Sequence[Instruction], loops: Sequence[Instruction]
 ) -> Waste:
     size, outermost = bytes_of(kernel), loops[-1]
-    is_sent, among = any(map(received_by_device, cone)), subject.these_or_new(cone)
+    is_sent, among = any(map(waste.received_by_device, cone)), subject.these_or_new(cone)
     trips = subject.runs_of(kernel) // subject.runs_of(outermost)
 
     def moved(subject: Subject) -> Count:
-        return bytes_moved(subject, filter(among, subject.summaries))
+        return waste.bytes_moved(subject, filter(among, subject.summaries))
 
     of_these = MOVED._replace(unit="bytes moved by it", figure=moved)
     return Waste(
@@ -102,7 +88,7 @@ def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instructi
             copies[each] = _copy_before(editor, loop, each, copies)
         (inside,) = editor.carry(loop, [copies[kernel]])
         editor.replace(kernel, inside)
-        remove_unread(editor, reversed(copies))
+        waste.remove_unread(editor, reversed(copies))
         kernel = copies[kernel]
     return editor.finish()
 
@@ -153,7 +139,7 @@ def _invariants(
             is_same = routed_from((each, 0), routes) in ((state, number) for number in kept)
         else:
             is_same = each is not state and all(map(found.__contains__, each.operands))
-        is_free = not effects.of(each) or received_by_device(each)
+        is_free = not effects.of(each) or waste.received_by_device(each)
         if is_same and each.shape.is_array and is_free:
             found[each] = None
     return found
@@ -171,7 +157,7 @@ def _is_worth_it(
         return False
     read = [each for each in cone if each.opcode == "get-tuple-element"]
     is_written = any(each.opcode in _WRITE_OPERANDS for each in uses.readers)
-    is_kept = subject.is_fused or is_written or any(map(received_by_device, cone))
+    is_kept = subject.is_fused or is_written or any(map(waste.received_by_device, cone))
     return bool(read) and (is_kept or bytes_of(kernel) <= bytes_of(*read))
 
 
@@ -216,7 +202,7 @@ def _copy(subject: Subject, found: _Needless) -> Waste:
         mend=found.mend,
         measure=MOVED._replace(
             unit="bytes copied in the loop" if runs > 1 else "bytes copied",
-            figure=of_each(found.copies, bytes_moved_by),
+            figure=waste.of_each(found.copies, waste.bytes_moved_by),
         ),
         expected=2 * size * runs * len(found.copies),
         edit=partial(shared, found=found),
@@ -244,7 +230,7 @@ def _source(copy: Instruction) -> Instruction:
 
 def _copied(kernel: Instruction) -> Instruction | None:
     """What an instruction copies in the same layout; ``None`` if it does something else."""
-    root = root_of(kernel)
+    root = waste.root_of(kernel)
     is_copy = root.opcode == "copy" and root.operands[0].shape == root.shape
     if not is_copy or not root.shape.is_array or (root.shape.rank > 1 and not _says_layout(root)):
         return None
@@ -340,7 +326,7 @@ def _updated(kernel: Instruction) -> Instruction | None:
     """The operand that a kernel writes over a part of; ``None`` if it does something else."""
     if kernel.opcode in UPDATES:
         return kernel.operands[0]
-    root = root_of(kernel)
+    root = waste.root_of(kernel)
     if root.opcode not in UPDATES or root is kernel or not root.shape.is_array:
         return None
     whole, part, *starts = root.operands
@@ -452,7 +438,7 @@ class Uses:
 
 def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
     """Whether a fusion could have a result in the memory of an array that it reads."""
-    for root in results_of(root_of(kernel)) if kernel.opcode == "fusion" else ():
+    for root in results_of(waste.root_of(kernel)) if kernel.opcode == "fusion" else ():
         updated = root
         while updated.opcode in {"bitcast", *UPDATES}:
             updated = updated.operands[0]
