@@ -212,14 +212,11 @@ def _module_of(
     """The module, and whether advice about an instruction is wanted."""
     if isinstance(of, HloModule):
         return of, lambda _: True
-    check_type(of, (Fusion, Instruction), "advise: what runs", _EXPECTED)
-    roots = of.roots if isinstance(of, Fusion) else (of,)
-    inside = {each for root in roots for body in root.computations for each in body.instructions}
-    chosen = inside.union(roots, of.instructions if isinstance(of, Fusion) else ())
-    return roots[0].computation.module, chosen.__contains__
-
-
-_EXPECTED: Final = "an HloModule, or a Fusion or an instruction of one"
+    expected = "an HloModule, or a Fusion or an instruction of one"
+    check_type(of, (Fusion, Instruction), "advise: what runs", expected)
+    kernels = of.instructions if isinstance(of, Fusion) else (of,)
+    inside = {each for one in kernels for body in one.computations for each in body.instructions}
+    return kernels[0].computation.module, inside.union(kernels).__contains__
 
 
 def _tried(subject: Subject, before: Callable[[Figure], Count], waste: Waste) -> Advice | None:

@@ -355,8 +355,8 @@ def _end_of_epilogue(hero: Instruction) -> Instruction:
 
 def tails(subject: Subject) -> Iterator[Waste]:
     """Tiles, named by a configuration, that do not divide the array, where others do."""
-    for kernel in subject.kernels:
-        root, tile = kernel.roots[0], tile_of(kernel)
+    for root, kernel in ((each, found.fusion) for each, found in subject.summaries.items()):
+        tile = tile_of(kernel)
         if not tile or not _masked(root, tile):
             continue
         key = tails, emission_of(kernel)
@@ -606,7 +606,7 @@ def _bytes_of(relayout: Instruction) -> int:
 
 
 def _bytes_of_all(subject: Subject) -> int:
-    relayouts = filter(_is_relayout, (each.roots[0] for each in subject.kernels))
+    relayouts = filter(_is_relayout, subject.summaries)
     return sum(_bytes_of(each) * subject.runs_of(each) for each in relayouts)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from indexing.layout import Kind, Shape
 from ops.advice import waste
@@ -50,9 +50,17 @@ def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     inside = {each: {new.name for new in editor.inline(each)} for each in fusions}
     plainer = editor.finish()
     plain = plainer.computation(whole.computation.name)[plain.name]
-    for found in _of_plain(subject.edited(plainer), plain):
-        edited = partial(_fused_again, found.edit, plainer, inside)
-        yield replace(found, instruction=whole, edit=edited)
+    for why, mend, mended, price in _of_plain(subject.edited(plainer), plain):
+        yield Waste(
+            kind="collective",
+            instruction=whole,
+            why=why,
+            mend=mend,
+            measure=RECEIVED,
+            expected=waste.at_most(waste.received_by_device(whole)) * subject.runs_of(whole),
+            edit=partial(_fused_again, mended, plainer, inside),
+            price=price,
+        )
 
 
 def _fused_again(
@@ -72,48 +80,36 @@ def _fused_again(
     return editor.finish()
 
 
-def _of_plain(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+class _Found(NamedTuple):
+    """Why a collective is a waste, what mends it, the mended module, and the price."""
+
+    why: str
+    mend: str
+    mended: Callable[[HloModule], HloModule]
+    price: str = ""
+
+
+def _of_plain(subject: Subject, whole: Instruction) -> Iterator[_Found]:
+    """What is found where nothing is fused, and a collective has its end in itself."""
     yield from [*_of_own_part(subject, whole)] or _of_something_smaller(subject, whole)
-    yield from _of_something_larger(subject, whole)
-
-
-def _waste(
-    subject: Subject,
-    whole: Instruction,
-    why: str,
-    mend: str,
-    edit: Callable[[HloModule], HloModule],
-    price: str = "",
-) -> Waste:
-    return Waste(
-        kind="collective",
-        instruction=whole,
-        why=why,
-        mend=mend,
-        measure=RECEIVED,
-        expected=waste.at_most(waste.received_by_device(whole)) * subject.runs_of(whole),
-        edit=edit,
-        price=price,
-    )
+    yield from _of_something_larger(whole)
 
 
 # The own part.
 
 
-def _of_own_part(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+def _of_own_part(subject: Subject, whole: Instruction) -> Iterator[_Found]:
     """A gathered array or a sum over devices, where each device goes on with its own part."""
     behind = leading_from([whole]) if whole.opcode in {"all-gather", "all-reduce"} else ()
     slices = [each for each in behind if _own_dimension(whole, each) is not None]
     if slices:
         of_sum = whole.opcode == "all-reduce"
         mend = "Scatter the sum" if of_sum else f"Compute it of %{whole.operands[0].name}"
-        yield _waste(
-            subject,
-            whole,
+        yield _Found(
             why=f"Each device has all of %{whole.name}, but {waste.names_of(slices)} is its own"
             " part alone.",
             mend=f"{mend}, so that each device computes its own part.",
-            edit=partial(on_own_part, whole=whole, slices=slices, registry=subject.registry),
+            mended=partial(on_own_part, whole=whole, slices=slices, registry=subject.registry),
         )
 
 
@@ -295,7 +291,7 @@ def _with_size(shape: Shape, axis: int, size: int) -> Shape:
 # Something smaller.
 
 
-def _of_something_smaller(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+def _of_something_smaller(subject: Subject, whole: Instruction) -> Iterator[_Found]:
     """A collective of which only something smaller is used, that each device can compute alone."""
     steps, size = [*_only_users(whole)], bytes_of(whole)
     for last in sorted((each for each in steps if bytes_of(each) < size), key=bytes_of):
@@ -306,13 +302,15 @@ def _of_something_smaller(subject: Subject, whole: Instruction) -> Iterator[Wast
     else:
         return
     edited, is_split = editor.finish(), new.opcode != whole.opcode and _rounds(last)
-    yield _waste(
-        subject,
-        whole,
+
+    def mended(_: HloModule) -> HloModule:
+        return edited
+
+    yield _Found(
         why=f"%{whole.name} brings {size:,} bytes to each device, of which only %{last.name} is"
         f" used, {bytes_of(last):,} bytes.",
         mend=f"Compute %{last.name} before the {whole.opcode}.",
-        edit=lambda _: edited,
+        mended=mended,
         price="Parts are summed up first, which rounds otherwise." if is_split else "",
     )
 
@@ -398,19 +396,17 @@ def _only_users(whole: Instruction) -> Iterator[Instruction]:
 # Something larger than what it is computed from.
 
 
-def _of_something_larger(subject: Subject, whole: Instruction) -> Iterator[Waste]:
+def _of_something_larger(whole: Instruction) -> Iterator[_Found]:
     """A collective of what is wider than its source, and says no more."""
     (wide,) = whole.operands
     if wide.opcode in _COMMUTE[whole.opcode] and len(wide.operands) == 1:
         (source,) = wide.operands
         if bytes_of(source) < bytes_of(wide):
-            yield _waste(
-                subject,
-                whole,
+            yield _Found(
                 why=f"%{whole.name} sends %{wide.name}, {bytes_of(wide):,} bytes of a device, which"
                 f" is computed of %{source.name}, {bytes_of(source):,} bytes.",
                 mend=f"Let the {whole.opcode} take %{source.name}, and compute %{wide.name} of it.",
-                edit=partial(widened_later, whole=whole),
+                mended=partial(widened_later, whole=whole),
             )
 
 

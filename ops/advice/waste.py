@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
-from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction, ModuleEditor
 from ops.hlo.attributes import ProgramShape
 from ops.hlo.module import Computation, detached, with_copies
@@ -57,17 +56,10 @@ class Subject:
         return replace(self, module=module)
 
     @cached_property
-    def kernels(self) -> tuple[Fusion, ...]:
-        """What runs as one kernel each, in the order of the module."""
-        return tuple(kernels_of(self.module, registry=self.registry))
-
-    @cached_property
     def summaries(self) -> Mapping[Instruction, KernelSummary]:
-        """What each kernel reads and writes, by the instruction that it is."""
-        return {
-            kernel.roots[0]: KernelSummary(kernel, self.counter.rows(kernel))
-            for kernel in self.kernels
-        }
+        """What each kernel reads and writes, by the instruction that it is, in order."""
+        kernels = kernels_of(self.module, registry=self.registry)
+        return {each.roots[0]: KernelSummary(each, self.counter.rows(each)) for each in kernels}
 
     @cached_property
     def readers(self) -> Mapping[Instruction, Sequence[OperandUtilization]]:
