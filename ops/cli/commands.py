@@ -8,7 +8,7 @@ import sys
 import warnings
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from importlib.resources import files as resources
 from math import inf, nan
@@ -33,22 +33,13 @@ from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 # The commands: a function for each, or one for all about modules, from options to a document.
 
 
-def module_command(command: str, query: Callable[..., SelectedQuery]) -> Callable[..., Document]:
-    """The command of a query of modules, whose fields are the options of the command."""
-
-    def run(*, files: Sequence[str], jobs: int, console: Console, **options: object) -> Document:
-        return answer_files(command, query(**options), files, jobs, console)
-
-    return run
-
-
 def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) -> Document:  # noqa: ANN401 - the fields of the query
     """Reads of each operand by each tile of the results of instructions."""
     query = kernels.InstructionReads(**options)
     if query.picture is not None and (len(files) > 1 or Path(files[0]).is_dir()):
         error = ArgumentError("reads: -o draws one instruction of one file; expected one file")
-        return Document("modules", [error], documents.fields_of_command("reads") | query.about())
-    return answer_files("reads", query, files, jobs, console)
+        return Document("modules", [error], query.about())
+    return answer_files(query, files, jobs, console)
 
 
 def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
@@ -62,16 +53,13 @@ def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
         items = [spans]
     else:
         items = (documents.attempt(maps.simplified, span) for span in console.track(spans, "maps"))
-    name = None if texts else file
-    return Document(
-        "maps", items, documents.fields_of_command("simplify") | {"file": name}, separator="---"
-    )
+    return Document("maps", items, {"file": None if texts else file}, separator="---")
 
 
 def layout(*, shape: str, output: str | None, console: Console) -> Document:
     """The layout of an array; its picture goes into the file ``output``."""
     items = (documents.attempt(_drawn, each, output) for each in console.track([shape], "layouts"))
-    return Document("layouts", items, documents.fields_of_command("layout") | {"picture": output})
+    return Document("layouts", items, {"picture": output})
 
 
 def _drawn(shape: str, output: str | None) -> Lines:
@@ -121,15 +109,17 @@ Options: TypeAlias = "dict[str, dict[str, Any]]"
 
 def jobs(text: str) -> int:
     """A number of processes, or 0."""
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"expected a number of processes, or 0, not {text!r}")
-    return int(text)
+    return _integer(text, 0, "a number of processes, or 0")
 
 
 def positive(text: str) -> int:
     """A number from 1 on."""
-    if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"expected a positive number, not {text!r}")
+    return _integer(text, 1, "a positive number")
+
+
+def _integer(text: str, least: int, expected: str) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise ArgumentTypeError(f"expected {expected}, not {text!r}")
     return int(text)
 
 
@@ -415,7 +405,10 @@ class _Arguments(argparse.Namespace):
         """The document of the command."""
         how_to_run = ("command", "parser", "json", "color", "strict", "all", "long")
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
-        return self.command.run(console=console, **gathered(options))
+        document = self.command.run(console=console, **gathered(options))
+        name = self.parser.prog.rpartition(" ")[2]
+        about = {"schema_version": documents.SCHEMA_VERSION, "command": name}
+        return replace(document, fields=about | document.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,26 +429,36 @@ _RENDERING: Final[Options] = {
 }
 """The options of all commands."""
 
+
+def _about_modules(
+    query: Callable[..., SelectedQuery], *own: Options, about: Options = ABOUT_MODULES
+) -> _Command:
+    """The command of a query of modules, whose fields are the options of the command."""
+
+    def run(*, files: Sequence[str], jobs: int, console: Console, **options: object) -> Document:
+        return answer_files(query(**options), files, jobs, console)
+
+    options = MODULES | about
+    for each in own:
+        options |= each
+    return _Command(run, options)
+
+
+_ABOUT_TWO: Final = without(ABOUT_MODULES, "--parameter", "--unknown")
+"""The options of commands that may compare two modules."""
+
 COMMANDS: Final = {
-    "summary": _Command(
-        module_command("summary", kernels.KernelSummaries),
-        MODULES
-        | ABOUT_MODULES
-        | SECONDS_OF_MODULE
-        | sorted_by("bytes", kernels.OF_KERNELS[:-1])
-        | {"--advise": flag("name what advise has to say about each kernel")},
+    "summary": _about_modules(
+        kernels.KernelSummaries,
+        SECONDS_OF_MODULE,
+        sorted_by("bytes", kernels.OF_KERNELS[:-1]),
+        {"--advise": flag("name what advise has to say about each kernel")},
     ),
-    "maps": _Command(
-        module_command("maps", maps.InstructionMaps), MODULES | ABOUT_MODULES | VIEWS | MINIMAL
-    ),
-    "fusions": _Command(
-        module_command("fusions", maps.FusionMaps), MODULES | ABOUT_MODULES | VIEWS | MINIMAL
-    ),
-    "why": _Command(
-        module_command("why", kernels.InstructionReasons),
-        MODULES
-        | ABOUT_MODULES
-        | {
+    "maps": _about_modules(maps.InstructionMaps, VIEWS, MINIMAL),
+    "fusions": _about_modules(maps.FusionMaps, VIEWS, MINIMAL),
+    "why": _about_modules(
+        kernels.InstructionReasons,
+        {
             "--element": value("I,J", "only what this element of the result needs", type=index),
             "--needs": value(
                 "I,J", "only why this element of what is read is needed", dest="needed", type=index
@@ -487,12 +490,9 @@ COMMANDS: Final = {
             ),
         },
     ),
-    "schedule": _Command(
-        module_command("schedule", kernels.FusionSchedules), MODULES | ABOUT_MODULES | UNROLL
-    ),
-    "loops": _Command(
-        module_command("loops", kernels.ModuleLoops),
-        MODULES | ABOUT_MODULES | sorted_by(documents.AS_MODULE, kernels.OF_LOOPS[:1]),
+    "schedule": _about_modules(kernels.FusionSchedules, UNROLL),
+    "loops": _about_modules(
+        kernels.ModuleLoops, sorted_by(documents.AS_MODULE, kernels.OF_LOOPS[:1])
     ),
     "diff": _Command(
         diff,
@@ -500,35 +500,31 @@ COMMANDS: Final = {
             "before": value("BEFORE", f"{A_MODULE}, or a folder with one between any two passes"),
             "after": value("AFTER", "the other one; one may be -, standard input", nargs="?"),
         }
-        | without(ABOUT_MODULES, "--parameter", "--unknown")
+        | _ABOUT_TWO
         | SECONDS_OF_MODULE
         | sorted_by(documents.AS_MODULE, OF_PASSES[:-1]),
     ),
-    "coalescing": _Command(
-        module_command("coalescing", kernels.FusionCoalescing),
-        MODULES
-        | ABOUT_MODULES
-        | UNROLL
-        | device_of("sectors and warps")
-        | sorted_by("wasted", kernels.OF_ACCESSES[:-1]),
+    "coalescing": _about_modules(
+        kernels.FusionCoalescing,
+        UNROLL,
+        device_of("sectors and warps"),
+        sorted_by("wasted", kernels.OF_ACCESSES[:-1]),
     ),
-    "utilization": _Command(
-        module_command("utilization", kernels.KernelUtilization),
-        MODULES | ABOUT_MODULES | SECONDS_OF_MODULE | sorted_by("wasted", kernels.OF_OPERANDS[:-1]),
+    "utilization": _about_modules(
+        kernels.KernelUtilization, SECONDS_OF_MODULE, sorted_by("wasted", kernels.OF_OPERANDS[:-1])
     ),
-    "tiles": _Command(
-        module_command("tiles", kernels.KernelTiles),
-        MODULES
-        | without(ABOUT_MODULES, "--instruction")
-        | {
+    "tiles": _about_modules(
+        kernels.KernelTiles,
+        {
             "--instruction --fusion": several(
                 "NAME",
                 "instructions",
                 "print several tilings of the instructions of this name, with tiles of arrays",
             )
-        }
-        | device_of("memory")
-        | sorted_by("best", kernels.OF_TILINGS[:-1]),
+        },
+        device_of("memory"),
+        sorted_by("best", kernels.OF_TILINGS[:-1]),
+        about=without(ABOUT_MODULES, "--instruction"),
     ),
     "advise": _Command(
         advice,
@@ -536,7 +532,7 @@ COMMANDS: Final = {
             "before": value("FILE", A_MODULE),
             "after": value("AFTER", "a later one: print only what it wastes more", nargs="?"),
         }
-        | without(ABOUT_MODULES, "--parameter", "--unknown")
+        | _ABOUT_TWO
         | SECONDS_OF_MODULE
         | device_of("figures"),
     ),

@@ -141,11 +141,6 @@ class Document:
     nothing: str = ""
 
 
-def fields_of_command(command: str) -> Fields:
-    """The first fields of the documents of a command."""
-    return {"schema_version": SCHEMA_VERSION, "command": command}
-
-
 # Errors of single items, while the others are answered.
 
 

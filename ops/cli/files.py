@@ -40,7 +40,7 @@ _STANDARD_INPUT: Final = "-"
 
 
 def answer_files(
-    command: str, query: SelectedQuery, files: Sequence[str], jobs: int, console: Console
+    query: SelectedQuery, files: Sequence[str], jobs: int, console: Console
 ) -> Document:
     """The document of a command about files, and about the modules in folders.
 
@@ -48,22 +48,21 @@ def answer_files(
     ``jobs`` processes answer, or one for each core if it is 0.
     """
     if len(files) == 1 and not Path(files[0]).is_dir():
-        return _about_one(command, query, files[0], console)
-    fields, nothing = documents.fields_of_command(command) | query.about(), query.why_nothing()
-    items = _about_all(query, files, jobs, console)
-    return Document("modules", items, fields, separator="", nothing=nothing)
+        return _about_one(query, files[0], console)
+    items, nothing = _about_all(query, files, jobs, console), query.why_nothing()
+    return Document("modules", items, query.about(), separator="", nothing=nothing)
 
 
 # One file.
 
 
-def _about_one(command: str, query: SelectedQuery, file: str, console: Console) -> Document:
+def _about_one(query: SelectedQuery, file: str, console: Console) -> Document:
     module = documents.attempt(load_module, file)
     if isinstance(module, IndexingError):
         name, items = None, [module]
     else:
         name, items = module.name, _sections(query, module, console)
-    fields = documents.fields_of_command(command) | {"file": file, "module": name} | query.about()
+    fields = {"file": file, "module": name} | query.about()
     limit, nothing = query.selection.limit, query.why_nothing()
     return Document(query.name, items, fields, limit=limit, nothing=nothing)
 

@@ -295,12 +295,17 @@ def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fiel
         return pair | {"unknown": str(tile)} | _fields_of_elements(read, elements)
     formulas = {
         "tile": list(read.sizes),
-        "offsets": [*map(simplifier.format_expr, tile.offsets)],
-        "sizes": [*map(simplifier.format_expr, tile.sizes)],
-        "strides": [*map(simplifier.format_expr, tile.strides)],
+        **_parts(tile),
         "mask": None if tile.mask is None else simplifier.format_expr(tile.mask),
     }
     return pair | formulas | _fields_of_elements(read, elements)
+
+
+_PARTS: Final = ("offsets", "sizes", "strides")
+
+
+def _parts(tile: Tile) -> Fields:
+    return {name: [*map(simplifier.format_expr, getattr(tile, name))] for name in _PARTS}
 
 
 def _fields_of_elements(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:
@@ -767,13 +772,7 @@ def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Ce
 
 def _tile(array: ArrayTile) -> Fields:
     tile, others = array.checked_tile(), array.replicas
-    fields = {
-        "name": array.instruction.name,
-        "element": array.element,
-        "offsets": [*map(simplifier.format_expr, tile.offsets)],
-        "sizes": [*map(simplifier.format_expr, tile.sizes)],
-        "strides": [*map(simplifier.format_expr, tile.strides)],
-    }
+    fields = {"name": array.instruction.name, "element": array.element, **_parts(tile)}
     if others is None:
         return fields
     replicas = (*others.offsets, *others.sizes, *others.strides)
@@ -788,7 +787,7 @@ def _with_tiles(row: Cells) -> Cells:
 
 
 def _remark(tile: Fields) -> str:
-    parts = (f"{name} {', '.join(tile[name])}" for name in ("offsets", "sizes", "strides"))
+    parts = (f"{name} {', '.join(tile[name])}" for name in _PARTS)
     text = f"  %{tile['name']}: {'; '.join(parts)}" if tile["sizes"] else f"  %{tile['name']}"
     if "replicas" not in tile:
         return text

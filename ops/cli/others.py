@@ -121,8 +121,7 @@ def diff(
         items, title = _items(found, selection), "\n".join(found.heading())
         modules = (found.before, found.after)
         ends = [*map(_end_fields, files, modules, found.traffic)]
-    about = documents.fields_of_command("diff") | {"seconds": seconds}
-    fields = about | dict(zip(("before", "after"), ends, strict=True))
+    fields = {"seconds": seconds} | dict(zip(("before", "after"), ends, strict=True))
     limit, nothing = selection.limit, "nothing changed"
     return Document("changes", items, fields, title=title, limit=limit, nothing=nothing)
 
@@ -182,7 +181,7 @@ _PASS: Final = re.compile(
 def _passes(folder: str, selection: Selection, seconds: float, console: Console) -> Document:
     """The passes of a dump that change something, in their order."""
     files = documents.attempt(_files_of_passes, folder)
-    about = documents.fields_of_command("diff") | {"seconds": seconds, "folder": folder}
+    about: Fields = {"seconds": seconds, "folder": folder}
     if isinstance(files, IndexingError):
         return Document("passes", [files], about)
     errors: list[IndexingError] = []
@@ -273,7 +272,7 @@ def advice(
             _Closing(found.closing(), dict),
         ]
         fields |= {"left_out": found.left_out, "not_seen": list(found.not_seen)}
-    return Document("advice", items, documents.fields_of_command("advise") | fields)
+    return Document("advice", items, fields)
 
 
 def _advised(files: Iterable[str], device: str, seconds: float, selection: Selection) -> AdviceList:
@@ -319,7 +318,7 @@ def _advice_fields(each: Advice) -> Fields:
 def explore(*, file: str, output: str, console: Console) -> Document:
     """The page of a module, written to the file ``output``."""
     pages = (documents.attempt(_written, each, output) for each in console.track([file], "pages"))
-    return Document("pages", pages, documents.fields_of_command("explore") | {"file": file})
+    return Document("pages", pages, {"file": file})
 
 
 def _written(file: str, output: str) -> Lines:
@@ -346,7 +345,7 @@ def example(*, name: str, console: Console) -> Document:
     known = _files()
     wanted = console.track([name] if name else [*known], "examples")
     items = (documents.attempt(_read, each, known, name) for each in wanted)
-    return Document("examples", items, documents.fields_of_command("example"))
+    return Document("examples", items, {})
 
 
 def _read(wanted: str, known: Mapping[str, Traversable], name: str) -> Lines:
