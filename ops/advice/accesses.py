@@ -84,20 +84,17 @@ def _counted(kernel: Instruction, cost: Callable[[Access], Coalescing]) -> Kerne
     return KernelSectors(schedule.emitter, costs, writes)
 
 
-def _sectors_of(subject: Subject, kernels: Iterable[Instruction] | None = None) -> Count:
-    """Sectors that kernels touch, by default all of the module.
+def _touched(subject: Subject, kernel: Instruction) -> Count:
+    """Sectors that a kernel touches; where nobody knows its threads, those that hold what moves."""
+    if known := sectors_by(subject, kernel):
+        costs = (cost for _, cost in chain.from_iterable(known.reads))
+        return _sectors(chain(costs, known.writes)) * subject.runs_of(kernel)
+    moved = at_most(waste.bytes_moved_by(subject, kernel))
+    return -(-moved // (subject.device.sector_bytes or 1))
 
-    Where nobody knows the threads, those that hold what is moved.
-    """
 
-    def of_one(kernel: Instruction) -> Count:
-        if known := sectors_by(subject, kernel):
-            costs = (cost for _, cost in chain.from_iterable(known.reads))
-            return _sectors(chain(costs, known.writes)) * subject.runs_of(kernel)
-        moved = at_most(waste.bytes_moved_by(subject, kernel))
-        return -(-moved // (subject.device.sector_bytes or 1))
-
-    return sum_of_counts(map(of_one, subject.summaries if kernels is None else kernels))
+def _touched_by_all(subject: Subject) -> Count:
+    return sum_of_counts(_touched(subject, each) for each in subject.summaries)
 
 
 def sectors_read(subject: Subject, array: Instruction) -> Count:
@@ -114,7 +111,7 @@ def sectors_read(subject: Subject, array: Instruction) -> Count:
 def _of_array(subject: Subject, array: Instruction) -> Measure:
     """The sectors read of an array, among all that kernels touch."""
     figure, bytes_each = waste.of_each([array], sectors_read), subject.device.sector_bytes or 0
-    return Measure(f"sectors read of %{array.name}", figure, _sectors_of, bytes_each)
+    return Measure(f"sectors read of %{array.name}", figure, _touched_by_all, bytes_each)
 
 
 def uncoalesced(subject: Subject) -> Iterator[Waste]:
@@ -168,19 +165,17 @@ def _turned(
     All that touches it is counted again: fusions that read it, and one that writes it.
     """
     now, order = array.shape.array_layout.minor_to_major, _order_of_threads(access)
-    users = array.users
-    kernels = [*users, *_writer(array)]
+    kernels = [*array.users, *_writer(array)]
     is_free = array.opcode == "fusion" or _is_passed(array)
     is_bound = array.is_root or _is_turned_first(array)
     if order == now or not is_free or is_bound or not _are_own(subject, kernels):
         return None
     edited = relaid(subject.module, array=array, order=order)
-    after = [each for each in map(partial(waste.again, edited), kernels) if each]
-    before = at_most(_sectors_of(subject, kernels))
-    if at_most(_sectors_of(subject.edited(edited), after)) >= before:
+    touched = waste.of_each(kernels, _touched)
+    if at_most(touched(subject.edited(edited))) >= at_most(touched(subject)):
         return None
     turning = _turning(kernel, array)
-    readers = waste.names_of(each for each in users if each is not kernel)
+    readers = waste.names_of(each for each in array.users if each is not kernel)
     return Waste(
         kind="uncoalesced",
         instruction=turning,
@@ -243,11 +238,8 @@ def _order_of_walk(
 
 def _turning(kernel: Instruction, array: Instruction) -> Instruction:
     """The instruction in a fusion that leads from order in memory to another one."""
-    moves = (
-        e
-        for e in waste.leading_from(_parameters(kernel, array))
-        if e.opcode not in ELEMENTWISE | {"bitcast"}
-    )
+    behind = waste.leading_from(_parameters(kernel, array))
+    moves = (each for each in behind if each.opcode not in ELEMENTWISE | {"bitcast"})
     return next((each for each in moves if not _is_bitcast(each)), kernel)
 
 
@@ -288,10 +280,9 @@ _OF_ANY_LAYOUT: Final = frozenset({"broadcast", "copy", "iota", "reduce", "trans
 
 def _is_bitcast(turn: Instruction) -> bool:
     """Whether a transpose or copy moves nothing in memory."""
+    shapes = turn.operands[0].shape, turn.shape
     is_turn = turn.opcode in {"copy", "transpose"}
-    return is_turn and transpose_is_bitcast(
-        turn.operands[0].shape, turn.shape, permutation_of(turn)
-    )
+    return is_turn and transpose_is_bitcast(*shapes, permutation_of(turn))
 
 
 def _in_order(shape: Shape, order: Sequence[int]) -> Shape:
@@ -308,14 +299,13 @@ def _text(order: Iterable[int]) -> str:
 def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste | None:
     """The fusion ended behind reductions or transposes that another emitter makes a loop of."""
     known = sectors_by(subject, kernel)
-    heroes = {each: _emitter_of(each) for each in waste.leading_from(_parameters(kernel, array))}
-    heroes = {each: emitter for each, emitter in heroes.items() if emitter}
-    if not heroes or (known and known.emitter in waste.IN_ORDER):
+    behind = waste.leading_from(_parameters(kernel, array))
+    heroes = [(each, emitter) for each in behind if (emitter := _emitter_of(each))]
+    ends = [*dict.fromkeys(_end_of_epilogue(each) for each, _ in heroes)]
+    reason = next((user for end in ends[:1] for user in end.users), None)
+    if reason is None or (known and known.emitter in waste.IN_ORDER):
         return None
-    ends = [*dict.fromkeys(map(_end_of_epilogue, heroes))]
-    hero, reason = next(iter(heroes)), next(iter(ends[0].users), None)
-    if reason is None:
-        return None
+    hero, emitter = heroes[0]
     edited = separated(subject.module, kernels=[kernel], places=[ends])
     measure = _of_array(subject, array)
     after = at_most(measure.figure(subject.edited(edited)))
@@ -326,7 +316,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
         kind="emitter lost",
         instruction=reason,
         why=f"The {reason.opcode} %{reason.name} behind %{hero.name} keeps XLA from its"
-        f" {heroes[hero].value} emitter: each thread of a loop walks through %{array.name}, and"
+        f" {emitter.value} emitter: each thread of a loop walks through %{array.name}, and"
         " the lanes of a warp are far apart.",
         mend=f"End the fusion at {waste.names_of(ends)}; the rest is a second kernel.",
         measure=measure,
@@ -342,11 +332,9 @@ def _emitter_of(hero: Instruction) -> Emitter | None:
 
 def _end_of_epilogue(hero: Instruction) -> Instruction:
     """The last instruction before the root that a kernel made for a hero can compute with it."""
-    end = hero
-    while len(end.users) == 1 and not end.users[0].is_root:
-        if hero not in emitter_and_heroes(end.users[0])[1]:
-            break
-        (end,) = end.users
+    end, users = hero, hero.users
+    while len(users) == 1 and not users[0].is_root and hero in emitter_and_heroes(users[0])[1]:
+        end, users = users[0], users[0].users
     return end
 
 
@@ -390,9 +378,10 @@ def _programs(array: Shape, tile: Sequence[int]) -> int:
 
 def _masked(kernel: Instruction, tile: Sequence[int] | None) -> int:
     """Elements of all tiles, padded to powers of two, that are none of the results."""
-    places = prod(1 << (size - 1).bit_length() for size in tile or ())
-    arrays = kernel.shape.arrays if tile else ()
-    return sum(_programs(each, tile or ()) * places - each.element_count for each in arrays)
+    if not tile:
+        return 0
+    places = prod(1 << (size - 1).bit_length() for size in tile)
+    return sum(_programs(each, tile) * places - each.element_count for each in kernel.shape.arrays)
 
 
 def _masked_in(subject: Subject, kernel: Instruction) -> int:
@@ -665,22 +654,20 @@ def _passed_as(
     editor, given = edit(edited), copies[array]
     for each in users:
         is_same = each.shape == shape
-        editor.replace(
-            copies[each], given if is_same else editor.insert("bitcast", [given], each.shape)
-        )
+        new = given if is_same else editor.insert("bitcast", [given], each.shape)
+        editor.replace(copies[each], new)
     return editor.finish()
 
 
 def _around_gathers(subject: Subject) -> Iterator[Waste]:
     """Gathers of copies in another order, whose result is copied back."""
     for kernel in (each for each in subject.summaries if each.opcode == "all-gather"):
-        around = [*kernel.operands, *kernel.users]
-        is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in around)
-        if len(kernel.operands) * len(kernel.users) != 1 or not is_copied:
+        before, after = kernel.operands[0], (*kernel.users, kernel)[0]
+        is_alone = len(kernel.operands) == len(kernel.users) == 1
+        is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in (before, after))
+        if not (is_alone and is_copied) or after.shape.array_layout.tiles:
             continue
-        before, after = around
-        layouts = {before.operands[0].shape.array_layout, after.shape.array_layout}
-        if len(layouts) == 1 and not after.shape.array_layout.tiles:
+        if before.operands[0].shape.array_layout == after.shape.array_layout:
             yield Waste(
                 kind="layout",
                 instruction=kernel,
@@ -709,9 +696,8 @@ def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> H
     parts = editor.clone(kernel, operands=[parts], shape=stacked(count), dimensions=(0,))
     turn = [*range(1, axis + 1), 0, *range(axis + 1, len(sizes) + 1)]
     nested = [one for each in order for one in ((each + 1, 0) if each == axis else (each + 1,))]
-    shape = replace(
-        parts.shape, dimensions=tuple(parts.shape.dimensions[axis] for axis in turn), layout=None
-    )
+    turned_sizes = tuple(parts.shape.dimensions[each] for each in turn)
+    shape = replace(parts.shape, dimensions=turned_sizes, layout=None)
     shape = _in_order(shape, [*map(turn.index, nested)])
     turned = editor.insert("transpose", [parts], shape, dimensions=turn, like=back)
     editor.replace(back, editor.insert("bitcast", [turned], back.shape))
