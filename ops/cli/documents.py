@@ -536,11 +536,7 @@ class Selection:
             ArgumentError: there is no such opcode.
         """
         self.check(module)
-        return tuple(
-            each
-            for each in module.instructions
-            if self.has(each) and (not self.parameters or self.reads_some(each.operands))
-        )
+        return tuple(each for each in module.instructions if self._means(each, each.operands))
 
     def kernels(self, module: HloModule) -> Iterator[Fusion]:
         """The kernels of the selected instructions.
@@ -549,16 +545,15 @@ class Selection:
             NoSuchInstructionError, NoSuchComputationError, ArgumentError: as :meth:`of`.
         """
         self.check(module)
-        return (
-            each
-            for each in kernels_of(module)
-            if self.has(each.roots[0]) and (not self.parameters or self.reads_some(each.operands))
-        )
+        return (each for each in kernels_of(module) if self._means(each.roots[0], each.operands))
+
+    def _means(self, instruction: Instruction, operands: Iterable[Instruction]) -> bool:
+        return self.has(instruction) and (not self.parameters or self.is_read(*operands))
 
     def check(self, module: HloModule) -> None:
         """Raise an error if nothing in the module has a name like one of the patterns."""
         for opcode in self.opcodes:
-            if not _is_pattern(opcode):
+            if not any(sign in opcode for sign in "*?["):
                 check_opcode(opcode, "--opcode")
         for patterns in (self.instructions, self.parameters):
             self._check_names(patterns, module.instructions, NoSuchInstructionError, module)
@@ -601,10 +596,6 @@ class Selection:
         """Whether answers are about an operand, which has one or several names."""
         return any(_matches(self.parameters, each.name) for each in names)
 
-    def reads_some(self, operands: Iterable[Instruction]) -> bool:
-        """Whether one of some operands is meant."""
-        return any(map(self.is_read, operands))
-
     def kept(self, answers: Iterable[Item | IndexingError]) -> Iterator[Item | IndexingError]:
         """The answers that are asked for; errors are among them."""
         return (
@@ -616,7 +607,3 @@ class Selection:
 
 def _matches(patterns: Sequence[str], name: str) -> bool:
     return not patterns or any(fnmatchcase(name, bare(each, "the pattern")) for each in patterns)
-
-
-def _is_pattern(text: str) -> bool:
-    return any(sign in text for sign in "*?[")

@@ -740,15 +740,17 @@ class KernelTiles(TableQuery):
                 yield _no_tiles(root, f"none of {found.considered} tilings fits {self.device}")
             is_named = bool(self.selection.instructions)
             for candidate in found[: _FEW if is_named else 1]:
-                row = _tiling(root, found, candidate)
-                yield _with_tiles(row) if is_named else row
+                yield _tiling(root, found, candidate, is_named=is_named)
         except HloTextError:
             raise
         except IndexingError as error:
             yield _no_tiles(root, str(error))
 
 
-def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Cells:
+def _tiling(
+    root: Instruction, found: Tilings, candidate: TilingCandidate, *, is_named: bool
+) -> Cells:
+    """The row of a tiling; of a kernel that is named, with the tiles of arrays below it."""
     wasted, of_best = (each.bytes - found.least_bytes for each in (candidate, found[0]))
     sizes = "x".join(map(str, candidate.sizes)) or "1"
     mark = "" if candidate.is_exact else "<="
@@ -767,7 +769,8 @@ def _tiling(root: Instruction, found: Tilings, candidate: TilingCandidate) -> Ce
             "results": [*map(_tile, tiles.results)],
         }
 
-    return Cells(cells, fields, of_best)
+    arrays = [each for name in ("operands", "results") if is_named for each in fields()[name]]
+    return Cells(cells, fields, of_best, [*map(_remark, arrays)])
 
 
 def _tile(array: ArrayTile) -> Fields:
@@ -777,13 +780,6 @@ def _tile(array: ArrayTile) -> Fields:
         return fields
     replicas = (*others.offsets, *others.sizes, *others.strides)
     return fields | {"replicas": [*map(simplifier.format_expr, replicas)]}
-
-
-def _with_tiles(row: Cells) -> Cells:
-    """The row with the tiles of operands and results below it."""
-    fields = row.fields()
-    arrays = (*fields["operands"], *fields["results"])
-    return row._replace(remarks=[*map(_remark, arrays)])
 
 
 def _remark(tile: Fields) -> str:

@@ -69,8 +69,7 @@ class InstructionMaps(SelectedQuery):
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:
         """The maps of one instruction."""
         about = fields_of_instruction(subject)
-        view = self.view
-        pairs = _between(analysis[subject], view.addressing, is_back=view.is_back)
+        pairs = _between(analysis[subject], self.view)
         read = (pair for pair in pairs if self.selection.is_read(pair.source))
         given = (pair.minimal() for pair in read) if self.minimal else read
         entries = tuple(entry for pair in given for entry in _split(pair))
@@ -90,25 +89,15 @@ def _rank(computation: Computation) -> int:
     return 0 if is_entry else 2 if is_scalar and len(instructions) <= _SMALL else 1
 
 
-def _between(
-    asked: InstructionAnalysis, addressing: Addressing, *, is_back: bool
-) -> Iterator[Entry]:
+def _between(asked: InstructionAnalysis, view: View) -> Iterator[Entry]:
     """The maps between each result and each operand of an instruction."""
     instruction = asked.instruction
-    ask = asked.input_to_output if is_back else asked.output_to_input
+    ask = asked.input_to_output if view.is_back else asked.output_to_input
     operands = range(len(instruction.operands))
-    for begin in operands if is_back else instruction.shape.array_indices:
-        for end, answer in enumerate(ask(begin, **addressing._asdict()).indexing):
-            output, number = (end, begin) if is_back else (begin, end)
-            yield Entry(
-                instruction,
-                output,
-                "operand",
-                number,
-                answer.simplify(),
-                is_back=is_back,
-                is_whole=addressing == Addressing(),
-            )
+    for begin in operands if view.is_back else instruction.shape.array_indices:
+        for end, answer in enumerate(ask(begin, **view.addressing._asdict()).indexing):
+            output, number = (end, begin) if view.is_back else (begin, end)
+            yield Entry(instruction, output, "operand", number, answer.simplify(), view)
 
 
 DIRECTIONS: Final = ("output-to-input", "input-to-output")
@@ -175,14 +164,7 @@ class FusionMaps(SelectedQuery):
             outer = caller.operands[number] if caller else parameter
             if self.selection.is_read(parameter, outer):
                 entry = Entry(
-                    root,
-                    output,
-                    "parameter",
-                    number,
-                    found.simplify(),
-                    caller=caller,
-                    is_back=self.view.is_back,
-                    is_whole=self.view.addressing == Addressing(),
+                    root, output, "parameter", number, found.simplify(), self.view, caller=caller
                 )
                 yield from map(self._seen, _split(entry.minimal() if self.minimal else entry))
 
@@ -259,12 +241,9 @@ class Entry:
     role: str
     number: int
     answer: AnyDependence
+    view: View
     element: int | None = None
     caller: Instruction | None = None
-    is_back: bool = False
-    """Whether the maps lead from the operand to the result."""
-    is_whole: bool = True
-    """Whether the maps are over the dimensions of the shapes."""
 
     def minimal(self) -> Entry:
         """The same without maps that another map to the same array contains."""
@@ -302,12 +281,13 @@ class Entry:
 
     @property
     def sizes(self) -> Sizes | None:
-        """Sizes of the tensor that maps lead from, and of the other one."""
+        """Sizes of the tensor that maps lead from, and of the other one, if they are over these."""
         arrays = self.of.shape.arrays[self.output], self.source.shape.arrays[self.element or 0]
-        if not self.is_whole or any(not array.is_array for array in arrays):
+        is_whole = self.view.addressing == Addressing()
+        if not is_whole or any(not array.is_array for array in arrays):
             return None
         result, operand = (array.dimensions for array in arrays)
-        return (operand, result) if self.is_back else (result, operand)
+        return (operand, result) if self.view.is_back else (result, operand)
 
     def text(self, of: str) -> str:
         """The maps, indented under a title; ``of`` is the owner of the pair."""

@@ -188,7 +188,7 @@ def test_help_shows_examples(arguments: list[str], capsys: pytest.CaptureFixture
 NUMBER_OF_EXAMPLES = {
     "maps": 5,
     "fusions": 4,
-    "summary": 3,
+    "summary": 4,
     "utilization": 2,
     "tiles": 2,
     "why": 3,
