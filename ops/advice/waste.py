@@ -87,9 +87,7 @@ class Subject:
         Each branch of a choice counts as taken. Bodies of fusions and reducers run in a kernel.
         """
         runs: dict[Computation, int | None] = {self.module.entry: 1}
-        for computation in reversed(self.module.computations):
-            if computation not in runs:
-                continue
+        for computation in filter(runs.__contains__, reversed(self.module.computations)):
             for each in computation.instructions:
                 calls = None if each.opcode == "fusion" else self.registry.calls(each)
                 times = self._times(each, runs[computation])

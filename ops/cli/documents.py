@@ -468,6 +468,7 @@ class TableQuery(SelectedQuery):
     """A query whose subjects are the rows of a table: all are found before one is printed."""
 
     __slots__ = ()
+    nothing: ClassVar[str] = "no kernel runs"
 
     def answer(self, analysis: ModuleAnalysis, subject: Lines | HloTextError) -> Lines:  # noqa: ARG002 - as all queries
         """The row, or the error."""

@@ -49,9 +49,6 @@ from simplifier.exact import BudgetError, NotQuasiAffineError
 Index: TypeAlias = "tuple[int, ...] | None"
 
 
-_NO_KERNEL: Final = "no kernel runs"
-
-
 def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
     """The selected instructions; without a selection, those that run as one kernel each."""
     return _kernels(selection, module) if selection.is_everything else [*selection.of(module)]
@@ -324,7 +321,7 @@ class FusionSchedules(SelectedQuery):
     """Reads and writes of each thread of a GPU for a fusion."""
 
     name: ClassVar = "schedules"
-    nothing: ClassVar = _NO_KERNEL
+    nothing: ClassVar = "no kernel runs"
 
     unroll: int
 
@@ -500,7 +497,6 @@ class FusionCoalescing(TableQuery):
     """Loads of operands and results by the warps of each fusion, the most wasteful first."""
 
     name: ClassVar = "accesses"
-    nothing: ClassVar = _NO_KERNEL
 
     device: str
     unroll: int
@@ -595,7 +591,6 @@ class KernelSummaries(TableQuery):
     """The kernels at a glance: reads and writes of each, and how; the greatest come first."""
 
     name: ClassVar = "kernels"
-    nothing: ClassVar = _NO_KERNEL
 
     seconds: float
     advise: bool
@@ -654,7 +649,6 @@ class KernelUtilization(TableQuery):
     """Share of its operands that each kernel uses, the most wasteful first."""
 
     name: ClassVar = "operands"
-    nothing: ClassVar = _NO_KERNEL
 
     seconds: float
 
@@ -718,7 +712,6 @@ class KernelTiles(TableQuery):
     """The tile sizes of each kernel that move the fewest bytes; of one with a name, several."""
 
     name: ClassVar = "tilings"
-    nothing: ClassVar = _NO_KERNEL
 
     device: str
 

@@ -144,16 +144,13 @@ def _items(found: ModuleDifference, selection: Selection) -> Iterator[Item | Ind
     checked = documents.attempt(selection.check_any, (found.before, found.after))
     if isinstance(checked, IndexingError):
         return iter([checked])
-    return selection.kept(map(_item, _chosen(found, selection)))
+    chosen = _chosen(found, selection)
+    return selection.kept(Lines([str(each)], partial(_change_fields, each)) for each in chosen)
 
 
 def _chosen(found: ModuleDifference, selection: Selection) -> Iterator[Change]:
     ends = ((each, filter(None, (each.before, each.after))) for each in found)
     return (each for each, both in ends if any(map(selection.has, both)))
-
-
-def _item(change: Change) -> Item:
-    return Lines([str(change)], lambda: _change_fields(change))
 
 
 def _change_fields(change: Change) -> Fields:
