@@ -259,12 +259,7 @@ def _in_order(constraints: Constraints) -> Constraints:
 
     Those of few variables come first: the first equations are solved.
     """
-    return tuple(sorted(constraints, key=_size_and_order)) if len(constraints) > 1 else constraints
-
-
-def _size_and_order(constraint: Constraint) -> tuple[int, Key]:
-    form, _ = constraint
-    return len(_names_in(form)), form.order
+    return tuple(sorted(constraints, key=lambda fact: (len(_names_in(fact[0])), fact[0].order)))
 
 
 def relevant(
