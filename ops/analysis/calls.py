@@ -339,8 +339,6 @@ class DataFlow:
 
         Instructions that ``within`` does not hold are not followed.
         """
-        if not starts:
-            return {}
         graph = self._graph(next(iter(starts))[0].computation)
         facts = {array: {self._interner.interned(each): 1} for array, each in starts.items()}
         solution = graph.solve(facts, self._interner, within)
@@ -349,7 +347,7 @@ class DataFlow:
     def follow_through(self, begin: Array) -> dict[Array, AnyDependence]:
         """The dependences of an array of a computation on the sinks of the computation."""
         computation = begin[0].computation
-        if self._is_source(begin[0]):
+        if begin[0] in self._begins(computation):
             summary = self._summary(computation)
         else:
             summary = self._across(computation, [begin])
@@ -382,7 +380,8 @@ class DataFlow:
         is_entry, number_of = computation.is_entry, self._numbering.number_of_computation
         key = computation if is_entry else number_of(computation)
         if key not in self._summaries:
-            self._summaries[key] = self._across(computation, self._sources(computation))
+            sources = arrays_of(self._begins(computation))
+            self._summaries[key] = self._across(computation, sources)
         return self._summaries[key]
 
     def _across(self, computation: Computation, sources: Sequence[Array]) -> Summary:
@@ -408,15 +407,9 @@ class DataFlow:
     def _unseen_callees(self, computation: Computation) -> list[Computation]:
         return [each for each in self.callees(computation) if each not in self._shortcuts]
 
-    def _is_source(self, instruction: Instruction) -> bool:
-        """Whether the instruction is the root or, in the other direction, a parameter."""
-        if self._is_backward:
-            return instruction.is_root
-        return instruction.parameter_number is not None
-
-    def _sources(self, computation: Computation) -> list[Array]:
-        """The arrays where paths through a computation start."""
-        return arrays_of([computation.root] if self._is_backward else computation.parameters)
+    def _begins(self, computation: Computation) -> Sequence[Instruction]:
+        """The instructions where paths through a computation start."""
+        return [computation.root] if self._is_backward else computation.parameters
 
     def _sinks(self, computation: Computation) -> Sequence[Array]:
         """The arrays where paths through a computation end."""
@@ -428,8 +421,8 @@ class DataFlow:
     def _graph(self, computation: Computation) -> Graph:
         """The graph of a computation."""
         if computation not in self._graphs:
-            begins = [computation.root] if self._is_backward else computation.parameters
-            order = topological_order([*computation.instructions, *begins[::-1]], self._behind)
+            begins = self._begins(computation)[::-1]
+            order = topological_order([*computation.instructions, *begins], self._behind)
             self._graphs[computation] = Graph(arrays_of(order), self._linked, self._steps_of)
         return self._graphs[computation]
 

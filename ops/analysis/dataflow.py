@@ -155,8 +155,7 @@ class Interner:
 
     def _keep(self, question: object, found: AnyDependence, asked: Sequence[AnyDependence]) -> None:
         """Remember an answer, and those it is about, so that their identities stay theirs."""
-        interned = self.interned(found)
-        self._found[question] = interned, asked
+        self._found[question] = self.interned(found), asked
 
 
 class Budget:

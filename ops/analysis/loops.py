@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from indexing import IndexingMap, Variable
 from indexing.layout import ElementType
@@ -402,7 +402,7 @@ class _Walks:
                 reached = fixpoint.reached(begin).items()
                 some_time = partial(self._loop.after, count=0, period=1)
                 inside = {end: each.apply(some_time) for end, each in reached}
-            found[begin] = {end: _WalksInside(each, each) for end, each in inside.items()}
+            found[begin] = {end: (each, each) for end, each in inside.items()}
         return found
 
     def _inside_single(self, number: int) -> _WalksInside | None:
@@ -411,18 +411,18 @@ class _Walks:
         step = self._steps.get(number, {}).get(number, NOTHING)
         if step == NOTHING:
             stays = Dependence((loop.at_once(number),))
-            return _WalksInside(stays, stays)
+            return stays, stays
         shift = _shift(step)
         if shift is None:
             return None
         moved = Dependence((loop.moved(number, shift),))
         window = loop.windows.get(number)
         if window is None or any(shift) or len(step.indexings) > 1:
-            return _WalksInside(moved, moved)
+            return moved, moved
         spared = Dependence((loop.at_once(number), loop.spared(number, window)))
         # A walk back goes on from what an iteration writes, and a later one writes elsewhere.
         is_written_once = loop.is_backward and window.is_disjoint
-        return _WalksInside(moved if is_written_once else spared, spared)
+        return moved if is_written_once else spared, spared
 
     # Decisions.
 
@@ -456,11 +456,8 @@ class _Walks:
         return {end: each for end, each in united.items() if each != NOTHING}
 
 
-class _WalksInside(NamedTuple):
-    """The walks between two arrays that lead on from there, and those that may end there."""
-
-    passing: AnyDependence
-    arriving: AnyDependence
+_WalksInside: TypeAlias = "tuple[AnyDependence, AnyDependence]"
+"""The walks between two arrays that lead on from there, and those that may end there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -594,5 +594,4 @@ def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
         for number, answer in enumerate(answers):
             if answer != ():
                 name = escape(instruction.operands[number].name)
-                simplified = answer.simplify()
-                yield f"{result} to operand {number}, %{name}", simplified
+                yield f"{result} to operand {number}, %{name}", answer.simplify()

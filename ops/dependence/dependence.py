@@ -210,16 +210,13 @@ def _whole(one: OperandIndexing, other: OperandIndexing) -> OperandIndexing | No
     """One indexing for two to the same index, if the first holds where the second one does not."""
     if not one.runtime and other.runtime:
         return one if is_part_at_a_glance(other, one) else None
-    if [_key(each) for each in one.runtime] != [_key(each) for each in other.runtime]:
+    own, others = ([(each.value_key, each.clamp) for each in way.runtime] for way in (one, other))
+    if own != others:
         return None
     whole = one.map if one.map == other.map else _without_condition(one.map, other.map)
     if whole is None:
         return None
     return operand_indexing.with_values(replace(one, map=whole), {})
-
-
-def _key(origin: RuntimeOrigin) -> object:
-    return origin.value_key, origin.clamp
 
 
 @lru_cache(maxsize=1 << 10)

@@ -432,8 +432,7 @@ def by_producer(
     answers = output_to_input(instruction, output, registry=registry).indexing
     together: dict[Instruction, AnyDependence] = {}
     for operand, answer in zip(instruction.operands, answers, strict=True):
-        smallest = answer.simplify()
-        together[operand] = together.get(operand, NOTHING).union(smallest)
+        together[operand] = together.get(operand, NOTHING).union(answer.simplify())
     return together
 
 

@@ -366,8 +366,7 @@ def _counted(maps: Iterable[IndexingMap], at: Choices) -> tuple[Counter[Position
     counts: Counter[Position] = Counter()
     notes: list[str] = []
     for each in maps:
-        points = chosen_points(each, at)
-        counts.update(points.results)
+        counts.update(chosen_points(each, at).results)
         if each.runtime:
             notes.append("Values known at run time are taken as the least that they can be.")
     return counts, notes

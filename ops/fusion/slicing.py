@@ -280,8 +280,7 @@ class Flow:
 
     @cached_property
     def _flow(self) -> DataFlow:
-        module = self.region.computation.module
-        return flow_in(module, self.direction, self.region.registry)
+        return flow_in(self.region.computation.module, self.direction, self.region.registry)
 
     def _only_call(self, instruction: Instruction) -> Call | None:
         """The computation that an instruction runs once, and no other."""
@@ -446,10 +445,6 @@ class PathSet:
     length: int = 0
     steps: dict[PathStep, None] = field(default_factory=dict["PathStep", None])
 
-    def begin(self) -> None:
-        """Hold the path without a step."""
-        self.count = self.length = 1
-
     def arrive(self, step: PathStep) -> None:
         """One more last step, of which all paths are known; the same step counts once."""
         if step not in self.steps:
@@ -520,7 +515,7 @@ class _PathReader:
         if not frame.entries:
             for start, dependence in frame.starts.items():
                 for along in dependence.singles():
-                    sets[start][along].begin()
+                    sets[start][along] = PathSet(start, along, count=1, length=1)
         for entry in frame.entries:
             for paths in before[entry.frame][entry.array].values():
                 after = entry.after(paths.along)

@@ -333,7 +333,8 @@ class Memory(NamedTuple):
         """Counts of each load: elements, sectors, lines, waits, phases, and bits in vain."""
         bits = offsets * self.bits
         units = (width * self.bits, self.sector_bits, self.line_bits)
-        found = [_distinct(bits // unit, is_active) for unit in units]
+        ordered = (_in_order(bits // unit, is_active) for unit in units)
+        found = [_is_new(each).sum(axis=1) for each in ordered]
         unwanted = found[1] * self.sector_bits - found[0] * width * self.bits
         return np.stack([*found, *self._waits(bits, is_active, width), unwanted])
 
@@ -438,11 +439,6 @@ def _fewest(first: Column, last: Column, is_active: Column) -> tuple[Column, Col
     furthest = np.where(is_active, last, -_FAR).max(axis=1)
     reach = furthest - np.where(is_active, first, _FAR).min(axis=1)
     return found, (reach + 1) * (found > 0)
-
-
-def _distinct(values: Column, is_active: Column) -> Column:
-    """Number of different values in each row, of the active ones."""
-    return _is_new(_in_order(values, is_active)).sum(axis=1)
 
 
 def _in_order(values: Column, is_active: Column) -> Column:

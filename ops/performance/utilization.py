@@ -411,8 +411,7 @@ def _together(ways: Sequence[OperandIndexing], bounds: Footprint, deadline: Dead
 
 def _of_way(way: OperandIndexing, deadline: Deadline) -> Footprint:
     if way.approximation or way.replica_id is not None:
-        wide = _bounds(way.map)
-        return Footprint(Interval(0, None), wide.elements, is_exact=False)
+        return Footprint(Interval(0, None), _bounds(way.map).elements, is_exact=False)
     found = _parts(way) if way.runtime else _plain_parts(way.map)
     whole = reduce(Footprint.times, (_of_part(part, deadline) for part in found), _ONE)
     if way.runtime and any(deciding(way.map.domain.with_constraints(), way.runtime)):

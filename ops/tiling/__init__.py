@@ -505,8 +505,7 @@ def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_
     element at another place, or on another replica, is another one, too.
     """
     together = [*access.map.forms, *values_of(access)]
-    placed = IndexingMap.from_forms(together, access.map.domain)
-    found = with_midpoints(placed).simplify()
+    found = with_midpoints(IndexingMap.from_forms(together, access.map.domain)).simplify()
     results = found.forms
     limited = (form for form, _ in found.domain.constraints)
     used = [{*forms.variables_of((form,))} for form in (*results, *limited)]

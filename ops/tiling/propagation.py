@@ -94,8 +94,7 @@ class TilingSpace:
         if element not in operand.shape.array_indices:
             message = f"fusion: %{operand.name} has no array {element}"
             raise FusionError(f"{message}; expected 0 to {len(operand.shape.arrays) - 1}")
-        region = Region(fusion.instructions, fusion.registry)
-        flow = Flow(region, Direction.INPUT_TO_OUTPUT)
+        flow = Flow(Region(fusion.instructions, fusion.registry), Direction.INPUT_TO_OUTPUT)
         return _space(fusion, flow, [FlowNode(operand, element)])
 
     @property

@@ -331,8 +331,7 @@ def _read_by(hero: Instruction, schedule: Schedule) -> Iterator[Access | None]:
     for operand, access in zip(hero.operands, schedule.reads, strict=True):
         if access is None and not operand.shape.rank:
             written = schedule.writes[0]
-            sizes = written.shape.dimensions
-            yield written.through(no_dimensions(sizes), operand.shape)
+            yield written.through(no_dimensions(written.shape.dimensions), operand.shape)
         else:
             yield access
 
@@ -433,7 +432,9 @@ class _Writer:
     def computation(self, name: str, root: Instruction, like: Instruction) -> Computation:
         """What is written, as the entry of a module like that of an instruction."""
         body = Computation(name, tuple(self.written), root)
-        return HloModule(name, (*postorder([body], _callees),), body, _attributes(like), "").entry
+        module = like.computation.own_module
+        attributes = cast("Mapping[str, Any]", module.attributes if module else {})
+        return HloModule(name, (*postorder([body], _callees),), body, attributes, "").entry
 
     def body_of(self, unit: Instruction, operands: list[Instruction]) -> Instruction:
         """The computation of an instruction on these operands; its root gives the result."""
@@ -462,8 +463,3 @@ class _Writer:
 def _callees(computation: Computation) -> Iterable[Computation]:
     """The computations called by the instructions of one."""
     return chain.from_iterable(each.computations for each in computation.instructions)
-
-
-def _attributes(consumer: Instruction) -> Mapping[str, Any]:
-    module = consumer.computation.own_module
-    return cast("Mapping[str, Any]", module.attributes if module else {})

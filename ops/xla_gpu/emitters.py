@@ -369,7 +369,6 @@ _ROOTS: Final = frozenset[str]()
 """Opcodes to look through for a hero that only a root may be."""
 
 _TURNS: Final = ("copy", "transpose")
-_UPDATE: Final = ("dynamic-update-slice",)
 
 KERNELS: Final[Mapping[Emitter, Kernel]] = {
     Emitter.REDUCTION: Kernel(_reduction, ("reduce",), is_fast_reduction, fit_reductions),
@@ -378,7 +377,7 @@ KERNELS: Final[Mapping[Emitter, Kernel]] = {
     Emitter.SORT: Kernel(_sort, ("sort",), always, is_only_root, _ROOTS),
     Emitter.CONCATENATE: Kernel(_concatenate, ("concatenate",), fits=fits_concatenate),
     Emitter.IN_PLACE_UPDATE: Kernel(
-        _in_place_update, _UPDATE, is_update_in_place, fit_updates, SAME_MEMORY
+        _in_place_update, ("dynamic-update-slice",), is_update_in_place, fit_updates, SAME_MEMORY
     ),
     Emitter.LOOP: Kernel(_loop),
 }
@@ -425,7 +424,8 @@ class Unrolling:
         if self.given or not self.device:
             return self.given or 1
         widest = 1
-        if array.element_count >= _resident_threads(self.device) and not self._has_long_code():
+        is_large = array.element_count >= _resident_threads(self.device)
+        if is_large and not any(map(_is_long, self.computation.instructions)):
             widest = gcd(array.element_count, MAX_UNROLL)
         return max(widest, 8 // min(_bits(shape) for shape in self._results))
 
@@ -512,10 +512,6 @@ class Unrolling:
         shapes = [shape for each in self.computation.parameters for shape in each.shape.arrays]
         return min(map(_bits, shapes), default=None)
 
-    def _has_long_code(self) -> bool:
-        """Whether it has instructions that a vector would make too much code of."""
-        return any(map(_is_long, self.computation.instructions))
-
     def _vector(self, count: int, threads: int, hero: Instruction) -> int:
         """Size of a vector for ``count`` neighbours, so that so many threads all have work."""
         kinds = {operand.shape.element_type.kind for operand in hero.operands}
@@ -545,6 +541,7 @@ class Unrolling:
 
 
 def _is_long(instruction: Instruction) -> bool:
+    """Whether a vector would make too much code of an instruction."""
     if instruction.opcode == "concatenate":
         return len(instruction.operands) > MAX_UNROLLED_OPERANDS
     if instruction.opcode == "reduce":

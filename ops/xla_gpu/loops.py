@@ -61,8 +61,7 @@ def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> S
     bl_z in [0, 0], chunk_id in [0, 11], unroll_id in [0, 3], bl_x * 128 + chunk_id * 129024 +
     th_x in [0, 1499999]
     """
-    written = Access(_thread_map(result, launch, unroll), result)
-    return Schedule(launch, (), (written,))
+    return Schedule(launch, (), (Access(_thread_map(result, launch, unroll), result),))
 
 
 def concatenate_schedule(

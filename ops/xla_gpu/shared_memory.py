@@ -127,8 +127,7 @@ def merged_in_memory(
     before = [axis for axis in operand.array_layout.major_to_minor if operand.dimensions[axis] != 1]
     after = [checked[axis] for axis in result.array_layout.major_to_minor]
     order = [before.index(axis) for axis in after if axis in before]
-    sizes = [operand.dimensions[axis] for axis in before]
-    return _merged(sizes, order)
+    return _merged([operand.dimensions[axis] for axis in before], order)
 
 
 def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -316,8 +315,7 @@ def is_packable(sizes: tuple[int, ...], order: tuple[int, ...], array: Shape) ->
     vector_size = BITS_OF_BANK // array.element_size_in_bits
     if vector_size < 2 or not order or order[-1] == len(order) - 1:  # noqa: PLR2004 - several to a word
         return False
-    tile = _packed_tile(sizes, order, BANKS * vector_size)
-    rows, columns = _extents(tile, order[-1])
+    rows, columns = _extents(_packed_tile(sizes, order, BANKS * vector_size), order[-1])
     left = sizes[order[-1]] % rows if rows else 0
     is_whole = not any(count % vector_size for count in (rows, columns, left))
     return is_whole and min(rows, columns) >= FEWEST_WORDS * vector_size
