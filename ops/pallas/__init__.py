@@ -203,12 +203,11 @@ class PallasCall(Displayed):
         An alias has the values of its operand, so nothing of it needs to be written.
         """
         aliased = {result for _, result in self.aliases}
-        found: list[UnwrittenElement] = []
-        for number, each in enumerate(self.outputs):
-            left = None if number in aliased else each.unwritten()
-            if left:
-                found.append(UnwrittenElement(each.name, left.lexmin(), int(left.count())))
-        return tuple(found)
+        outputs = (each for number, each in enumerate(self.outputs) if number not in aliased)
+        rows = ((each.name, each.unwritten()) for each in outputs)
+        return tuple(
+            UnwrittenElement(name, left.lexmin(), int(left.count())) for name, left in rows if left
+        )
 
     def races(self) -> tuple[WriteRace, ...]:
         """First two steps, for each result, that write an element, maybe at the same time."""
@@ -247,13 +246,13 @@ class PallasCall(Displayed):
     def _same_core(self) -> IndexingMap:
         """Relation from a step to those with the same coordinates along the parallel axes."""
         names = axis_names(len(self.grid))
-        others = {f"{name}_": size for name, size in zip(names, self.grid, strict=True)}
+        rows = [*zip(self.grid, names, strict=True)]
         results = [
             symbol(name if axis in self._parallel_axes else f"{name}_")
             for axis, name in enumerate(names)
         ]
-        ranges = [Variable.of_size(size, name) for name, size in others.items()]
-        dims = [Variable.of_size(size, name) for name, size in zip(names, self.grid, strict=True)]
+        ranges = [Variable.of_size(size, f"{name}_") for size, name in rows]
+        dims = [Variable.of_size(*row) for row in rows]
         return IndexingMap(results, dims, ranges).without_unused_symbols()
 
     def _late_revisits(self, races: Sequence[WriteRace]) -> tuple[LateRevisit, ...]:

@@ -16,19 +16,9 @@ from itertools import accumulate, product
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-from indexing import IndexingMap, Variable
+from indexing import IndexingMap, Variable, passes
 from indexing.layout import UNBOUNDED_SIZE, Kind
-from indexing.passes import (
-    MAX_TABLE_TERMS,
-    MAX_VALUES,
-    NO_VALUES,
-    PARAMETER,
-    Constraint,
-    Domain,
-    Ends,
-    terms_in,
-    values_in_box,
-)
+from indexing.passes import PARAMETER, Constraint, Domain, Ends
 from ops.devices import value_on
 from ops.hlo import Instruction
 from ops.hlo.opcodes import PASS_ELEMENTS
@@ -118,25 +108,22 @@ def _is_size(form: Form) -> bool:
     return all(name[0] == PARAMETER for name in forms.variables_of((form,)))
 
 
-def compare(left: BoundedForm, right: BoundedForm, direction: str) -> bool | None:
-    """Whether a comparison holds, if it holds for all values or for none.
+def compare(left: BoundedForm, right: BoundedForm, direction: str) -> Form:
+    """Whether a comparison holds: a number if it does for all values, or for none.
 
     ``direction`` is one of ``LT LE EQ NE GE GT``.
 
     >>> value = BoundedForm(forms.variable("x"), Interval(0, 9))
     >>> compare(value, BoundedForm(forms.constant(10), Interval(10, 10)), "LT")
-    True
+    Form(1)
     """
     difference = left.bounds - right.bounds
     if left.form == right.form:
         difference = Interval(0, 0)
     holds = forms.RELATIONS[DIRECTIONS[direction]]
-    answers = {
-        holds(sign) == forms.ONE
-        for sign, part in _BY_SIGN.items()
-        if not difference.intersect(part).is_empty
-    }
-    return answers.pop() if len(answers) == 1 else None
+    signs = (sign for sign, part in _BY_SIGN.items() if not difference.intersect(part).is_empty)
+    answers = {*map(holds, signs)}
+    return answers.pop() if len(answers) == 1 else holds(left.form - right.form)
 
 
 _BY_SIGN: Final = {
@@ -258,7 +245,7 @@ def range_in(form: Form, domain: Domain, expected: Interval | None = None) -> In
     is_affine = all(atom.kind is AtomKind.VARIABLE for atom in form.terms)
     if expected is None or is_affine or expected.contains(bounds):
         return bounds
-    values = values_in_box(form, domain)
+    values = passes.values_in_box(form, domain)
     return Interval(min(values), max(values)) if values else bounds
 
 
@@ -379,14 +366,6 @@ def _shifted(shift: Callable[[Form, Form], Form], shifted: Callable[[int], Inter
     return moved
 
 
-def _compare(instruction: Instruction, known: Sequence[BoundedForm]) -> Form:
-    (left, right), direction = known, instruction.attributes["direction"]
-    answer = compare(left, right, direction)
-    if answer is not None:
-        return forms.constant(int(answer))
-    return forms.RELATIONS[DIRECTIONS[direction]](left.form - right.form)
-
-
 def _times(one: Form, other: Form) -> Form:
     return forms.product((one, other))
 
@@ -404,7 +383,7 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "add": _of_forms(operator.add),
     "and": _bit_by_bit(AtomKind.BITAND, forms.conjunction),
     "clamp": _of_bounded(clamp_between),
-    "compare": _compare,
+    "compare": lambda op, known: compare(known[0], known[1], op.attributes["direction"]),
     "divide": _of_bounded(divide),
     "maximum": lambda _, known: forms.maximum(each.form for each in known),
     "minimum": lambda _, known: forms.minimum(each.form for each in known),
@@ -469,13 +448,13 @@ def _irregular(
     values: Sequence[int], box: Sequence[range], element_map: IndexingMap
 ) -> Form | None:
     """The entry of a table over a box, in order, if it makes no long formula."""
-    if not 0 < len(values) <= MAX_VALUES:
+    if not 0 < len(values) <= passes.MAX_VALUES:
         return None
     number = forms.constant(0)
     for form, along in zip(element_map.forms, box, strict=True):
         number = number * len(along) + (form - along.start)
     table = tabulated(values, number)
-    return table if terms_in(table) <= MAX_TABLE_TERMS else None
+    return table if passes.terms_in(table) <= passes.MAX_TABLE_TERMS else None
 
 
 def _within(bounds: Interval, size: int) -> range:
@@ -564,7 +543,7 @@ def _bounds(instruction: Instruction, element: _Element) -> Interval:
         return element_type.value_range
     value = _value(instruction, element)
     if value is not None:
-        return range_in(value, element.element_map.domain, NO_VALUES)
+        return range_in(value, element.element_map.domain, passes.NO_VALUES)
     source, number = source_of((instruction, element.number))
     if element.is_none or not _holds(source, element):
         return element_type.value_range

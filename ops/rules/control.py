@@ -324,15 +324,6 @@ def _generated(instruction: Instruction) -> OpIndexing:
     return generated(sizes_of(instruction))
 
 
-_FROM_NOTHING: Final = (
-    "constant",
-    "iota",
-    "partition-id",
-    "replica-id",
-    "rng-get-and-update-state",
-)
-
-
 def _rng(instruction: Instruction) -> OpIndexing:
     rule.check_scalars("rng", instruction.operands)
     return rng(sizes_of(instruction), len(instruction.operands))
@@ -385,7 +376,10 @@ RULES: Final[Mapping[str, OpRule]] = {
     "while": OpRule(calls=_iterations),
     "call": OpRule(calls=_with_all_operands("to_apply"), shape=_call_shape),
     "fusion": OpRule(calls=_with_all_operands("calls")),
-    **dict.fromkeys(_FROM_NOTHING, OpRule(_generated)),
+    **dict.fromkeys(
+        ("constant", "iota", "partition-id", "replica-id", "rng-get-and-update-state"),
+        OpRule(_generated),
+    ),
     "rng": OpRule(_rng),
     "rng-bit-generator": OpRule(_rng_bit_generator),
 }

@@ -9,17 +9,8 @@ from itertools import accumulate, islice, pairwise
 from math import prod
 from typing import Final
 
-from indexing import IndexingMap, UndefinedMap
-from indexing.layout import (
-    UNBOUNDED_SIZE,
-    Layout,
-    Reshape,
-    Shape,
-    ShapeError,
-    bitcast_map,
-    common_blocks,
-    step_map,
-)
+from indexing import IndexingMap, UndefinedMap, layout
+from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
 from indexing.passes import Constraint, Ends
 from ops import index_maps
 from ops.hlo import Instruction, shape_inference
@@ -587,8 +578,9 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
             f"but the result has {prod(after)} {output_sizes}; expected as many"
         )
         raise ShapeError(message)
-    to_output = Reshape.between(tuple(before), tuple(after))
-    return OpIndexing(output_sizes, (step_map(to_output.inverse),), (step_map(to_output),))
+    steps = layout.Reshape.between(tuple(before), tuple(after))
+    maps = layout.step_map(steps.inverse), layout.step_map(steps)
+    return OpIndexing.between(output_sizes, maps)
 
 
 def bitcast(operand: Shape, output: Shape) -> OpIndexing:
@@ -616,7 +608,7 @@ def bitcast(operand: Shape, output: Shape) -> OpIndexing:
 
 
 def _mapped(source: Shape, target: Shape) -> IndexingMap:
-    found = bitcast_map(source, target)
+    found = layout.bitcast_map(source, target)
     return UndefinedMap(f"bitcast: {found.reason}") if isinstance(found, UndefinedMap) else found
 
 
@@ -817,7 +809,7 @@ def _reshape_shape(op: Application) -> Sized:
     bounds = operand.shape.dimensions, shape.dimensions
     is_bounded = not any(UNBOUNDED_SIZE in each for each in bounds)
     whole = [(range(len(bounds[0])), range(len(bounds[1])))]
-    for before, after in common_blocks(*bounds) if is_bounded else whole:
+    for before, after in layout.common_blocks(*bounds) if is_bounded else whole:
         dynamic = [axis for axis in after if any(shape.dynamic_dimensions[axis : axis + 1])]
         if len(dynamic) == 1:
             rest = index_maps.product(
@@ -844,13 +836,13 @@ def _slice_shape(op: Application) -> Sized:
 
 def _transpose_shape(op: Application) -> Sized:
     (operand,), permutation = op.operands, op.attributes["dimensions"]
-    layout, rank = operand.shape.layout, operand.shape.rank
-    if sorted(permutation) != list(range(rank)) or layout is None:
+    own, rank = operand.shape.layout, operand.shape.rank
+    if sorted(permutation) != list(range(rank)) or own is None:
         message = f"dimensions {permutation} are no permutation of those of {operand.shape}"
         raise AttributeValueError(message)
-    order = tuple(permutation.index(dimension) for dimension in layout.minor_to_major)
+    order = tuple(permutation.index(dimension) for dimension in own.minor_to_major)
     found = Sized.array(operand.shape.element_type, operand.taken(permutation))
-    return replace(found, shape=found.shape.with_layout(Layout(order)))
+    return replace(found, shape=found.shape.with_layout(layout.Layout(order)))
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from types import NoneType
 from typing import Final, NamedTuple, TypeAlias, cast
 
@@ -384,13 +384,12 @@ def dynamic_reshape(
         )
     ]
     to_input, to_output = moved.output_to_input[0], moved.input_to_output[0]
-    before, after = (
-        index_maps.product(map(index_maps.read_integer, each))
-        for each in (operand_sizes, output_sizes)
-    )
+    sizes = [[*map(index_maps.read_integer, each)] for each in (operand_sizes, output_sizes)]
+    before, after = map(index_maps.product, sizes)
+    message = "dynamic-reshape: the numbers of elements differ"
     conditions = [
-        *index_maps.equal(before, after, "dynamic-reshape: the numbers of elements differ"),
-        *index_maps.not_negative(map(index_maps.read_integer, (*operand_sizes, *output_sizes))),
+        *index_maps.equal(before, after, message),
+        *index_maps.not_negative(chain(*sizes)),
     ]
     behind = _behind_the_first(operand_sizes, output_sizes) if operand_dynamic else ()
     decisive = [(number, axis) for number, axis in behind if axis in dynamic[number]]
@@ -399,8 +398,8 @@ def dynamic_reshape(
         role = ("operand 0", "the result")[number]
         reason = f"positions depend on the run-time size of dimension {axis} of {role}"
         to_input = to_output = UndefinedMap(f"dynamic-reshape: {reason}")
-    sizes = [index_maps.paired(output_sizes, ())] * len(output_sizes)
-    maps = OpIndexing.between(moved.output_sizes, (to_input, to_output), *sizes)
+    scalars = [index_maps.paired(output_sizes, ())] * len(output_sizes)
+    maps = OpIndexing.between(moved.output_sizes, (to_input, to_output), *scalars)
     return maps.on_condition(conditions)
 
 

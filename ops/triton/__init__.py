@@ -16,14 +16,7 @@ from indexing.layout import ElementType, Shape, ShapeError
 from indexing.layout.linear import LinearLayout, blocked_for, to_map
 from ops.performance import Coalescing, Device, coalescing
 from ops.triton import expressions
-from ops.triton.expressions import (
-    Formula,
-    IntegerBlock,
-    Kept,
-    KernelText,
-    RuntimeInteger,
-    TritonError,
-)
+from ops.triton.expressions import Formula, IntegerBlock, Kept, TritonError
 from ops.triton.interpreter import AccessRecord, KernelInterpreter, KernelLoop
 from simplifier import FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
@@ -191,9 +184,7 @@ def _tensor(sizes: Sequence[int], strides: Sequence[int] | None) -> IndexingMap:
     """The map from the index of an element to its offset."""
     check_integers(sizes, "out_of_bounds: sizes")
     if strides is None:
-        strides = [1] * len(sizes)
-        for number in reversed(range(len(sizes) - 1)):
-            strides[number] = strides[number + 1] * sizes[number + 1]
+        strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
     check_integers(strides, "out_of_bounds: strides")
     if len(strides) != len(sizes):
         message = f"out_of_bounds: there are {len(sizes)} sizes and {len(strides)} strides"
@@ -228,13 +219,10 @@ def by_thread(access: IndexingMap, block: Sequence[int], layout: LinearLayout) -
     programs = access.dims[: len(access.dims) - len(block)]
     coordinates = list(zip(programs, _PROGRAMS, strict=False))
     lanes, warps = (layout.in_dims.get(name, 1) for name in ("lane", "warp"))
-    of_thread: dict[sympy.Expr, sympy.Expr] = {
-        symbol("lane"): Mod(symbol("th_x"), lanes),
-        symbol("warp"): FloorDiv(symbol("th_x"), lanes),
-    }
-    given: dict[sympy.Expr, sympy.Expr] = {
-        symbol(each.name): symbol(kind.value) for each, kind in coordinates
-    }
+    thread, given = symbol("th_x"), dict[sympy.Expr, sympy.Expr]()
+    of_thread = {symbol("lane"): Mod(thread, lanes), symbol("warp"): FloorDiv(thread, lanes)}
+    for each, kind in coordinates:
+        given[symbol(each.name)] = symbol(kind.value)
     for each, place in zip(access.dims[len(programs) :], places.results, strict=True):
         given[symbol(each.name)] = place.xreplace(of_thread)
     results = [result.xreplace(given) for result in access.results]
@@ -384,7 +372,7 @@ def read_kernel(
     known = {**_checked(constants, "constants"), **_numbers(_checked(arguments, "arguments"))}
     if grid is not None:
         _check_grid(grid)
-    text, own_name = KernelText.of(kernel)
+    text, own_name = expressions.KernelText.of(kernel)
     function = text.kernel(name or own_name)
     interpreter = KernelInterpreter(text, grid)
     unknown = [each.arg for each in _unknown_parameters(function, known)]
@@ -416,7 +404,7 @@ def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in arguments.items():
         check_type(value, (int, float), f"read_kernel: arguments: {name}", "a number")
     return {
-        name: RuntimeInteger(value)
+        name: expressions.RuntimeInteger(value)
         if expressions.is_integer(value) and expressions.is_narrow(value)
         else value
         for name, value in arguments.items()
@@ -456,7 +444,7 @@ def _unknown_parameters(
 # Accesses.
 
 
-def _multiplied_out(text: KernelText, record: AccessRecord) -> AccessRecord:
+def _multiplied_out(text: expressions.KernelText, record: AccessRecord) -> AccessRecord:
     """The access with its address as a sum of terms, of which one is the pointer."""
     formula = expressions.multiplied_out(expressions.unmarked(record.address.formula))
     if formula is None:

@@ -16,16 +16,8 @@ from typing import Any, ClassVar, Final, NamedTuple, NoReturn, TypeAlias, cast
 
 import sympy
 
-from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Mod, bounds_of, symbol
-from simplifier.errors import (
-    ArgumentError,
-    IndexingError,
-    Span,
-    TextError,
-    check_type,
-    listed,
-    quoted,
-)
+from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Mod, bounds_of, errors, symbol
+from simplifier.errors import ArgumentError, Span, TextError, check_type, quoted
 from simplifier.forms import Interval, is_relation
 
 # The text of kernels: functions by name, and errors that point at a place in it.
@@ -94,7 +86,7 @@ class KernelText:
         found = self.functions.get(name or "".join([*self.functions][-1:]))
         if found is None:
             message = f"read_kernel: the text has no function {quoted(name)}"
-            raise ArgumentError(f"{message}; expected one of: {listed([*self.functions])}")
+            raise ArgumentError(f"{message}; expected one of: {errors.listed([*self.functions])}")
         return found
 
     def span(self, node: ast.AST) -> Span:
@@ -584,7 +576,7 @@ class ExpressionReader(ABC):
         try:
             return number_of(reader(self, node))
         except (ShapesDifferError, ArithmeticError, TypeError, ValueError) as error:
-            if isinstance(error, IndexingError):
+            if isinstance(error, errors.IndexingError):
                 raise
             self.text.refuse(node, str(error))
 

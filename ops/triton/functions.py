@@ -30,19 +30,14 @@ class FunctionCall:
         return self.named.get(name, default)
 
 
-def _program_id(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return IntegerBlock((), reader.program_id(_axis_of_grid(reader, call)))
+def _of_grid(ask: Callable[[ExpressionReader, int], Formula]) -> Handler:
+    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
+        found = _known_number(reader, call, 0, "axis")
+        if not 0 <= found < expressions.MAX_AXES:
+            reader.text.refuse(call.node, f"a grid has no axis {found}; expected 0, 1 or 2")
+        return IntegerBlock((), ask(reader, found))
 
-
-def _num_programs(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return IntegerBlock((), reader.num_programs(_axis_of_grid(reader, call)))
-
-
-def _axis_of_grid(reader: ExpressionReader, call: FunctionCall) -> int:
-    found = _known_number(reader, call, 0, "axis")
-    if not 0 <= found < expressions.MAX_AXES:
-        reader.text.refuse(call.node, f"a grid has no axis {found}; expected 0, 1 or 2")
-    return found
+    return handler
 
 
 def _arange(reader: ExpressionReader, call: FunctionCall) -> Value:
@@ -313,8 +308,8 @@ _STATEMENTS: Final = (
 """Functions without a value."""
 
 FUNCTIONS: Final[Mapping[str, Handler]] = {
-    "tl.program_id": _program_id,
-    "tl.num_programs": _num_programs,
+    "tl.program_id": _of_grid(ExpressionReader.program_id),
+    "tl.num_programs": _of_grid(ExpressionReader.num_programs),
     "tl.arange": _arange,
     "tl.cdiv": _ceiling,
     **dict.fromkeys(("min", "tl.minimum"), _elementwise(Min)),

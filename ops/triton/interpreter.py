@@ -182,9 +182,8 @@ class KernelInterpreter(ExpressionReader):
         for statement in body:
             self._statements += 1
             if self._statements > MAX_STATEMENTS:
-                self.text.refuse(
-                    statement, f"this kernel runs more than {MAX_STATEMENTS} statements"
-                )
+                message = f"this kernel runs more than {MAX_STATEMENTS} statements"
+                self.text.refuse(statement, message)
             runner = self._runners.get(type(statement))
             if runner is None:
                 name = type(statement).__name__
