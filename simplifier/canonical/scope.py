@@ -121,7 +121,7 @@ class Scope(Context):
                 for argument in atom.arguments:
                     waiting += argument.terms
         if self.log is not None:
-            self.log.begin()
+            self.log.laws.clear()
         for atom in sorted(found, key=_DEPTH):
             known[atom] = self._meaning(atom)
 

@@ -62,15 +62,11 @@ class RewriteLog:
         self.solved: dict[Key, Rewrite] = {}
         """Results of the smaller problem for forms, in terms of the variables of this one."""
 
-    def begin(self) -> None:
-        """The next operation's laws begin here."""
-        self.laws.clear()
-
     def end(self, atom: Atom, arguments: tuple[Form, ...], value: Form) -> None:
         """An operation on these canonical arguments has this value."""
         before = operations.rebuilt(atom, arguments)
         self.canonical[atom] = Rewrite(tuple(self.laws), before, value)
-        self.begin()
+        self.laws.clear()  # the next operation's laws begin here
 
     def operations(self, form: Form) -> Iterator[Rewrite]:
         """The steps of each operation of a form on the way to its canonical form."""
