@@ -456,20 +456,15 @@ class SymbolicDigit(NamedTuple):
     """A product of symbols that the radix has not."""
 
 
-def symbolic_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
-    """The ways to read a canonical form with a digit of symbolic radix, its weight a number."""
-    for part in _weighted_quotients(context, form):
-        yield from _digits_of(context, *part)
+def symbolic_digits(
+    context: Context, form: Form, *, have_strides: bool = False
+) -> Iterator[SymbolicDigit]:
+    """The ways to read a canonical form with a digit of symbolic radix.
 
-
-def strided_digits(context: Context, form: Form) -> Iterator[SymbolicDigit]:
-    """The ways to read a canonical form with a digit of symbolic radix and symbolic stride."""
-    for part in _weighted_quotients(context, form):
-        yield from _strided_digits_of(context, *part)
-
-
-def _weighted_quotients(context: Context, form: Form) -> Iterator[tuple[Form, Form, Form, Form]]:
-    """``T``, ``W``, ``N`` and ``B`` of ``T + W*floor(N/B)``, for each quotient by symbols."""
+    Each is ``T + W*floor(N/B)`` for a quotient by symbols; its weight is a number, unless digits
+    have symbolic strides.
+    """
+    read = _strided_digits_of if have_strides else _digits_of
     seen = dict.fromkeys(factor for atom in form.terms for factor in factors(atom))
     quotients = [atom for atom in seen if is_symbolic_quotient(atom)]
     for atom in quotients if len(quotients) <= MAX_QUOTIENTS else ():
@@ -477,7 +472,7 @@ def _weighted_quotients(context: Context, form: Form) -> Iterator[tuple[Form, Fo
         if divided is not None:
             weights, rest = multiples(context, form, (atom,))
             if weights.terms:
-                yield rest, weights, *divided
+                yield from read(context, rest, weights, *divided)
 
 
 def symbolic_digits_apart(context: Context, form: Form) -> Iterator[SymbolicDigit]:

@@ -225,7 +225,7 @@ class Allowance:
 
     @contextmanager
     def attempt(self, context: islpy.Context | None = None) -> Generator[islpy.Context]:
-        """A context in which a share of the operations may be spent.
+        """A context in which a share of the operations may be spent; 0 is no limit.
 
         Raises:
             BudgetError: the attempt takes more, or no share is left.
@@ -234,24 +234,18 @@ class Allowance:
             raise BudgetError(self._share)
         self._left -= 1
         chosen = own_context() if context is None else nullcontext(context)
-        with chosen as used, _counted(used, self._share):
-            yield used
-
-
-@contextmanager
-def _counted(context: islpy.Context, operations: int) -> Generator[None]:
-    """Raise a :class:`BudgetError` once the question inside takes more; 0 is no limit."""
-    before = context.get_max_operations()
-    context.reset_operations()
-    context.set_max_operations(operations)
-    try:
-        yield
-    except load_isl().Error as error:
-        _check_is_out_of_budget(error)
-        raise BudgetError(operations) from None
-    finally:
-        context.reset_operations()
-        context.set_max_operations(before)
+        with chosen as used:
+            before = used.get_max_operations()
+            used.reset_operations()
+            used.set_max_operations(self._share)
+            try:
+                yield used
+            except load_isl().Error as error:
+                _check_is_out_of_budget(error)
+                raise BudgetError(self._share) from None
+            finally:
+                used.reset_operations()
+                used.set_max_operations(before)
 
 
 def _check_is_out_of_budget(error: Exception) -> None:
@@ -304,20 +298,16 @@ def asked(
         try:
             with Allowance(pace.operations).attempt(context) as used:
                 return ask(used)
-        except BudgetError:
-            may_go_on = pace.may_go_on()
+        except (BudgetError, NotQuasiAffineError) as error:
+            is_out_of_budget = isinstance(error, BudgetError)
+            may_go_on = is_out_of_budget and pace.may_go_on()
             found = otherwise(pace.points()) if is_first else None
             if found is not None:
                 return found
-            if not may_go_on and isinstance(budget, timedelta):
+            if not may_go_on and is_out_of_budget and isinstance(budget, timedelta):
                 raise BudgetError(budget) from None
             if not may_go_on:
                 raise
-        except NotQuasiAffineError:
-            found = otherwise(pace.points())
-            if found is None:
-                raise
-            return found
         is_first = False
 
 

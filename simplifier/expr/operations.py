@@ -26,6 +26,7 @@ from simplifier.expr.form import (
     constant,
     content,
     fold,
+    negated,
     postorder,
 )
 from simplifier.limits import MAX_FACTORS_JOINED
@@ -130,10 +131,8 @@ def is_condition(form: Form) -> bool:
     """Whether a form is 0 or 1, a condition, or the negation of one."""
     if not form.terms:
         return form.constant in (0, 1)
-    if len(form.terms) > 1:
-        return False
-    ((atom, factor),) = form.terms.items()
-    return atom.kind in CONDITIONS and (form.constant, factor) in ((0, 1), (1, -1))
+    atom = form.only_atom or negated(form)
+    return atom is not None and atom.kind in CONDITIONS
 
 
 def negation(condition: Form) -> Form:

@@ -34,7 +34,6 @@ Operation: TypeAlias = "Callable[[Form, Form], Form]"
 
 # The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
     r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
     r"|->|//|<<|>>|&&|\|\||[<>=!]=|[-+*/%()\[\]{},:<>=]"
@@ -48,7 +47,7 @@ def is_name(text: str) -> bool:
     >>> is_name("th_x"), is_name("mod"), is_name("2x")
     (True, False, False)
     """
-    return _NAME.fullmatch(text) is not None and text not in RESERVED
+    return text.isascii() and text.isidentifier() and text not in RESERVED
 
 
 class ExpressionLexer(Lexer):

@@ -15,7 +15,7 @@ that one is better from which strides can be read off, then the one with fewer o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, starmap
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
@@ -140,23 +140,13 @@ class Costs:
 
     def _add_atom(self, found: Operations, atom: Atom) -> None:
         """Add an operation and the sums that it is applied to, without what is inside these."""
-        if atom.arguments:
-            if atom.kind not in _COMPARISONS:
-                for argument in atom.arguments:
-                    _add_sum(found, argument)
-            self._add_operation(found, atom)
-
-    def _add_operation(self, found: Operations, atom: Atom) -> None:
-        kind, operands = atom.kind, atom.arguments
-        if kind in DIVISIONS:
+        for each in _sums_in(atom):
+            _add_sum(found, each)
+        if atom.kind in DIVISIONS:
             self._add_division(found, atom)
-        elif kind in _COMPARISONS:
-            left, _, right = sides(operands[0], ">=")
-            _add_sum(found, left)
-            _add_sum(found, right)
-            found[atom] = ADDITION
-        else:
-            found[atom] = _PRICES.get(kind, ADDITION) * max(len(operands) - 1, 1)
+        elif atom.arguments:
+            price = _PRICES.get(atom.kind, ADDITION)
+            found[atom] = price * max(len(atom.arguments) - 1, 1)
 
     def _add_division(self, found: Operations, atom: Atom) -> None:
         """A remainder and a quotient of the same numbers share one division.
@@ -190,10 +180,17 @@ _PRICES: Final[Mapping[AtomKind, int]] = {
     AtomKind.PRODUCT: MULTIPLICATION,
     AtomKind.SELECT: CHOICE // 2,
     AtomKind.CALL: CALL,
-    AtomKind.OPAQUE: 0,
     AtomKind.SUM: 0,
 }
 """Prices for each operand after the first, or for the only one."""
+
+
+def _sums_in(atom: Atom) -> Sequence[Form]:
+    """The sums that an operation is applied to; a comparison has two sides."""
+    if atom.kind not in _COMPARISONS:
+        return atom.arguments
+    left, _, right = sides(atom.numerator, ">=")
+    return left, right
 
 
 def _add_sum(found: Operations, form: Form) -> None:
@@ -407,12 +404,8 @@ def operators_as_written(form: Form) -> int:
 
 
 def operators_inside(atom: Atom) -> int:
-    """The operators of an atom's sums; a comparison has two sides, a negation costs nothing."""
-    sums: Iterable[Form] = atom.arguments
-    if atom.kind in _COMPARISONS:
-        left, _, right = sides(atom.numerator, ">=")
-        sums = left, right
-    return sum(operators_as_written(each) for each in sums if not forms.negated(each))
+    """The operators of an atom's sums; a negation costs nothing."""
+    return sum(operators_as_written(each) for each in _sums_in(atom) if not forms.negated(each))
 
 
 def operator_count_of_form(form: Form) -> int:

@@ -59,7 +59,7 @@ CostOfRemainder: TypeAlias = "Callable[[Form, int], int]"
 def natural_reading(scope: Scope, form: Form, residue: Residue) -> list[Rewrite]:
     """The steps that write the digits of a canonical form as remainders, one after the other."""
     steps: list[Rewrite] = []
-    if form.has_quotient_or_maximum and all(atom in scope.ranges for atom in form.terms):
+    if form.has_quotient_or_maximum and scope.ranges.keys() >= form.terms.keys():
         for found in _digits(scope, form):
             digit, laws = found, (found.law,)
             beside = form.constant - digit.weight * digit.value.constant

@@ -541,8 +541,8 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     terms = {atom: value for atom, value in form.terms.items() if _is_canonical(scope, atom)}
     kept = form.without(*terms)
     canonical = Form(0, terms)
-    found = *digits.symbolic_digits(scope, canonical), *digits.strided_digits(scope, canonical)
-    for digit in found:
+    plain = digits.symbolic_digits(scope, canonical)
+    for digit in (*plain, *digits.symbolic_digits(scope, canonical, have_strides=True)):
         yield _remainder(kept, digit, law.SYMBOLIC_REMAINDER)
         if scope.divisor_range(digit.radix)[0] >= 1:
             turned = digits.from_its_end(scope, digit)
