@@ -111,13 +111,8 @@ def operation_of(source: Instruction) -> str:
 # So a value has only the axes that it needs, and is computed once.
 
 _FOLDS: Final = {
-    "add": "np.add",
-    "multiply": "np.multiply",
-    "and": "np.bitwise_and",
-    "or": "np.bitwise_or",
-    "xor": "np.bitwise_xor",
-    "maximum": "np.maximum",
-    "minimum": "np.minimum",
+    **{operation: f"np.{operation}" for operation in ("add", "multiply", "maximum", "minimum")},
+    **{operation: f"np.bitwise_{operation}" for operation in ("and", "or", "xor")},
 }
 
 _SPREAD: Final = """def spread(values, sizes):

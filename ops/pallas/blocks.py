@@ -155,21 +155,12 @@ def extent(size: BlockSize) -> int:
     return 1 if size is None else size.size if isinstance(size, ElementBlock) else size
 
 
-def elements_of(block: Sequence[BlockSize]) -> int:
-    """Number of elements of a block."""
-    return prod(map(extent, block))
-
-
-def text_of_block(block: Sequence[BlockSize]) -> str:
-    """A block as its sizes: ``(128, None, Element(64))``.
-
-    >>> text_of_block((128, None, ElementBlock(64)))
-    '(128, None, Element(64))'
-    """
-    return f"({', '.join(map(_text_of_size, block))})"
-
-
 def _text_of_size(size: BlockSize) -> str:
+    """The size as in ``(128, None, Element(64))``.
+
+    >>> _text_of_size(ElementBlock(64, (1, 0)))
+    'Element(64, padding (1, 0))'
+    """
     if not isinstance(size, ElementBlock):
         return str(size)
     padding = f", padding {size.padding}" if any(size.padding) else ""
@@ -390,7 +381,7 @@ class BlockedArray(Displayed):
     @property
     def block_bytes(self) -> int:
         """The bytes of a block."""
-        return self._bytes(elements_of(self.block))
+        return self._bytes(prod(map(extent, self.block)))
 
     @property
     def buffer_bytes(self) -> int:
@@ -481,8 +472,8 @@ class BlockedArray(Displayed):
     # Text.
 
     def __str__(self) -> str:
-        block, shape = text_of_block(self.block), self.shape.short_text
-        return f"{self.name} {shape} in blocks {block}: {self.indices}"
+        block = ", ".join(map(_text_of_size, self.block))
+        return f"{self.name} {self.shape.short_text} in blocks ({block}): {self.indices}"
 
 
 def steps_of_numbers(grid: Sequence[int]) -> IndexingMap:

@@ -169,11 +169,9 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
         if target in new and isinstance(size, Form)
     ]
     ranges = [output_sizes[target] for target in new]
-    return OpIndexing(
-        output_sizes,
-        (index_maps.index_map(to_input, output_sizes),),
-        (index_maps.index_map(to_output, operand_sizes, ranges, copied_from),),
-    ).on_condition(conditions)
+    there = index_maps.index_map(to_input, output_sizes)
+    back = index_maps.index_map(to_output, operand_sizes, ranges, copied_from)
+    return OpIndexing.between(output_sizes, (there, back)).on_condition(conditions)
 
 
 def _may_stretch(size: Size, target_size: Size) -> bool:
@@ -258,11 +256,8 @@ def slice(  # noqa: A001 - the operation's name
         index_maps.between(start, start + index_maps.product((size - 1, step)))
         for start, size, step in zip(starts, output_sizes, steps, strict=True)
     ]
-    return OpIndexing(
-        output_sizes,
-        (strided_indices(output_sizes, starts, steps),),
-        (strided_numbers(taken, starts, steps),),
-    ).on_condition(conditions)
+    maps = strided_indices(output_sizes, starts, steps), strided_numbers(taken, starts, steps)
+    return OpIndexing.between(output_sizes, maps).on_condition(conditions)
 
 
 def strided_indices(
@@ -474,11 +469,8 @@ def rotate(operand_sizes: Sizes, dimensions: Sequence[int], shifts: Sizes) -> Op
     distances = index_maps.checked_numbers("shuffle", "shifts", shifts)
     index_maps.check_count("shuffle", "shifts", distances, len(turned))
     pairs = list(zip(turned, distances, strict=True))
-    return OpIndexing(
-        sizes,
-        (_rotated(sizes, pairs),),
-        (_rotated(sizes, [(axis, -distance) for axis, distance in pairs]),),
-    )
+    back = _rotated(sizes, [(axis, -distance) for axis, distance in pairs])
+    return OpIndexing.between(sizes, (_rotated(sizes, pairs), back))
 
 
 def _rotated(sizes: CheckedSizes, distances: Sequence[tuple[int, Size]]) -> IndexingMap:
@@ -641,11 +633,9 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     conditions = index_maps.not_negative((*operand_sizes, *output_sizes))
     for size, other in zip(operand_sizes[:common], output_sizes[:common], strict=True):
         conditions += index_maps.equal(size, other, message)
-    return OpIndexing(
-        output_sizes,
-        (_with_all_parts(output_sizes, operand_sizes),),
-        (_with_all_parts(operand_sizes, output_sizes),),
-    ).on_condition(conditions)
+    there = _with_all_parts(output_sizes, operand_sizes)
+    back = _with_all_parts(operand_sizes, output_sizes)
+    return OpIndexing.between(output_sizes, (there, back)).on_condition(conditions)
 
 
 def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:

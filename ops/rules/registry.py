@@ -159,10 +159,7 @@ def _no_map(instruction: Instruction, why: str) -> Unknown:
 
 def _arrays_in(instruction: Instruction) -> Iterator[Shape]:
     """All arrays in the operands, in order."""
-    return (
-        instruction.operands[operand].shape.arrays[element]
-        for operand, element in rule.arrays_in_operands(instruction)
-    )
+    return (array for operand in instruction.operands for array in operand.shape.arrays)
 
 
 def _passed_on(instruction: Instruction) -> Maps:

@@ -140,15 +140,14 @@ class KernelAccess(Displayed):
 
     def _beyond(self, checked: IndexingMap, limits: Interval) -> OutOfBoundsElement | None:
         """The first point of a map of these variables whose first result lies beyond limits."""
-        for values in (
+        below, above = (
             Interval(None, (limits.lower or 0) - 1),
             Interval((limits.upper or 0) + 1, None),
-        ):
-            if not checked.result_bounds()[0].intersect(values).is_empty:
-                found = self._first(checked.with_constraint(checked.results[0], values))
-                if found is not None:
-                    return found
-        return None
+        )
+        bounds = checked.result_bounds()[0]
+        possible = (side for side in (below, above) if not bounds.intersect(side).is_empty)
+        wrong = (checked.with_constraint(checked.results[0], side) for side in possible)
+        return next(filter(None, map(self._first, wrong)), None)
 
     def _first(self, wrong: IndexingMap) -> OutOfBoundsElement | None:
         """The first point of a map of these variables, which leads to a wrong element."""

@@ -270,13 +270,8 @@ class TensorPointer:
     def within(self, checked: Sequence[int]) -> Formula:
         """The condition that a place lies in the tensor along some dimensions."""
         places = self._places()
-        return sympy.And(
-            *(
-                condition
-                for number in checked
-                for condition in (places[number] >= 0, places[number] < self.sizes[number])
-            )
-        )
+        pairs = [(places[number], self.sizes[number]) for number in checked]
+        return sympy.And(*(sympy.And(place >= 0, place < size) for place, size in pairs))
 
     def _places(self) -> list[Formula]:
         return [
