@@ -36,7 +36,7 @@ from indexing.code.loops import (
     solving,
     text_of_loops,
 )
-from indexing.domain import Domain
+from indexing.domain import Domain, bounding
 from indexing.errors import MapError
 from indexing.formats.mlir import with_positive_divisors
 from indexing.map import CODE_WRITERS
@@ -151,9 +151,8 @@ def emit_loops(
     _check_language(language, LANGUAGES, "emit_loops")
     for what, text in (("body", body), ("parameters", parameters), ("last", last)):
         check_type(text, str, f"emit_loops: {what}", "a string")
-    return text_of_loops(
-        given, LANGUAGES[language], named, Body(body, parameters, last), "emit_loops"
-    )
+    own = Body(body, parameters, last)
+    return text_of_loops(given, LANGUAGES[language], named, own, "emit_loops")
 
 
 def _maps(maps: Relation | Iterable[Relation], asker: str) -> list[Relation]:
@@ -214,10 +213,7 @@ _COMPARED: Final = {AtomKind.NONNEGATIVE: "sge", AtomKind.ZERO: "eq"}
 def mlir_text_of_maps(maps: Sequence[Relation], names: Sequence[str], asker: str) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
     domains = checked_domains(maps, names, asker)
-    functions = [
-        _results(maps, domains, "_".join(names)),
-        *(_contains(domain, name) for domain, name in zip(domains, names, strict=True)),
-    ]
+    functions = [_results(maps, domains, "_".join(names)), *map(_contains, domains, names)]
     comments = [f"// {for_comment(each)}" for each in maps]
     body = [line for lines in functions for line in ("", *lines)]
     return "\n".join([*comments, *body]) + "\n"
@@ -235,10 +231,8 @@ def _results(maps: Sequence[Relation], domains: Sequence[Domain], name: str) -> 
 
 def _contains(domain: Domain, name: str) -> list[str]:
     box = domain.with_constraints()
-    rows = [
-        *((variable(each), bounds) for each, bounds in domain.bounds.items()),
-        *asked_in(box, (constraint for _, constraint in domain.constraint_texts())),
-    ]
+    constraints = (constraint for _, constraint in domain.constraint_texts())
+    rows = [*bounding(domain.bounds), *asked_in(box, constraints)]
     is_never = any(interval.is_empty for _, interval in rows)
     rows = [] if is_never else rows
     forms = [guarded(form) for form, _ in rows]

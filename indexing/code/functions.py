@@ -202,11 +202,9 @@ def function(
     name: str, kind: str, parameters: Sequence[str], lines: Iterable[str], language: Language
 ) -> list[str]:
     """The lines of a function."""
-    head = language.function.format(
-        type=kind, name=name, parameters=", ".join(parameters) or language.no_parameters
-    )
-    body = [f"{language.indent}{line}" for line in lines]
-    return [head, *body, *([language.ends] if language.ends else [])]
+    given = ", ".join(parameters) or language.no_parameters
+    head = language.function.format(type=kind, name=name, parameters=given)
+    return language.block(head, lines)
 
 
 def for_comment(indexing_map: Relation) -> str:

@@ -7,7 +7,7 @@ here computes.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -82,6 +82,10 @@ class Language:
     """The name of such a function."""
     asked: tuple[int, int] = (WIDE, NARROW)
     """The bits of its parameters, 0 for any, and the least that it computes with."""
+
+    def block(self, head: str, lines: Iterable[str]) -> list[str]:
+        """Lines below a head that holds them, up to what ends them."""
+        return [head, *(f"{self.indent}{line}" for line in lines), *filter(None, (self.ends,))]
 
     def declared(self, name: str, bits: int) -> str:
         """A parameter of a function, of a type with so many bits."""

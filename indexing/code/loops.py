@@ -205,8 +205,7 @@ class LoopBlock:
             next=f"++{counter.name}" if step == 1 else f"{counter.name} += {step}",
             span=span if step == 1 else f"{span}, {step}",
         )
-        self.lines += [pragma, head] if pragma else [head]
-        self._close(inner)
+        self.lines += [*filter(None, (pragma,)), *self.language.block(head, inner.lines)]
 
     def ends_of(self, inner: LoopBlock) -> tuple[str, str]:
         """The texts of the first value of a loop's counter, and of that behind the last."""
@@ -223,12 +222,7 @@ class LoopBlock:
 
     def close_guard(self, inner: LoopBlock, condition: str) -> None:
         """Adds a condition with the lines of a block in it."""
-        self.lines.append(self.language.condition.format(condition))
-        self._close(inner)
-
-    def _close(self, inner: LoopBlock) -> None:
-        indent, ends = self.language.indent, self.language.ends
-        self.lines += [*(f"{indent}{line}" for line in inner.lines), *([ends] if ends else [])]
+        self.lines += self.language.block(self.language.condition.format(condition), inner.lines)
 
 
 # Where a loop begins and ends, so that constraints on its counter hold without being asked.
