@@ -91,8 +91,7 @@ class Domain:
 
     def __reduce__(self) -> tuple[type[Domain], tuple[object, ...]]:
         """Cached properties are not pickled."""
-        fields = (*self.roles, self.constraints)
-        return Domain, (*fields, self.parameters) if self.parameters else fields
+        return Domain, (*self.roles, self.constraints, self.parameters)
 
     @cached_property
     def identifiers(self) -> tuple[str, ...]:
@@ -157,10 +156,8 @@ class Domain:
     def names(self) -> tuple[str, ...]:
         """The names of the variables for a reader, in order of declaration."""
         taken = {parameter.name for parameter in self.parameters}
-        return tuple(
-            variable.given_name or name_beside(identifier, taken)
-            for variable, identifier in zip(self.variables, self.identifiers, strict=True)
-        )
+        pairs = zip(self.variables, self.identifiers, strict=True)
+        return tuple(own.given_name or name_beside(identifier, taken) for own, identifier in pairs)
 
     @cached_property
     def bounds(self) -> dict[str, Interval]:
@@ -314,11 +311,8 @@ class Domain:
 
 @lru_cache
 def _identifiers(*counts: int) -> tuple[str, ...]:
-    return tuple(
-        f"{letter}{position}"
-        for letter, count in zip(LETTERS, counts, strict=True)
-        for position in range(count)
-    )
+    roles = zip(LETTERS, counts, strict=True)
+    return tuple(f"{letter}{position}" for letter, count in roles for position in range(count))
 
 
 # Without variables there is no bound to hold the contradiction.
@@ -571,10 +565,8 @@ def limits(form: Form, ends: Ends) -> tuple[Interval, list[Constraint]]:
     """
     lowest, lower = _split(ends.lower, AtomKind.MAX)
     highest, upper = _split(ends.upper, AtomKind.MIN)
-    constraints = [
-        *(bare((form - end, Interval(0, None))) for end in lower),
-        *(bare((form - end, Interval(None, 0))) for end in upper),
-    ]
+    sides = ((lower, Interval(0, None)), (upper, Interval(None, 0)))
+    constraints = [bare((form - end, side)) for found, side in sides for end in found]
     numbers = Interval(max(lowest, default=None), min(highest, default=None))
     return numbers, constraints
 

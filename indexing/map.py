@@ -217,10 +217,8 @@ class IndexingMap(ExactRelation):
     @property
     def constraints(self) -> tuple[tuple[sympy.Expr, Interval], ...]:
         """Pairs of an expression and the interval it must lie in, sorted by their texts."""
-        rows = self.domain.constraint_texts()
-        return tuple(
-            (forms.to_sympy(self.domain.named(form)), interval) for _, (form, interval) in rows
-        )
+        pairs = (pair for _, pair in self.domain.constraint_texts())
+        return tuple((forms.to_sympy(self.domain.named(form)), within) for form, within in pairs)
 
     def replace(
         self,

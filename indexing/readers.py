@@ -192,14 +192,8 @@ def from_einsum(text: str, *shapes: Sequence[Size]) -> tuple[IndexingMap, ...]:
 
 
 def _named(read: NamedIndices) -> IndexingMap:
-    symbols = {each for size, _ in read.constraints for each in size.free_symbols}
-    made = IndexingMap(
-        read.results,
-        read.dims,
-        read.ranges,
-        constraints=read.constraints,
-        parameters=sorted(symbols, key=str),
-    )
+    symbols = sorted({each for size, _ in read.constraints for each in size.free_symbols}, key=str)
+    made = IndexingMap(read.results, read.dims, read.ranges, (), read.constraints, symbols)
     return made.simplify(preserve_size_one=True, preserve_ranges=True)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
 from itertools import combinations
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from indexing.domain import Constraint, Domain, bounding, depths_of, distinctly_named
@@ -24,15 +23,8 @@ from simplifier.forms import EVERYTHING, EXTREMA, INFINITY, ZERO, Form, Infinity
 if TYPE_CHECKING:
     import islpy
 
-    IslRelation: TypeAlias = (
-        islpy.Map
-        | islpy.BasicMap
-        | islpy.UnionMap
-        | islpy.PwAff
-        | islpy.MultiAff
-        | islpy.PwMultiAff
-        | islpy.MultiPwAff
-    )
+    _IslFunction: TypeAlias = islpy.PwAff | islpy.MultiAff | islpy.PwMultiAff | islpy.MultiPwAff
+    IslRelation: TypeAlias = islpy.Map | islpy.BasicMap | islpy.UnionMap | _IslFunction
 
 
 """The types of islpy for relations and functions."""
@@ -64,9 +56,8 @@ def to_isl(
     See :meth:`IndexingMap.to_isl`.
     """
     islpy = exact.load_isl()
-    relation = pairs_of(
-        indexing_map, exact.context_of(context), runtime_as_parameters=runtime_as_parameters
-    )
+    context = exact.context_of(context)
+    relation = pairs_of(indexing_map, context, runtime_as_parameters=runtime_as_parameters)
     domain = _readably_named(indexing_map.domain)
     dims, *_ = domain.by_role(domain.names)
     return _named(relation, islpy.dim_type.in_, dims)
@@ -201,18 +192,16 @@ def _converted(relation: object, asker: str) -> islpy.Map:
     raise MapError(f"{asker}: {isl.shown(relation)} is not one relation; {expected}")
 
 
-_CONVERSIONS: Final = MappingProxyType(
-    {
-        "Aff": "from_aff",
-        "BasicMap": "from_basic_map",
-        "MultiAff": "from_multi_aff",
-        "MultiPwAff": "from_multi_pw_aff",
-        "PwAff": "from_pw_aff",
-        "PwMultiAff": "from_pw_multi_aff",
-        "Set": "from_range",
-        "UnionMap": "from_union_map",
-    }
-)
+_CONVERSIONS: Final = {
+    "Aff": "from_aff",
+    "BasicMap": "from_basic_map",
+    "MultiAff": "from_multi_aff",
+    "MultiPwAff": "from_multi_pw_aff",
+    "PwAff": "from_pw_aff",
+    "PwMultiAff": "from_pw_multi_aff",
+    "Set": "from_range",
+    "UnionMap": "from_union_map",
+}
 """The function of islpy that makes a relation of an object, by its class."""
 
 
@@ -226,11 +215,8 @@ def _parsed(text: str, asker: str) -> islpy.Map:
     for read in (islpy.Map.read_from_str, islpy.UnionMap.read_from_str):
         with suppress(islpy.Error):
             return _converted(read(islpy.Context(), text), asker)
-    raise TextError(
-        "isl does not read this as a relation",
-        Span(text, 0, len(text)),
-        "expected such as { [i] -> [i mod 8] : 0 <= i < 64 }",
-    )
+    hint = "expected such as { [i] -> [i mod 8] : 0 <= i < 64 }"
+    raise TextError("isl does not read this as a relation", Span(text, 0, len(text)), hint)
 
 
 # Reads one of isl's relations output by output: results, ranges and constraints as forms.
@@ -381,9 +367,8 @@ class _RelationReader:
             apart = values.sum(start.neg()).range()
             ends = isl.extent(apart, 0)
             if ends.size is not None and ends.lower is not None:
-                yield _RangeChoice(
-                    self._space.form_of(base).plus_constant(ends.lower), 1, ends.size
-                )
+                least = self._space.form_of(base).plus_constant(ends.lower)
+                yield _RangeChoice(least, 1, ends.size)
 
     def _with_range(self, choice: _RangeChoice, number: int) -> Form:
         """Makes a new range the last input, and removes the first output."""
@@ -458,9 +443,8 @@ def _constraints_of_union(points: islpy.Set, space: Space) -> Iterator[Constrain
 
 def _depth(points: islpy.Set, space: Space) -> Form:
     """A form that is negative exactly outside a set that is not empty."""
-    return forms.maximum(
-        _depth_of_piece(piece, space) for piece in points.compute_divs().get_basic_sets()
-    )
+    pieces = points.compute_divs().get_basic_sets()
+    return forms.maximum(_depth_of_piece(piece, space) for piece in pieces)
 
 
 def _depth_of_piece(piece: islpy.BasicSet, space: Space) -> Form:

@@ -48,9 +48,8 @@ def to_affine_map(indexing_map: Relation) -> str:
     affine_set<(d0)[s0] : (d0 >= 0, -d0 + 3 >= 0, s0 >= 0, -s0 + 7 >= 0)>
     """
     domain = indexing_map.domain
-    results = _texts(
-        domain, [domain.named(form) for form in indexing_map.forms], "affine_map: result"
-    )
+    named = [domain.named(form) for form in indexing_map.forms]
+    results = _texts(domain, named, "affine_map: result")
     return f"affine_map<{_declarations(domain)} -> ({', '.join(results)})>"
 
 

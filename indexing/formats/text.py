@@ -92,9 +92,8 @@ def _syntax(dialect: str) -> Syntax:
 
 def declarations(domain: Domain) -> str:
     """The names of all variables by role: ``(d0, d1)[s0]{rt0}<N>``."""
-    return "".join(
-        f"{opening}{', '.join(names)}{closing}" for (opening, closing), names in declared(domain)
-    )
+    pairs = declared(domain)
+    return "".join(f"{opening}{', '.join(names)}{closing}" for (opening, closing), names in pairs)
 
 
 def declared(domain: Domain) -> Iterator[tuple[str, Sequence[str]]]:

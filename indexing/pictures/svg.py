@@ -58,13 +58,12 @@ def element(name: str, content: str = "", **attributes: float | str) -> str:
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
-def text(x: float, y: float, content: str, class_: str = "", anchor: str = "start") -> str:
-    """A line of text; ``x`` and ``y`` are its ``start``, ``middle`` or ``end`` on the baseline.
+def text(x: float, y: float, content: str, class_: str = "", anchor: str = "") -> str:
+    """A line of text; ``x`` and ``y`` are its start, ``middle`` or ``end`` on the baseline.
 
     >>> text(1, 2, "a < b")
     '<text x="1" y="2">a &lt; b</text>'
     """
-    anchor = "" if anchor == "start" else anchor
     return element("text", escape(content), x=x, y=y, class_=class_, text_anchor=anchor)
 
 

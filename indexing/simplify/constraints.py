@@ -193,9 +193,8 @@ def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
     """
     view = scope.view(fact.form)
     for weight in sorted({abs(weight) for weight, _ in view.units} - {1}, reverse=True):
-        high = forms.weighted_sum(
-            (factor, unit.value) for factor, unit in view.units if factor % weight == 0
-        )
+        parts = ((factor, unit.value) for factor, unit in view.units if factor % weight == 0)
+        high = forms.weighted_sum(parts)
         low = fact.form.plus(high, -1)
         least, most = scope.range_of(low)
         first = [-(-(fact.ends[0] - end) // weight) for end in (least, most)]

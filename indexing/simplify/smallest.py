@@ -151,9 +151,8 @@ def simplified_by_isl(
         return sharper
     simplest = simplified(sharper, **preserved)
     domain = simplest.domain
-    return indexing_map.derived(
-        (exact.form(form, domain, domain.constraints) for form in simplest.forms), domain
-    )
+    results = (exact.form(form, domain, domain.constraints) for form in simplest.forms)
+    return indexing_map.derived(results, domain)
 
 
 class _ExactSimplification(NamedTuple):

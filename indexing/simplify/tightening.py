@@ -161,9 +161,7 @@ def with_open_ends(domain: Domain) -> Domain:
         for name, side, end in symbolic_ends(domain)
         if _implies(scope.range_of(scope.canonical(end)), domain.bounds[name], side)
     }
-    if not bounds:
-        return domain
-    return with_open_ends(domain.with_bounds(bounds, domain.constraints))
+    return with_open_ends(domain.with_bounds(bounds, domain.constraints)) if bounds else domain
 
 
 def _implies(values: Range, bounds: Interval, side: str) -> bool:

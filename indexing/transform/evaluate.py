@@ -134,9 +134,8 @@ def _check_is_inside(indexing_map: Relation, values: Mapping[str, Value]) -> Non
         return
     place = tuple(forms.np.argwhere(~inside)[0].tolist())
     each = (forms.np.broadcast_to(value, inside.shape)[place] for value in values.values())
-    point = ", ".join(
-        f"{name} = {value}" for name, value in zip(indexing_map.domain.names, each, strict=False)
-    )
+    pairs = zip(indexing_map.domain.names, each, strict=False)
+    point = ", ".join(f"{name} = {value}" for name, value in pairs)
     raise MapError(f"call: {point} is outside the domain; see contains()")
 
 
@@ -355,9 +354,6 @@ class CompiledMap:
         if not (is_safe and all(map(_is_within, values, domain.bounds.values()))):
             return evaluate(self._map, domain.by_role(values), parameters)
         return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")
-
-    def __reduce__(self) -> tuple[type[CompiledMap], tuple[Relation]]:
-        return CompiledMap, (self._map,)
 
     def __repr__(self) -> str:
         return f"CompiledMap({self._map!r})"

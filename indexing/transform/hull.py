@@ -109,23 +109,18 @@ def shortened(indexing_map: RelationT, most: int, limits: Sequence[Interval]) ->
 
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
     """The variables that all domains have, their bounds joined, and the constraints of all."""
-    dims, ranges, runtime = zip(*(each.roles for each in domains), strict=True)
-    plain = Domain.of(
-        _shared_variables(dims),
-        _shared_variables(ranges),
-        _shared_variables(runtime),
-        parameters=_shared_parameters([each.parameters for each in domains]),
-    )
+    roles = zip(*(each.roles for each in domains), strict=True)
+    dims, ranges, runtime = map(_shared_variables, roles)
+    parameters = _shared_parameters([each.parameters for each in domains])
+    plain = Domain.of(dims, ranges, runtime, parameters=parameters)
     known, shared = plain.bounds.keys(), _shared_constraints([each.constraints for each in domains])
     return plain.constrained(pair for pair in shared if known >= {*forms.variables_of(pair[:1])})
 
 
 def _shared_variables(roles: Iterable[Sequence[Variable]]) -> tuple[Variable, ...]:
     """The variables at positions that all have, with bounds that hold those of all."""
-    return tuple(
-        column[0].within(_union(each.bounds for each in column))
-        for column in zip(*roles, strict=False)
-    )
+    columns = zip(*roles, strict=False)
+    return tuple(column[0].within(_union(each.bounds for each in column)) for column in columns)
 
 
 def _shared_parameters(listed: Sequence[Sequence[Variable]]) -> Iterator[Variable]:

@@ -50,10 +50,8 @@ def arranged(
     domain = indexing_map.domain
     known = dict(zip(domain.identifiers, domain.variables, strict=True))
     roles = (tuple(dims), tuple(ranges), tuple(runtime))
-    target = distinctly_named(
-        *([known[identifier] for identifier in role] for role in roles),
-        parameters=domain.parameters,
-    )
+    taken = ([known[identifier] for identifier in role] for role in roles)
+    target = distinctly_named(*taken, parameters=domain.parameters)
     if domain.is_known_empty:
         return indexing_map.derived(indexing_map.forms, target.emptied())
     pairs = zip(chain(*roles), target.identifiers, strict=False)
@@ -169,9 +167,8 @@ def substitute(
     domain = indexing_map.domain
     wider = _widened(domain, new, (*parameters, *_used_by_parameters(domain, values)))
     gone = [domain.identifier_of(name, "substitute") for name in values]
-    resolved = dict(
-        zip(gone, wider.resolved([*values.values()], "value", "substitute"), strict=True)
-    )
+    given = wider.resolved([*values.values()], "value", "substitute")
+    resolved = dict(zip(gone, given, strict=True))
     kept = resolved.keys() & {*forms.variables_of(resolved.values())}
     wider = wider.with_bounds(dict.fromkeys(kept, EVERYTHING))
     limits = ((form, domain.bounds[identifier]) for identifier, form in resolved.items())
@@ -317,14 +314,11 @@ def compose(consumer: RelationT, producer: RelationT) -> RelationT:
         counts = f"the consumer has {results} results, but the producer has {dims} dimensions"
         raise MapError(f"compose: {counts}; expected as many")
     inputs, own_constraints = substituted(consumer, _renumbering(consumer, producer))
-    found, producer_constraints = substituted(
-        producer, {f"d{position}": form for position, form in enumerate(inputs)}
-    )
+    given = {f"d{position}": form for position, form in enumerate(inputs)}
+    found, producer_constraints = substituted(producer, given)
     within_bounds = zip(inputs, (variable.bounds for variable in producer.dims), strict=True)
-    domain = _joint(consumer, producer, own_constraints).constrained(
-        [*within_bounds, *producer_constraints]
-    )
-    return consumer.derived(found, domain)
+    joint = _joint(consumer, producer, own_constraints)
+    return consumer.derived(found, joint.constrained([*within_bounds, *producer_constraints]))
 
 
 def _joint(consumer: Relation, producer: Relation, constraints: tuple[Constraint, ...]) -> Domain:
@@ -626,9 +620,8 @@ def _without_range(indexing_map: RelationT, name: str, constraint: Constraint) -
     others = [each for each in domain.constraints if each is not constraint]
     used = {*forms.variables_of((*indexing_map.forms, *(each for each, _ in others)))}
     if name not in used and limits.size >= factor:
-        return _over(
-            indexing_map, name, indexing_map.forms, [*others, (rest, limits - bounds * factor)]
-        )
+        limited = [*others, (rest, limits - bounds * factor)]
+        return _over(indexing_map, name, indexing_map.forms, limited)
     if limits.size > factor:
         return None
     value = floordiv(-rest + limits.upper, forms.constant(factor))
