@@ -181,12 +181,6 @@ class _Changes:
         """The value of the variable at the end of a step."""
         return forms.variable(self.name).plus_constant(1)
 
-    def differences(self, budget: Budget) -> Interval:
-        """The least interval of all changes; empty without steps."""
-        if not self.change.is_constant:
-            check_without_parameters(self.relation, "strides")
-        return _bounds(self.relation, budget)
-
     def breaks(self, value: int) -> list[ExactRelation]:
         """The steps that change by less than a value, and by more, as far as there may be some."""
         relation, sides = self.relation, (Interval(None, value - 1), Interval(value + 1, None))
@@ -196,7 +190,9 @@ class _Changes:
 
 def _stride(steps: _Changes, budget: Budget) -> Stride:
     """The stride of the longest runs; of equally long ones, that of the first and least."""
-    differences = steps.differences(budget)
+    if not steps.change.is_constant:
+        check_without_parameters(steps.relation, "strides")
+    differences = _bounds(steps.relation, budget)
     if differences.is_empty:
         return Stride(0, None, 0, Interval(0, 0))
     if differences.is_point:

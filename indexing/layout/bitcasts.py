@@ -17,7 +17,7 @@ from indexing.exact.few_points import first_elsewhere, has_few_points
 from indexing.layout import maps
 from indexing.layout.dimensions import common_blocks
 from indexing.layout.layout import check_shapes
-from indexing.layout.maps import Crop, Index, Limit, Pad, Reshape, Sizes, Step, Transpose
+from indexing.layout.maps import Crop, Index, Pad, Reshape, Sizes, Step, Transpose
 from indexing.layout.shape import Shape
 from indexing.map import IndexingMap, UndefinedMap
 from indexing.simplify import simplified_in
@@ -116,19 +116,10 @@ class _Array:
         return (*maps.tiled_sizes(self.shape), self.parts)
 
     @property
-    def has_padding(self) -> bool:
-        """Whether some places in memory belong to no element."""
-        return maps.memory_size(self.shape) != self.shape.element_count
-
-    @property
     def position(self) -> Index:
         """Position of a part of an element in these."""
         dims = maps.dims_of(self.shape.dimensions)
         return (*maps.forward(maps.tiling_steps(self.shape), dims), self.part)
-
-    def element_at(self, position: Index) -> tuple[Index, list[Limit]]:
-        """The index of the element at such a position, and the limits that it keeps."""
-        return maps.backward(maps.tiling_steps(self.shape), position[:-1])
 
 
 def _parts(source: Shape, target: Shape) -> tuple[_Array, _Array]:
@@ -184,7 +175,7 @@ def _by_digits(source: _Array, target: _Array, cuts: Sizes) -> IndexingMap:
 def _of_digits(target: _Array, cuts: Sizes) -> tuple[tuple[Form, ...], list[Constraint]]:
     """The index of an element by the digits of its position, and their constraints."""
     position = Reshape.between(cuts, target.sizes).forward(maps.dims_of(cuts))
-    index, limits = target.element_at(position)
+    index, limits = maps.backward(maps.tiling_steps(target.shape), position[:-1])
     simple = IndexingMap.from_forms(map(maps.form_of, index), maps.box_of(cuts)).simplify()
     return simple.forms, maps.within(limits)
 
@@ -205,7 +196,7 @@ def _by_offsets(source: _Array, target: _Array) -> IndexingMap:
 
 def _first_without_counterpart(source: _Array, target: _Array) -> str | None:
     """The first element of which a part lies in padding of the other array."""
-    if not target.has_padding:
+    if maps.memory_size(target.shape) == target.shape.element_count:
         return None
     index = _first_in_padding(source, target)
     return None if index is None else f"({', '.join(map(str, index[: source.shape.rank]))})"

@@ -54,11 +54,6 @@ class TileSize(NamedTuple):
     dimension: str
     """The name of the dimension."""
 
-    @property
-    def limit(self) -> Constraint:
-        """The condition that the size fits."""
-        return self.size, Interval(1, self.extent)
-
     def refusal(self, name: str, number: int) -> str | None:
         """The reason why a number is no such size; ``None`` if it is one."""
         if number in Interval(1, self.extent):
@@ -164,7 +159,8 @@ class TileConstraints:
         >>> TileConstraints.parse("6 mod a in [0, 0]").satisfied({"a": np.arange(1, 7)})
         array([ True,  True,  True, False, False,  True])
         """
-        fits = _all(self._held([each.limit for each in self._given(sizes)], sizes))
+        fitting = [(each.size, Interval(1, each.extent)) for each in self._given(sizes)]
+        fits = _all(self._held(fitting, sizes))
         inside = {  # 1 where a size does not fit: it may divide
             name: checked_value(value, f"satisfied: {name}") * fits + (1 - fits)
             for name, value in sizes.items()
@@ -473,11 +469,6 @@ class TileAxis:
         upper = self.upper or forms.constant(self.origin + self.count.constant - 1)
         values = (upper - lower).plus_constant(1)
         return values.constant if values.is_constant else None
-
-    @property
-    def has_one_value(self) -> bool:
-        """Whether a tile has one value, whatever its size."""
-        return self.count == forms.ONE
 
     @property
     def ends_with_tensor(self) -> bool:

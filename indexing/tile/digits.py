@@ -672,8 +672,8 @@ class _SumReading:
                 name = f"n{len(of_forms)}"
                 of_forms[name] = index.form
                 for part in index.parts:
-                    digit = part.digit(name, is_highest=part is index.parts[-1])
-                    found[part.atom] = digit, part.is_reversed
+                    size = None if part is index.parts[-1] else part.size  # the whole quotient
+                    found[part.atom] = VariableDigit(name, 0, part.weight, size), part.is_reversed
         return replace(self, forms=of_forms, found=found) if len(found) > len(self.found) else None
 
     def _all_moving(self) -> list[Atom]:
@@ -720,10 +720,6 @@ class IndexDigit(NamedTuple):
     """It lies in ``[0, size - 1]``, if that is known."""
     is_reversed: bool = False
 
-    def digit(self, name: str, *, is_highest: bool) -> VariableDigit:
-        """The digit of a variable with this name; the highest is the whole quotient."""
-        return VariableDigit(name, 0, self.weight, None if is_highest else self.size)
-
 
 class LinearIndex(NamedTuple):
     """A number, and atoms that are its digits, the lowest first."""
@@ -736,11 +732,6 @@ class LinearIndex(NamedTuple):
         """It lies in ``[0, size - 1]``, if that is known."""
         sizes = [part.size for part in self.parts if part.size is not None]
         return prod(sizes) if len(sizes) == len(self.parts) else None
-
-    @property
-    def used(self) -> frozenset[str]:
-        """The variables in it."""
-        return frozenset(forms.variables_of((self.form,)))
 
     def reversed(self) -> LinearIndex:
         """The difference from a number of known size to the greatest one."""
@@ -792,7 +783,8 @@ def _first_pair(
 
 def _joined(low: LinearIndex, high: LinearIndex, scope: Scope) -> LinearIndex | None:
     """One index for two, if that has fewer quotients."""
-    if low.size is None or low.used.isdisjoint(high.used):
+    used = {*forms.variables_of((low.form,))}
+    if low.size is None or used.isdisjoint(forms.variables_of((high.form,))):
         return None
     before = _quotients([low.form, high.form], scope)
     raised = tuple(part._replace(weight=part.weight * low.size) for part in high.parts)

@@ -311,7 +311,7 @@ def tile_of(
     check_type(sizes, Sized, "tile: sizes", "a sequence of integers or expressions")
     facts = tuple(facts)
     axes = read_axes(relation.domain, dims, sizes, facts)
-    single = {name for name, axis in axes.by_name.items() if axis.has_one_value}
+    single = {name for name, axis in axes.by_name.items() if axis.count == forms.ONE}
     while isinstance(found := _Attempt(relation, axes, frozenset(single)).parts(), Refusal):
         ranges = [name for name in found.names if axes.by_name[name].is_range]
         if ranges or found.names <= single:
@@ -412,11 +412,8 @@ class _Attempt:
     def parts(self) -> ResultTiles | Refusal:
         """The tile of each result, the mask and the constraints; or the reason against them."""
         of_results, others = self._matched()
-        found: dict[int, Progression] = {}
-        for number, form in enumerate(self.forms):
-            progression = self._alone(number, form, others)
-            if progression is not None:
-                found[number] = progression
+        alone = ((n, self._alone(n, form, others)) for n, form in enumerate(self.forms))
+        found = {number: each for number, each in alone if each is not None}
         left = {each: form for each, form in enumerate(self.forms) if each not in found}
         digits = digits_of(left, self.axes, self.points, self.all_axes.known.scope())
         if isinstance(digits, Refusal):
@@ -436,11 +433,8 @@ class _Attempt:
             conditions += conditions_of(forms.substitute((form,), values)[0], interval)
         conditions += self._nonempty()
         clauses = [each.clause for each in (*found.values(), *digits.radices.values())]
-        clauses += [
-            ((axis.limited(Interval.of(1)),),)
-            for name in self.single
-            if not (axis := self.all_axes.by_name[name]).is_range
-        ]
+        axes = (self.all_axes.by_name[name] for name in self.single)
+        clauses += [((axis.limited(Interval.of(1)),),) for axis in axes if not axis.is_range]
         return ResultTiles(found, conditions, tuple(clauses))
 
     def _matched(self) -> tuple[list[tuple[int, Form, Interval]], list[Constraint]]:
