@@ -196,7 +196,8 @@ class Fixpoint:
         if meeting not in self._meetings:
             widest = if_known(partial(_widest, meeting, self._devices), before, meeting.more)
             after = self._interner.interned(widest)
-            new = NOTHING if after == before else if_known(_without, after, before)
+            known = before.indexings
+            new = NOTHING if after == before else after.only(lambda each: each not in known)
             self._meetings[meeting] = after, self._interner.interned(new)
         return self._meetings[meeting]
 
@@ -258,11 +259,6 @@ def _reaches_no_further(narrow: IndexingMap, wide: IndexingMap) -> bool:
 def _all_of(one: Dependence, other: Dependence) -> Dependence:
     """All indexings of both, each once, however many they are."""
     return Dependence(dict.fromkeys(one + other))
-
-
-def _without(dependence: Dependence, known: Dependence) -> Dependence:
-    """The new part of a dependence."""
-    return Dependence(each for each in dependence if each not in known)
 
 
 # The data flow of a loop that runs a known number of times, iteration by iteration.
@@ -593,8 +589,7 @@ class TimedLoop:
 
     def step(self, indexing: OperandIndexing) -> OperandIndexing:
         """One iteration, from a map of the body that holds for any of them."""
-        own = indexing.map
-        left = index_maps.dim(len(own.dims))
+        left = index_maps.dim(len(indexing.map.dims))
         value = self.counted.induction.after(left - 1 if self.is_backward else -left + self.trips)
         loop = self.counted.instruction
         known = {n: value for n, origin in enumerate(indexing.runtime) if origin.loop is loop}

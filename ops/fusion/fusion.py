@@ -191,7 +191,8 @@ class Fusion(Displayed):
         Source:
             XLA's ``ComputeGroupedOutputToInputIndexing``.
         """
-        found = by_instruction(self._needed_by(self._array(start, output)))
+        needed = union_of(backward_slice(self._array(start, output), self._region))
+        found = by_instruction(needed)
         if not minimal:
             return found
         return {instruction: each.simplify().minimal() for instruction, each in found.items()}
@@ -343,7 +344,7 @@ class Fusion(Displayed):
             FusionError, ShapeError, HloTextError: as :meth:`indexing`.
         """
         made = self._found(hero)
-        wanted = self._needed_by(self._array(root, output))
+        wanted = union_of(backward_slice(self._array(root, output), self._region))
         inputs: list[AnyDependence] = [NOTHING] * len(made.operands)
         for number in made.shape.array_indices:
             found = output_to_input(made, number, registry=self.registry).indexing
@@ -376,9 +377,6 @@ class Fusion(Displayed):
         is_whole = self.instructions == self.computation.instructions
         members = [self.computation] if is_whole else self.instructions
         return f"fusion of {_names(members)} that reads {_names(self.operands)}"
-
-    def _needed_by(self, start: Array) -> dict[Array, AnyDependence]:
-        return union_of(backward_slice(start, self._region))
 
     def _one_root(self) -> Instruction:
         if len(self.roots) != 1:

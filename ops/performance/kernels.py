@@ -172,12 +172,9 @@ def emission_of(kernel: Fusion) -> Hashable:
     (True, False)
     """
     root, likeness = kernel.roots[0], likeness_of(kernel)
-    chosen_by = tuple(str(root.attributes.get(name)) for name in _OF_EMITTERS)
+    chosen_by = tuple(str(root.attributes.get(name)) for name in ("kind", "backend_config"))
     return (likeness, *chosen_by) if likeness else root
 
-
-_OF_EMITTERS: Final = ("kind", "backend_config")
-"""The attributes by which XLA chooses what makes a kernel."""
 
 _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)
 _EXPECTED: Final = "a Fusion, or an instruction, computation or module of HLO"
@@ -324,8 +321,6 @@ def _kind_of_access(
 
     It is read off the formulas, so the map should be in its smallest form.
     """
-    if not way.runtime:
-        return _kind_of_map(way.map, sizes, results, frozenset[str]())
     indexed = frozenset(variables_of(form for each in way.runtime for form in each.map.forms))
     of_map = _kind_of_map(way.map, sizes, results, indexed)
     return of_map | _together(_of_runtime_values(way))

@@ -218,8 +218,7 @@ class _SpaceBuilder:
         if self.is_backward:
             group = group_of_range(step.operand, step.instruction, indexing.map, name)
         else:
-            axes = axes_of(indexing.map, name)
-            outputs = tuple((step.target.element, axis) for axis in axes)
+            outputs = axes_of(step.target.element, indexing.map, name)
             group = AxisGroup(DimensionKind.SPREAD, outputs)
         made = TilingDimension(step.instruction, *group, variable, step.callers)
         known = next((each for each in self.numbers if each == made), made)
@@ -227,7 +226,7 @@ class _SpaceBuilder:
         if wide != narrow and wide and narrow and wide % narrow == 0 and variable.bounds.lower == 0:
             return dim(self._number(known)) // (wide // narrow)
         if known.variable.bounds != variable.bounds:
-            axes = tuple((step.operand, axis) for axis in axes_of(indexing.map, name))
+            axes = axes_of(step.operand, indexing.map, name)
             made = replace(made, kind=DimensionKind.WHOLE, axes=axes)
         return dim(self._number(made))
 
@@ -250,13 +249,8 @@ def _beginning(node: FlowNode, own: Sequence[int], domain: Domain) -> AnyDepende
 
 def _behind(here: Dependence, step: Lifted) -> AnyDependence:
     """The dependence behind a step from an array."""
-    return NOTHING.union(
-        *(
-            Dependence((consumer.with_results(ranges).compose(producer),))
-            for ranges, producer in step
-            for consumer in here
-        )
-    )
+    ways = (own.with_results(ranges).compose(to) for ranges, to in step for own in here)
+    return NOTHING.union(*(Dependence((way,)) for way in ways))
 
 
 # The dimensions of a tiling space: what each range variable of an instruction's maps counts.
@@ -366,18 +360,15 @@ def group_of_range(
     operand: int, instruction: Instruction, of_range: IndexingMap, name: str
 ) -> AxisGroup:
     """The dimension of a range of the map to an operand; a new one if nobody names it."""
-    axes = axes_of(of_range, name)
-    groups = groups_of(instruction)
-    found = [group for group in groups if any((operand, axis) in group.axes for axis in axes)]
-    if len(found) == 1:
-        return found[0]
-    return AxisGroup(DimensionKind.WHOLE, tuple((operand, axis) for axis in axes))
+    axes = axes_of(operand, of_range, name)
+    found = [each for each in groups_of(instruction) if not {*axes}.isdisjoint(each.axes)]
+    return found[0] if len(found) == 1 else AxisGroup(DimensionKind.WHOLE, axes)
 
 
-def axes_of(of_range: IndexingMap, name: str) -> list[int]:
-    """The numbers of the results that use a range."""
+def axes_of(array: int, of_range: IndexingMap, name: str) -> tuple[Axis, ...]:
+    """The dimensions of an array, which a map leads to, that use a range."""
     results = enumerate(of_range.forms)
-    return [axis for axis, form in results if name in forms.variables_of([form])]
+    return tuple((array, axis) for axis, form in results if name in forms.variables_of([form]))
 
 
 # By opcode.
