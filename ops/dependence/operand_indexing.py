@@ -155,8 +155,7 @@ class OperandIndexing(Displayed):
         """
         notes: list[tuple[str, str]] = []
         if self.runtime:
-            *_, names = self.map.domain.by_role(self.map.domain.names)
-            notes += zip(names, map(str, self.runtime), strict=True)
+            notes += zip(self.map.names[2], map(str, self.runtime), strict=True)
         if self.replica_id is not None:
             notes.append(("replica id", passes.format_head(self.replica_id)))
         if self.approximation:

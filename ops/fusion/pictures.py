@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import Final, NamedTuple, TypeAlias
@@ -315,12 +315,16 @@ def access_picture(
         if isinstance(answer, Unknown):
             notes[f"{title}: {answer.reason}"] = None
             continue
-        indexings = [_with_numbers(each, title, parameters or {}) for each in answer.indexings]
-        counts, more = _counted(indexings, at)
+        maps = [_with_numbers(each, title, parameters or {}) for each in answer.indexings]
+        if any(each.runtime for each in maps):
+            notes["Values known at run time are taken as the least that they can be."] = None
+        counts: Counter[Position] = Counter()
+        for each in maps:
+            counts.update(chosen_points(each, at).results)
         plane = chosen.get(instruction.name, ())
         grid, outside = grid_of_results(title, instruction.shape.dimensions, counts, plane)
         grids.append(grid)
-        notes.update(dict.fromkeys((*more, *outside)))
+        notes.update(dict.fromkeys(outside))
     return AccessPicture(f"%{root.name}{points.words}", tuple(grids), tuple(notes))
 
 
@@ -359,14 +363,3 @@ def _with_numbers(indexing: OperandIndexing, title: str, numbers: Mapping[str, i
         message = f"access_picture: the maps to {title} depend on {listed(missing)}"
         raise FusionError(f"{message}; expected numbers, as parameters={{{example}}}")
     return indexing.map.substitute({name: numbers[name] for name in names})
-
-
-def _counted(maps: Iterable[IndexingMap], at: Choices) -> tuple[Counter[Position], list[str]]:
-    """Number of reads of each element, and notes on it."""
-    counts: Counter[Position] = Counter()
-    notes: list[str] = []
-    for each in maps:
-        counts.update(chosen_points(each, at).results)
-        if each.runtime:
-            notes.append("Values known at run time are taken as the least that they can be.")
-    return counts, notes

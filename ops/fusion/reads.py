@@ -329,9 +329,8 @@ def without_equal(dependence: Dependence) -> Dependence:
 
     They may be written in different ways.
     """
-    smallest = dependence.simplify()
     kept: list[OperandIndexing] = []
-    for each in smallest:
+    for each in dependence.simplify():
         if not any(_is_same(each, other) for other in kept):
             kept.append(each)
     return Dependence(kept)
@@ -606,20 +605,14 @@ def _doubt_inside(instructions: tuple[Instruction, ...], registry: Registry) -> 
         doubts = (registry.doubt(each, *place) for place in places)
         reason = next((doubt.reason for doubt in doubts if doubt), "")
         if calls and calls.condition and not never_runs(each):
-            reason = _why_any_iteration(each, registry)
+            uncounted = f"%{each.name} runs an unknown number of times"
+            reason = forgotten(each, registry) if counted_loop(each) else uncounted
         if reason:
             return Doubt(reason)
         fresh = [callee for callee in calls.computations if callee not in seen] if calls else []
         seen |= {*fresh}
         waiting += (inside for callee in fresh for inside in callee.instructions)
     return None
-
-
-def _why_any_iteration(loop: Instruction, registry: Registry) -> str:
-    """The reason why the maps of a loop hold more than some of its runs do."""
-    if counted_loop(loop) is None:
-        return f"%{loop.name} runs an unknown number of times"
-    return forgotten(loop, registry)
 
 
 def _united(reached: _Reached, sizes: tuple[int, ...]) -> _Reached:

@@ -504,10 +504,9 @@ def _of_part(part: _Part, deadline: Deadline) -> Footprint:
         found = alike_at_each_offset(part.map, deadline)
         if found is None:
             return at_each_offset(part.map, deadline)
-        points, elements = found
     except _FAILURES:
         return _bounds(part.map)
-    return Footprint(Interval.of(points), Interval.of(elements))
+    return Footprint(Interval.of(found.points), Interval.of(found.elements))
 
 
 def _of_values(part: _Part, deadline: Deadline) -> Footprint:
@@ -599,10 +598,8 @@ def at_one_offset(part: IndexingMap) -> IndexingMap | None:
     """
     domain = part.domain
     dims, _, runtime = domain.by_role(domain.identifiers)
-    still: list[Form] = []
-    for form in part.forms:
-        variables = (atom for atom in form.terms if atom.kind is forms.VARIABLE)
-        still.append(form.without(*(each for each in variables if each.name in runtime)))
+    values = {*map(forms.variable_atom, runtime)}
+    still = [form.without(*values.intersection(form.terms)) for form in part.forms]
     if _uses_values([*still, *(form for form, _ in domain.constraints)], part):
         return None
     return passes.arranged(IndexingMap.from_forms(still, domain), dims)
@@ -679,16 +676,11 @@ def _values_of(ways: Sequence[OperandIndexing]) -> dict[object, Interval]:
         for origin, variable in zip(way.runtime, way.map.runtime, strict=True):
             if key_of(origin) or isinstance(origin.clamp, Ends):
                 raise OutOfTimeError
-            reach = origin.clamp or Interval(*_one_beyond(variable.bounds))
+            first, last = variable.bounds.ends  # a value beyond stands for all that lie there
+            reach = origin.clamp or Interval.from_range((first - 1, last + 1))
             source = source_of(origin)
             values[source] = values.get(source, reach).union(reach)
     return values
-
-
-def _one_beyond(bounds: Interval) -> tuple[int | None, int | None]:
-    """A value on either side stands for all that lie there."""
-    lower, upper = bounds.lower, bounds.upper
-    return None if lower is None else lower - 1, None if upper is None else upper + 1
 
 
 def _own_offset(
@@ -779,9 +771,8 @@ def _dimensions(index: Sequence[Form]) -> set[str] | None:
 
 def _are_values(wanted: Sequence[Form], static: Sequence[Form], runtime: Sequence[str]) -> bool:
     """Whether the other coordinates are the values themselves, each of them once."""
-    moved = [form for form in wanted if form not in static]
-    names = [name for form in moved if (name := form.single_variable()) is not None]
-    return len(names) == len(moved) and sorted(names) == sorted(runtime)
+    names = [form.single_variable() for form in wanted if form not in static]
+    return None not in names and sorted(filter(None, names)) == sorted(runtime)
 
 
 def bounds_for_any_values(

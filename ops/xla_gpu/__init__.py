@@ -203,13 +203,12 @@ class FusionSchedule(Displayed):
         """Loads of a parameter by a block for a dot, step by step along its contraction."""
         for operand, wanted in zip(dot.operands, self.fusion.hero_inputs(dot), strict=True):
             answer = self.fusion.indexing(operand).get(parameter, NOTHING)
-            for one, other in product(_known(wanted), _known(answer)):
+            for one in _known(wanted):
                 steps = contracted_tile(dot)
                 steps = steps if len(steps) == len(one.map.ranges) else ()
-                found = Access(one.map, operand.shape, _origins(one)).through(
-                    other.map, parameter.shape.arrays[other.element], _origins(other)
-                )
-                yield schedule.load(found.map, found.shape, steps, found.origins)
+                own = Access(one.map, operand.shape, _origins(one))
+                for found in _through([own], answer, parameter):
+                    yield schedule.load(found.map, found.shape, steps, found.origins)
 
     def _beside_heroes(self, parameter: Instruction) -> Iterator[Access]:
         """Reads of a parameter without any hero."""
@@ -455,8 +454,7 @@ class _Writer:
         names = chain([instruction.name], (f"{instruction.name}.{n}" for n in count(1)))
         name = next(name for name in names if name not in self._names)
         self._names.add(name)
-        copy = replace(instruction, name=name, operands=tuple(operands), start=0, stop=0)
-        self.written.append(copy)
+        self.written.append(replace(instruction, name=name, operands=(*operands,), start=0, stop=0))
         return self.written[-1]
 
 
