@@ -311,22 +311,13 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     [4, 7] 4*N + 7
     """
     listed = [*counts]
-    integers = [each for each in listed if isinstance(each, int)]
-    numbers = sum(integers)
-    if len(integers) == len(listed):
-        return numbers
+    numbers = sum(each for each in listed if isinstance(each, int))
     between = [each for each in listed if isinstance(each, Interval)]
     symbolic = [each for each in listed if not isinstance(each, int | Interval)]
-    if not between:
+    if symbolic and not between:
         return simplest(sum(symbolic, sympy.Integer(0)) + numbers)
     unknown = [Interval(0, None)] if symbolic else []
     return count_of(sum((*between, *unknown), Interval(numbers, numbers)))
-
-
-def difference(one: Size, other: Size) -> Size:
-    """The one less the other."""
-    apart = one - other
-    return apart if isinstance(apart, int) else simplest(apart)
 
 
 def elements_of(operand: Instruction, number: int) -> Count:
@@ -379,8 +370,10 @@ def ratio(one: Count, other: Count) -> float | None:
     return int(above) / int(below)
 
 
-def simplest(expression: sympy.Expr) -> Size:
+def simplest(expression: Size) -> Size:
     """An expression over sizes, which are not negative; an integer if it is one."""
+    if isinstance(expression, int):
+        return expression
     sizes = {each: Interval(0, None) for each in expression.free_symbols}
     found = simplifier.simplify(expression, sizes)
     return int(found) if isinstance(found, sympy.Integer) else found

@@ -98,14 +98,14 @@ class OperandUtilization(Displayed):
         """Bytes of the operand that nobody needs; at least that many, if it depends on values."""
         if isinstance(self.elements, Interval) or isinstance(self._most_elements, Interval):
             return 0
-        return self._bytes(tally.difference(self.elements, self._most_elements))
+        return self._bytes(tally.simplest(self.elements - self._most_elements))
 
     @property
     def reread_bytes(self) -> Size:
         """Bytes read again, after the first time; at least that many, if it depends on values."""
         least = (self.reads.lower or 0) if isinstance(self.reads, Interval) else self.reads
         most = self._most_elements
-        again = 0 if isinstance(most, Interval) else tally.difference(least, most)
+        again = 0 if isinstance(most, Interval) else tally.simplest(least - most)
         return self._bytes(max(0, again) if isinstance(again, int) else again)
 
     @property

@@ -432,10 +432,8 @@ class Unrolling:
     def of_concatenate(self, operands: Sequence[Shape], dimension: int) -> int:
         """Common divisor for the largest operand of a concatenation."""
         largest = max(operands, key=lambda operand: operand.dimensions[dimension])
-        unroll = self.of_loop(largest)
-        if self.given:
-            return unroll
-        return gcd(unroll, *(operand.dimensions[dimension] for operand in operands))
+        sizes = (operand.dimensions[dimension] for operand in operands)
+        return self.given or gcd(self.of_loop(largest), *sizes)
 
     def of_reduction(self, hero: Instruction) -> tuple[str, int]:
         """The kind of schedule of a reduction, and its vectors."""

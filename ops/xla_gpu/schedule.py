@@ -565,8 +565,7 @@ class _Distribution:
         lanes, warps = [1] * len(sizes), [1] * len(sizes)
         left_lanes, left_warps = WARP_SIZE, count // WARP_SIZE
         for axis in order:
-            own = vector if axis == order[0] else 1
-            wanted = max(1, sizes[axis] // own)
+            wanted = max(1, sizes[axis] // (vector if axis == order[0] else 1))
             lanes[axis] = min(wanted, left_lanes)
             warps[axis] = min(max(1, wanted // lanes[axis]), left_warps)
             left_lanes //= lanes[axis]
