@@ -69,7 +69,7 @@ class SizedBuilder(InstructionBuilder):
         if not self._is_open:
             return super().made(opcode, shape, sizes, operands, attributes, **others)
         if sizes is None and any(array.dynamic_dimensions for array in shape.arrays):
-            sizes = self._rows(opcode, shape, operands, attributes or {})
+            sizes = self._rows(Instruction("", opcode, shape, tuple(operands), attributes or {}))
         made = super().made(opcode, shape, sizes, operands, attributes, **others)
         self._note(made)
         return made
@@ -95,6 +95,20 @@ class SizedBuilder(InstructionBuilder):
         """Set the values that an instruction computes."""
         self._values[instruction] = values
 
+    def note_division(
+        self, function: str, operands: Sequence[Instruction], results: Sequence[Instruction]
+    ) -> None:
+        """Follow the results of a function that JAX divides sizes with."""
+        combines = _DIVISIONS.get(re.sub(r"_\d+$", "", function), ())
+        values = [self.values(operand) for operand in operands[-2:]]  # symbols stand before them
+        if len(combines) != len(results) or len(values) != 2:  # noqa: PLR2004 - a pair
+            return
+        one, other = values
+        if one is None or other is None or not isinstance(other[0], int) or other[0] < 1:
+            return
+        for combine, result in zip(combines, results, strict=True):
+            self.set_values(result, (plain(combine(as_form(one[0]), as_form(other[0]))),))
+
     def _note(self, instruction: Instruction) -> None:
         """Follow the values of an instruction."""
         shape = instruction.shape
@@ -107,29 +121,20 @@ class SizedBuilder(InstructionBuilder):
         if found is not None and len(found) == shape.element_count:
             self._values[instruction] = tuple(found)
 
-    def _rows(
-        self,
-        opcode: str,
-        shape: Shape,
-        operands: Sequence[Instruction],
-        attributes: Mapping[str, Any],
-    ) -> tuple[tuple[Size, ...], ...] | None:
+    def _rows(self, made: Instruction) -> tuple[tuple[Size, ...], ...] | None:
         """The sizes of the arrays of a result, if all follow."""
-        if opcode == "while":
-            return operands[0].sizes if self._keeps_shapes else None
-        if opcode == "conditional":
-            return self._of_branches(Instruction("", opcode, shape, (), attributes))
-        before = ((each, number) for each in operands for number in each.shape.array_indices)
+        if made.opcode == "while":
+            return made.operands[0].sizes if self._keeps_shapes else None
+        if made.opcode == "conditional":
+            return self._of_branches(made)
+        before = ((each, number) for each in made.operands for number in each.shape.array_indices)
         if any(UNBOUNDED_SIZE in self.sizes(*each) for each in before):
             return None
-        made = Instruction("", opcode, shape, tuple(operands), attributes)
-        found = sizes_of_result(made, self)
-        if len(found) != len(shape.arrays):
+        found, arrays = sizes_of_result(made, self), made.shape.arrays
+        if [*map(len, found)] != [array.rank for array in arrays]:
             return None
-        rows = [*zip(found, shape.arrays, strict=True)]
-        if any(len(row) != array.rank for row, array in rows):
-            return None
-        pairs = (zip(row, array.dimensions, strict=True) for row, array in rows)
+        rows = zip(found, (array.dimensions for array in arrays), strict=True)
+        pairs = (zip(row, sizes, strict=True) for row, sizes in rows)
         return closed([[known if n == UNBOUNDED_SIZE else n for known, n in row] for row in pairs])
 
     def _of_branches(self, conditional: Instruction) -> tuple[tuple[Size, ...], ...] | None:
@@ -149,37 +154,12 @@ def closed(rows: Sequence[Sequence[Size | None]]) -> tuple[tuple[Size, ...], ...
     return found if is_closed and all(UNBOUNDED_SIZE not in row for row in found) else None
 
 
-# Values.
-
-
-def _of_forms(combine: Callable[[Form, Form], Form]) -> Callable[[Size, Size], Size]:
-    return lambda one, other: plain(combine(as_form(one), as_form(other)))
-
-
-_DIVISIONS: Final[Mapping[str, tuple[Callable[[Size, Size], Size], ...]]] = {
-    "divmod": (_of_forms(forms.floordiv), _of_forms(forms.mod)),
-    "floor_divide": (_of_forms(forms.floordiv),),
-    "remainder": (_of_forms(forms.mod),),
+_DIVISIONS: Final[Mapping[str, Sequence[Callable[[Form, Form], Form]]]] = {
+    "divmod": (forms.floordiv, forms.mod),
+    "floor_divide": (forms.floordiv,),
+    "remainder": (forms.mod,),
 }
 """Functions of JAX that divide and round down; their bodies do it by cases."""
-
-
-def note_division(
-    builder: SizedBuilder,
-    function: str,
-    operands: Sequence[Instruction],
-    results: Sequence[Instruction],
-) -> None:
-    """Follow the results of a function that JAX divides sizes with."""
-    combines = _DIVISIONS.get(re.sub(r"_\d+$", "", function), ())
-    values = [builder.values(operand) for operand in operands[-2:]]  # symbols stand before them
-    if len(combines) != len(results) or len(values) != 2:  # noqa: PLR2004 - a pair
-        return
-    one, other = values
-    if one is None or other is None or not isinstance(other[0], int) or other[0] < 1:
-        return
-    for combine, result in zip(combines, results, strict=True):
-        builder.set_values(result, (combine(one[0], other[0]),))
 
 
 # Symbols.
@@ -241,14 +221,9 @@ class OperationWriter:
     ``values`` are the instructions of the names in the text.
     """
 
-    def __init__(
-        self,
-        module: ModuleWriter,
-        builder: InstructionBuilder,
-        outer: OperationWriter | None = None,
-    ) -> None:
+    def __init__(self, module: ModuleWriter, outer: OperationWriter | None = None) -> None:
         self.module = module
-        self.builder = builder
+        self.builder = module.builder()
         self.values: dict[str, Instruction] = {}
         self._outer = outer
 
@@ -328,14 +303,14 @@ class OperationWriter:
         results = self.run(block)
         self.values = around
         self.module.left()
-        note_division(self.module.sizes, name, op.operands, results)
+        self.module.sizes.note_division(name, op.operands, results)
         return results
 
     # Computations
 
     def inside(self) -> OperationWriter:
         """A writer for a region of this computation."""
-        return OperationWriter(self.module, self.module.builder(), self)
+        return OperationWriter(self.module, self)
 
     def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
         """The computation, with one result or a tuple of several."""
@@ -695,7 +670,7 @@ class ModuleWriter:
         self._waiting.append(name)
         operation = self._functions[name]
         op = SourceOperation(operation, self.text)
-        writer = OperationWriter(self, self.builder())
+        writer = OperationWriter(self)
         block = writer.block_of(op, operation.regions[0] if operation.regions else ())
         sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
         layouts = given.entry_layouts(self._attributes) if is_entry else ()
@@ -711,10 +686,8 @@ class ModuleWriter:
             shape = self.shape_of(argument)
             if shape.is_unbounded and shape.is_array:
                 pairs = enumerate(shape.dimensions)
-                found[number] = tuple(
-                    self._open_size(number, axis) if size == UNBOUNDED_SIZE else size
-                    for axis, size in pairs
-                )
+                sizes = (self._open_size(number, a) if n == UNBOUNDED_SIZE else n for a, n in pairs)
+                found[number] = tuple(sizes)
         return found
 
     def _open_size(self, number: int, axis: int) -> Form:
