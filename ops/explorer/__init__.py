@@ -63,14 +63,9 @@ class Exploration:
     def html(self) -> str:
         """The page: one document that loads nothing, and runs no script but its own."""
         style, script = page_file("explorer.css"), f"{self.script}\n{page_file('start.js')}"
-        return Template(page_file("page.html")).substitute(
-            title=escape(self.title),
-            style=style,
-            data=self.data,
-            script=script,
-            style_hash=_hash(style),
-            script_hash=_hash(script),
-        )
+        parts = {"title": escape(self.title), "data": self.data, "style": style, "script": script}
+        hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
+        return Template(page_file("page.html")).substitute(parts, **hashes)
 
     @property
     def script(self) -> str:

@@ -190,13 +190,9 @@ def window_of(
     """The window of these sizes and dilations; ``None`` for dilations that are no numbers."""
     if not all(isinstance(each, int) for each in (*base, *inner)):
         return None
-    return Window(
-        size=tuple(map(written, sizes)),
-        stride=tuple(map(written, given["window_strides"])),
-        pad=tuple((written(low), written(high)) for low, high in given["padding"]),
-        lhs_dilate=tuple(base),
-        rhs_dilate=tuple(inner),
-    )
+    size, stride = (tuple(map(written, each)) for each in (sizes, given["window_strides"]))
+    pad = tuple((written(low), written(high)) for low, high in given["padding"])
+    return Window(size, stride, pad, lhs_dilate=tuple(base), rhs_dilate=tuple(inner))
 
 
 SYMBOLIC_DILATION: Final = "with a symbolic dilation: elements would lie in unknown steps"
@@ -459,7 +455,12 @@ def _while(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction] 
     def goes_on(inside: JaxprBuilder, before: list[Instruction]) -> list[Instruction]:
         return inside.run(given["cond_jaxpr"], before[:condition] + before[body:])
 
-    return _loop(builder, equation.before, equation.operands, next_state, goes_on)[body:]
+    is_going_on = _called(builder, "condition", equation.before, goes_on, is_tuple=False)
+    step = _called(builder, "body", equation.before, next_state)
+    before = builder.together(equation.operands)
+    attributes = {"condition": is_going_on, "body": step}
+    loop = builder.made("while", before.shape, before.sizes, [before], attributes)
+    return builder.elements(loop)[body:]
 
 
 def _cond(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
@@ -497,12 +498,9 @@ def _scan(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction] |
     slices, carried = parameters[: len(rows)], parameters[len(rows) :]
     results = inside.run(given["jaxpr"], [*carried, *slices])
     inside.together([*results[carries:], *carried[:fixed], *results[:carries]])
-    attributes: dict[str, Any] = {
-        "dimensions": (0,),
-        "num_carries": kept,
-        "is_reverse": given["reverse"],
-        "to_apply": inside.computation("step", inside.instructions),
-    }
+    attributes: dict[str, Any] = {"dimensions": (0,), "num_carries": kept}
+    step = inside.computation("step", inside.instructions)
+    attributes |= {"is_reverse": given["reverse"], "to_apply": step}
     avals = [*stacked, *before[:kept]]
     found = builder.elements(
         builder.add("scan", avals, [*operands[kept:], *operands[:kept]], attributes)
@@ -513,22 +511,6 @@ def _scan(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction] |
 
 InsideOfCall: TypeAlias = "Callable[[JaxprBuilder, list[Instruction]], list[Instruction]]"
 """Adds what a loop or branch computes of the arrays of its state to a computation it calls."""
-
-
-def _loop(
-    builder: JaxprBuilder,
-    avals: Sequence[OfJax],
-    state: Sequence[Instruction],
-    next_state: InsideOfCall,
-    goes_on: InsideOfCall,
-) -> list[Instruction]:
-    """The arrays of a state after a ``while``, and so the results of these functions in it."""
-    attributes = {
-        "condition": _called(builder, "condition", avals, goes_on, is_tuple=False),
-        "body": _called(builder, "body", avals, next_state),
-    }
-    before = builder.together(state)
-    return builder.elements(builder.made("while", before.shape, before.sizes, [before], attributes))
 
 
 def _called(
