@@ -430,7 +430,7 @@ _RENDERING: Final[Options] = {
 """The options of all commands."""
 
 
-def _about_modules(
+def about_modules(
     query: Callable[..., SelectedQuery], *own: Options, about: Options = ABOUT_MODULES
 ) -> _Command:
     """The command of a query of modules, whose fields are the options of the command."""
@@ -448,15 +448,15 @@ _ABOUT_TWO: Final = without(ABOUT_MODULES, "--parameter", "--unknown")
 """The options of commands that may compare two modules."""
 
 COMMANDS: Final = {
-    "summary": _about_modules(
+    "summary": about_modules(
         kernels.KernelSummaries,
         SECONDS_OF_MODULE,
         sorted_by("bytes", kernels.OF_KERNELS[:-1]),
         {"--advise": flag("name what advise has to say about each kernel")},
     ),
-    "maps": _about_modules(maps.InstructionMaps, VIEWS, MINIMAL),
-    "fusions": _about_modules(maps.FusionMaps, VIEWS, MINIMAL),
-    "why": _about_modules(
+    "maps": about_modules(maps.InstructionMaps, VIEWS, MINIMAL),
+    "fusions": about_modules(maps.FusionMaps, VIEWS, MINIMAL),
+    "why": about_modules(
         kernels.InstructionReasons,
         {
             "--element": value("I,J", "only what this element of the result needs", type=index),
@@ -490,8 +490,8 @@ COMMANDS: Final = {
             ),
         },
     ),
-    "schedule": _about_modules(kernels.FusionSchedules, UNROLL),
-    "loops": _about_modules(
+    "schedule": about_modules(kernels.FusionSchedules, UNROLL),
+    "loops": about_modules(
         kernels.ModuleLoops, sorted_by(documents.AS_MODULE, kernels.OF_LOOPS[:1])
     ),
     "diff": _Command(
@@ -504,16 +504,16 @@ COMMANDS: Final = {
         | SECONDS_OF_MODULE
         | sorted_by(documents.AS_MODULE, OF_PASSES[:-1]),
     ),
-    "coalescing": _about_modules(
+    "coalescing": about_modules(
         kernels.FusionCoalescing,
         UNROLL,
         device_of("sectors and warps"),
         sorted_by("wasted", kernels.OF_ACCESSES[:-1]),
     ),
-    "utilization": _about_modules(
+    "utilization": about_modules(
         kernels.KernelUtilization, SECONDS_OF_MODULE, sorted_by("wasted", kernels.OF_OPERANDS[:-1])
     ),
-    "tiles": _about_modules(
+    "tiles": about_modules(
         kernels.KernelTiles,
         {
             "--instruction --fusion": several(
