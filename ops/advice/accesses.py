@@ -238,21 +238,15 @@ def _order_of_walk(
 
 def _turning(kernel: Instruction, array: Instruction) -> Instruction:
     """The instruction in a fusion that leads from order in memory to another one."""
-    behind = waste.leading_from(_parameters(kernel, array))
+    behind = waste.leading_from(waste.passed_to(kernel, array))
     moves = (each for each in behind if each.opcode not in ELEMENTWISE | {"bitcast"})
     return next((each for each in moves if not _is_bitcast(each)), kernel)
-
-
-def _parameters(kernel: Instruction, array: Instruction) -> list[Instruction]:
-    """The parameters of a fusion that an array is passed to."""
-    pairs = zip(kernel.operands, kernel.attributes["calls"].parameters, strict=True)
-    return [parameter for operand, parameter in pairs if operand is array]
 
 
 def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> HloModule:
     """The module where an array lies in another order, which fusions write and read."""
     before, after = array.shape, _in_order(array.shape, order)
-    readers = [each for user in array.users for each in _parameters(user, array)]
+    readers = [each for user in array.users for each in waste.passed_to(user, array)]
     written = [each.attributes["calls"].root for each in _writer(array)]
     bound = [each for each in written if each.opcode not in _OF_ANY_LAYOUT]
     turns = {user for each in readers for user in each.users if user.opcode == "transpose"}
@@ -299,7 +293,7 @@ def _text(order: Iterable[int]) -> str:
 def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste | None:
     """The fusion ended behind reductions or transposes that another emitter makes a loop of."""
     known = sectors_by(subject, kernel)
-    behind = waste.leading_from(_parameters(kernel, array))
+    behind = waste.leading_from(waste.passed_to(kernel, array))
     heroes = [(each, emitter) for each in behind if (emitter := _emitter_of(each))]
     ends = [*dict.fromkeys(_end_of_epilogue(each) for each, _ in heroes)]
     reason = next((user for end in ends[:1] for user in end.users), None)
@@ -527,7 +521,7 @@ def _linked(array: Instruction) -> list[Instruction] | None:
     linked = [each for each in others if each.opcode in _KEEP_ORDER]
     inside = [each for each in others if each.opcode == "fusion"]
     is_bound = len(linked) + len(inside) < len(others)
-    linked += [each for user in inside for each in _parameters(user, array)]
+    linked += [each for user in inside for each in waste.passed_to(user, array)]
     linked += [caller] if caller and array.is_root else []
     if array.opcode in _KEEP_ORDER:
         linked += [each for each in array.operands if each.shape.rank == array.shape.rank]

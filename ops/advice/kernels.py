@@ -243,13 +243,10 @@ def _read_as(kernel: Instruction, users: Sequence[Instruction]) -> ElementType |
     return narrow if narrow.bits < kernel.shape.element_type.bits else None
 
 
-def _reads_inside(kernel: Instruction, user: Instruction) -> Iterator[Instruction]:
+def _reads_inside(kernel: Instruction, user: Instruction) -> Sequence[Instruction]:
     """The instructions of a user that read the result of a kernel."""
-    if user.opcode != "fusion":
-        yield user
-        return
-    pairs = zip(user.operands, user.computations[0].parameters, strict=True)
-    yield from (each for read, inside in pairs if read is kernel for each in inside.users)
+    given = waste.passed_to(user, kernel) if user.opcode == "fusion" else ()
+    return [each for inside in given for each in inside.users] if given else [user]
 
 
 def narrowed(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:

@@ -331,6 +331,12 @@ def root_of(kernel: Instruction) -> Instruction:
     return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
 
 
+def passed_to(fusion: Instruction, array: Instruction) -> Sequence[Instruction]:
+    """The parameters of a fusion that an array is passed to."""
+    pairs = zip(fusion.operands, fusion.computations[0].parameters, strict=True)
+    return [parameter for operand, parameter in pairs if operand is array]
+
+
 def leading_to(
     values: Iterable[Instruction],
     operands: Operands = OPERANDS,

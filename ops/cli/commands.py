@@ -44,11 +44,7 @@ def reads(*, files: Sequence[str], jobs: int, console: Console, **options: Any) 
 
 def simplify(*, file: str, texts: Sequence[str], console: Console) -> Document:
     """The maps and expressions of a text in their smallest form."""
-    spans = (
-        documents.attempt(maps.spans_of_texts, texts)
-        if texts
-        else documents.attempt(maps.spans_of_file, file)
-    )
+    spans = documents.attempt(maps.spans_of, file, texts)
     if isinstance(spans, IndexingError):
         items = [spans]
     else:

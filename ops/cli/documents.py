@@ -562,15 +562,10 @@ class Selection:
 
     def check_any(self, modules: Iterable[HloModule]) -> None:
         """Raise an error if none of some modules has anything with a name like a pattern."""
-        errors: list[Exception] = []
-        for count, module in enumerate(modules, 1):
-            try:
-                self.check(module)
-            except (NoSuchInstructionError, NoSuchComputationError) as error:
-                errors.append(error)
-            if len(errors) < count:
-                return
-        raise errors[-1]
+        checked = [attempt(self.check, each) for each in modules]
+        errors = [each for each in checked if each is not None]
+        if len(errors) == len(checked):
+            raise errors[-1]
 
     def _check_names(
         self,

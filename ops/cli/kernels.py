@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
@@ -515,10 +515,10 @@ class FusionCoalescing(TableQuery):
             return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
         shown = self.selection.parameters
         return [
-            _access(root, each)
+            _access(root, *each)
             for each in counted
             if not shown
-            or (each.role == "operand" and self.selection.is_read(root.operands[each.number]))
+            or (each[0] == "operand" and self.selection.is_read(root.operands[each[1]]))
         ]
 
     def _counted(self, root: Instruction) -> Iterator[_Counted]:
@@ -527,16 +527,11 @@ class FusionCoalescing(TableQuery):
         accesses = _accesses(Selection(), root, schedule_of(root, unroll=self.unroll))
         for role, number, access in sorted(accesses, key=itemgetter(0)):
             found = coalescing(access, DEVICES[self.device])
-            yield _Counted(role, number, access.shape, found)
+            yield role, number, access.shape, found
 
 
-class _Counted(NamedTuple):
-    """An access of a kernel: to a result or an operand, an array of some shape."""
-
-    role: str
-    number: int
-    shape: Shape
-    found: Coalescing
+_Counted: TypeAlias = "tuple[str, int, Shape, Coalescing]"
+"""An access of a kernel: to a result or an operand by its number, an array of some shape."""
 
 
 def _check_has_sectors(kernel: Instruction) -> None:
@@ -547,8 +542,7 @@ def _check_has_sectors(kernel: Instruction) -> None:
             raise FusionError(f"{message}; see utilization and tiles")
 
 
-def _access(fusion: Instruction, counted: _Counted) -> Cells:
-    role, number, shape, found = counted
+def _access(fusion: Instruction, role: str, number: int, shape: Shape, found: Coalescing) -> Cells:
     sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
     condition = f"; fewest where {found.condition}" if found.condition else ""
     shown = sorted({"wasted_sectors", "sectors", "ideal_sectors"}.intersection(found.bounds))

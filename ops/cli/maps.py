@@ -560,18 +560,14 @@ def _ends(interval: Interval) -> list[int | None]:
 _SEPARATOR: Final = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 
 
-def spans_of_file(file: str) -> list[Span]:
-    """The texts between lines of ``---`` in a file or standard input, without blank ones.
+def spans_of(file: str, texts: Sequence[str]) -> list[Span]:
+    """The texts between lines of ``---``, without blank ones; without any, those of a file.
 
     Raises:
         HloFileError: there is no such file, or it is not text.
     """
-    return _spans(*read_input(file))
-
-
-def spans_of_texts(texts: Sequence[str]) -> list[Span]:
-    """The same of texts that are arguments."""
-    return [span for text in texts for span in _spans(text, "")]
+    given = [(text, "") for text in texts] or [read_input(file)]
+    return [span for each in given for span in _spans(*each)]
 
 
 def _spans(text: str, name: str) -> list[Span]:
