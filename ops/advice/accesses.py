@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from indexing import IndexingMap
 from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose_is_bitcast
+from ops import xla_gpu
 from ops.advice import waste
 from ops.advice.kernels import separated
 from ops.advice.waste import Measure, Rule, Subject, Waste, at_least, at_most, bytes_of, changed
@@ -26,16 +27,7 @@ from ops.performance.tally import Count, sum_of_counts
 from ops.rules.control import only_caller
 from ops.rules.elementwise import ELEMENTWISE
 from ops.tiling import TilingSpace, tilings
-from ops.xla_gpu import (
-    KERNELS,
-    WARP_SIZE,
-    Access,
-    Emitter,
-    block_level,
-    emitter_and_heroes,
-    permutation_of,
-    schedule_of,
-)
+from ops.xla_gpu import KERNELS, Access, Emitter, emitter_and_heroes, schedule_of
 from simplifier.errors import IndexingError
 
 # Sectors of memory that warps touch.
@@ -253,7 +245,7 @@ def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> Hl
     there = {array, *readers, *written}.difference(bound)
     changes: waste.Changes = {each: {"shape": after} for each in there}
     for turn in turns - there:
-        if transpose_is_bitcast(after, turn.shape, permutation_of(turn)):
+        if transpose_is_bitcast(after, turn.shape, xla_gpu.permutation_of(turn)):
             kept = {key: turn.attributes[key] for key in turn.attributes if key != "dimensions"}
             changes[turn] = {"opcode": "bitcast", "attributes": kept}
     edited, copies = changed(module, changes)
@@ -276,7 +268,7 @@ def _is_bitcast(turn: Instruction) -> bool:
     """Whether a transpose or copy moves nothing in memory."""
     shapes = turn.operands[0].shape, turn.shape
     is_turn = turn.opcode in {"copy", "transpose"}
-    return is_turn and transpose_is_bitcast(*shapes, permutation_of(turn))
+    return is_turn and transpose_is_bitcast(*shapes, xla_gpu.permutation_of(turn))
 
 
 def _in_order(shape: Shape, order: Sequence[int]) -> Shape:
@@ -410,8 +402,8 @@ def _better_tile(subject: Subject, kernel: Fusion, now: tuple[int, ...]) -> tupl
         return None
     by_tile = {each.sizes[: array.rank]: each for each in reversed(found)}
     moved = by_tile.get(tuple(first for first, *_ in choices))
-    blocks = block_level(root)
-    threads = min(prod(now), blocks.warps * WARP_SIZE if blocks else 1)
+    blocks = xla_gpu.block_level(root)
+    threads = min(prod(now), blocks.warps * xla_gpu.WARP_SIZE if blocks else 1)
     fitting = (
         tile
         for tile, each in by_tile.items()

@@ -14,18 +14,7 @@ from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
 from ops.advice import AdviceList, advise
 from ops.cli import documents, maps
-from ops.cli.documents import (
-    Bytes,
-    Cell,
-    Cells,
-    Fields,
-    Lines,
-    SelectedQuery,
-    Selection,
-    TableQuery,
-    by_weight,
-    greatest,
-)
+from ops.cli.documents import Bytes, Cells, Fields, Lines, SelectedQuery, Selection, TableQuery
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError, Reason, TileRead, access_picture, reads, why
@@ -408,7 +397,7 @@ class ModuleLoops(TableQuery):
         """A row for each loop, in the order of the module, then errors."""
         chosen = frozenset(self.selection.of(module))
         wanted = (loop for loop in loops(module) if loop.instruction in chosen)
-        return by_weight(OF_LOOPS, wanted, _rows, self.selection)
+        return documents.by_weight(OF_LOOPS, wanted, _rows, self.selection)
 
 
 def _rows(loop: Loop) -> Iterator[Cells]:
@@ -459,7 +448,7 @@ def _update(found: InPlaceUpdate) -> Fields:
     }
 
 
-def _cells(loop: Fields) -> Sequence[Cell]:
+def _cells(loop: Fields) -> Sequence[documents.Cell]:
     """A row in a line; an array of the state is named by its number."""
     if loop["trip_count"] is None:
         return "?", f"%{loop['loop']}", loop["unknown"], "", ""
@@ -504,7 +493,9 @@ class FusionCoalescing(TableQuery):
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
         rows_of = partial(self._rows, dict[object, list[_Counted]]())
-        return by_weight(OF_ACCESSES, self.selection.kernels(module), rows_of, self.selection)
+        return documents.by_weight(
+            OF_ACCESSES, self.selection.kernels(module), rows_of, self.selection
+        )
 
     def _rows(self, known: dict[object, list[_Counted]], kernel: Fusion) -> Sequence[Cells]:
         """The rows of a kernel; one that is like an earlier one has its accesses."""
@@ -557,7 +548,7 @@ def _access(fusion: Instruction, role: str, number: int, shape: Shape, found: Co
     fields: Fields = {"fusion": fusion.name, role: number, "shape": str(shape)}
     fields |= {name: getattr(found, name) for name in found.__slots__}
     fields |= {name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None}
-    return Cells(cells, lambda: fields, greatest(found.wasted_sectors), (), bool(bounds))
+    return Cells(cells, lambda: fields, documents.greatest(found.wasted_sectors), (), bool(bounds))
 
 
 _XLA: Final = {
@@ -600,7 +591,7 @@ class KernelSummaries(TableQuery):
         advice = advise(module, seconds=self.seconds) if self.advise else None
         heading = OF_KERNELS if advice is None else (*OF_KERNELS[:-1], "advice", OF_KERNELS[-1])
         rows = partial(self._rows, counter, advice)
-        return by_weight(heading, kernels, rows, self.selection)
+        return documents.by_weight(heading, kernels, rows, self.selection)
 
     def _rows(
         self, counter: OperandCounter, advice: AdviceList | None, kernel: Fusion
@@ -612,7 +603,7 @@ class KernelSummaries(TableQuery):
         fields = partial(_summary_fields, found, kinds)
         read, written = Bytes(found.bytes_read), Bytes(found.bytes_written)
         cells = read, written, found.reuse, *map(", ".join, kinds.values()), str(found)
-        yield Cells(cells, fields, greatest(found.bytes), is_unknown=found.is_unknown)
+        yield Cells(cells, fields, documents.greatest(found.bytes), is_unknown=found.is_unknown)
 
 
 def _summary_fields(kernel: KernelSummary, advice: Fields) -> Fields:
@@ -650,7 +641,9 @@ class KernelUtilization(TableQuery):
         """A row for each array that a kernel reads, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        return by_weight(OF_OPERANDS, kernels, partial(self._rows, counter), self.selection)
+        return documents.by_weight(
+            OF_OPERANDS, kernels, partial(self._rows, counter), self.selection
+        )
 
     def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
         rows = counter.rows(kernel)
@@ -717,7 +710,7 @@ class KernelTiles(TableQuery):
         """Rows for each kernel, then one for each kernel without tiles, then errors."""
         kernels = self.selection.kernels(module)
         tiler = KernelTiler(DEVICES[self.device])
-        return by_weight(OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
+        return documents.by_weight(OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
 
     def _rows(self, tiler: KernelTiler, kernel: Fusion) -> Iterator[Cells]:
         (root,) = kernel.roots

@@ -12,20 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from indexing.layout import (
-    Shape,
-    array_size,
-    format_of,
-    linear_to_logical,
-    logical_to_linear,
-    logical_to_tiled,
-    order_in_words,
-    size_in_words,
-    strides,
-    tile_format,
-    tiled_sizes,
-    tiling_steps,
-)
+from indexing import layout
+from indexing.layout import Shape
 from indexing.passes import text_of_layout
 from ops.advice import Advice, AdviceList, advise, notes_of, worse
 from ops.cli import documents
@@ -46,9 +34,9 @@ from simplifier.errors import ArgumentError, IndexingError, listed
 from simplifier.forms import Interval
 
 _MAPS: Final = {
-    "from an index to the offset": logical_to_linear,
-    "from an index to the tiled dimensions": logical_to_tiled,
-    "from an offset to the index": linear_to_logical,
+    "from an index to the offset": layout.logical_to_linear,
+    "from an index to the tiled dimensions": layout.logical_to_tiled,
+    "from an offset to the index": layout.linear_to_logical,
 }
 
 
@@ -61,37 +49,37 @@ def layout_lines(shape: Shape) -> Lines:
 
 
 def _facts(shape: Shape) -> Iterator[tuple[str, str]]:
-    layout, known = shape.array_layout, format_of(shape.array_layout)
-    yield "order", order_in_words(shape)
-    yield "size", size_in_words(shape)
-    yield "physical shape", f"{shape.element_type}[{','.join(map(str, tiled_sizes(shape)))}]"
-    if tiling_steps(shape):
-        yield "steps", ", ".join(map(str, tiling_steps(shape)))
+    held, known = shape.array_layout, layout.format_of(shape.array_layout)
+    yield "order", layout.order_in_words(shape)
+    yield "size", layout.size_in_words(shape)
+    yield "physical shape", f"{shape.element_type}[{','.join(map(str, layout.tiled_sizes(shape)))}]"
+    if layout.tiling_steps(shape):
+        yield "steps", ", ".join(map(str, layout.tiling_steps(shape)))
     if shape.dimensions:
-        yield "strides", ", ".join(map(_stride, shape.dimension_names, strides(shape)))
+        yield "strides", ", ".join(map(_stride, shape.dimension_names, layout.strides(shape)))
     yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
-    yield "memory space", f"{layout.memory_space}, {layout.memory_space_name}"
+    yield "memory space", f"{held.memory_space}, {held.memory_space_name}"
 
 
 def _layout_fields(shape: Shape) -> Fields:
     """The same in numbers; a stride is null where a tile cuts its dimension."""
-    layout, size = shape.array_layout, array_size(shape)
-    known = format_of(layout)
+    held, size = shape.array_layout, layout.array_size(shape)
+    known = layout.format_of(held)
     return {
         "shape": str(shape),
-        "order": order_in_words(shape),
-        "physical_shape": list(tiled_sizes(shape)),
-        "steps": list(map(str, tiling_steps(shape))),
+        "order": layout.order_in_words(shape),
+        "physical_shape": list(layout.tiled_sizes(shape)),
+        "steps": list(map(str, layout.tiling_steps(shape))),
         "places": size.elements,
         "padding": size.padding,
         "element_bits": size.element_bits,
         "bits": size.bits,
         "bytes": size.bytes,
-        "strides": list(strides(shape)),
+        "strides": list(layout.strides(shape)),
         "format": known.name if known else None,
-        "tpu_format": tile_format(shape).name,
-        "memory_space": layout.memory_space,
-        "memory_space_name": layout.memory_space_name,
+        "tpu_format": layout.tile_format(shape).name,
+        "memory_space": held.memory_space,
+        "memory_space_name": held.memory_space_name,
         "maps": {of.__name__: map_fields(of(shape)) for of in _MAPS.values()},
     }
 
@@ -101,7 +89,7 @@ def _stride(name: str, stride: int | None) -> str:
 
 
 def _on_tpu(shape: Shape) -> str:
-    return f"XLA picks {tile_format(shape).name} on a TPU"
+    return f"XLA picks {layout.tile_format(shape).name} on a TPU"
 
 
 # Changes between two modules, as a document.
