@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -159,6 +159,7 @@ def _value_on(scalar: Instruction, device: int) -> int | None:
     return found.constant if found is not None and found.is_constant else None
 
 
+@dataclass(eq=False)
 class _Parts:
     """Parts of arrays: what an instruction gives of its result where a dimension is cut.
 
@@ -166,19 +167,14 @@ class _Parts:
     place of the device, if there is one.
     """
 
-    def __init__(
-        self,
-        editor: ModuleEditor,
-        whole: Instruction,
-        registry: Registry,
-        start: Instruction | None = None,
-    ) -> None:
-        self._editor = editor
-        self._whole = whole
-        self._registry = registry
-        self._start = start
-        self._behind = {whole, *leading_from([whole])}
-        self._size = len(groups_of(whole)[0])
+    _editor: ModuleEditor
+    _whole: Instruction
+    _registry: Registry
+    _start: Instruction | None = None
+
+    def __post_init__(self) -> None:
+        self._behind = {self._whole, *leading_from([self._whole])}
+        self._size = len(groups_of(self._whole)[0])
         self._known: dict[tuple[Instruction, int], Instruction | None] = {}
 
     def of(self, each: Instruction, axis: int) -> Instruction | None:

@@ -84,17 +84,13 @@ def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instructi
     editor = edit(module)
     for loop in loops:
         copies: dict[Instruction, Instruction] = {}
-        for each in leading_to([kernel], editor.operands, _is_no_state):
+        for each in leading_to([kernel], editor.operands):
             copies[each] = _copy_before(editor, loop, each, copies)
         (inside,) = editor.carry(loop, [copies[kernel]])
         editor.replace(kernel, inside)
         waste.remove_unread(editor, reversed(copies))
         kernel = copies[kernel]
     return editor.finish()
-
-
-def _is_no_state(each: Instruction) -> bool:
-    return each.parameter_number is None
 
 
 def _copy_before(

@@ -340,9 +340,9 @@ def passed_to(fusion: Instruction, array: Instruction) -> Sequence[Instruction]:
 def leading_to(
     values: Iterable[Instruction],
     operands: Operands = OPERANDS,
-    among: Callable[[Instruction], bool] = lambda _: True,
+    among: Callable[[Instruction], bool] = lambda each: each.parameter_number is None,
 ) -> Sequence[Instruction]:
-    """What some values depend on, each after its operands, and themselves."""
+    """What some values depend on but for parameters, each after its operands, and themselves."""
     return postorder(values, lambda each: filter(among, operands(each)))
 
 

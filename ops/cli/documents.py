@@ -435,11 +435,8 @@ class SelectedQuery(ABC):
         """Why there is no answer."""
         if self.selection.unknown:
             return "nothing is unknown"
-        return (
-            self.nothing
-            if self.selection.is_everything
-            else f"{self.nothing} among what is selected"
-        )
+        among = "" if self.selection.is_everything else " among what is selected"
+        return f"{self.nothing}{among}"
 
     def about(self) -> Fields:
         """The fields of the query in documents."""

@@ -265,11 +265,8 @@ def _lines_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Itera
         yield f"  {head}: {slice_text(read.tile)}{many}"
     yield from (f"    {name}: {note}" for name, note in read.indexing.notes())
     if elements is not None:
-        yield f"    {_text_of_elements(elements)}"
-
-
-def _text_of_elements(elements: IndexSet | Unknown) -> str:
-    return str(elements) if isinstance(elements, Unknown) else f"{elements.count()}: {elements}"
+        count = "" if isinstance(elements, Unknown) else f"{elements.count()}: "
+        yield f"    {count}{elements}"
 
 
 def _fields_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Fields:

@@ -347,10 +347,8 @@ def _whole(
     domain = indexing_map.domain
     names, ranges, _ = domain.by_role(domain.identifiers)
     places = [*zip(names, start, strict=True)] if len(names) == len(start) else []
-    results = (
-        zip(indexing_map.forms, end, strict=True) if len(indexing_map.forms) == len(end) else ()
-    )
-    places += [(form.single_variable(), size) for form, size in results]
+    forms = indexing_map.forms if len(indexing_map.forms) == len(end) else ()
+    places += [(form.single_variable(), size) for form, size in zip(forms, end, strict=False)]
     for name, size in places:
         if (name in names or name in ranges) and domain.bounds[name] == Interval(0, size - 1):
             yield name
