@@ -541,7 +541,7 @@ def _again(subject: Subject, values: ValueNumbers) -> Iterator[_Twice]:
 
 def _stays(kernel: Instruction) -> bool:
     """Whether nothing writes over the result of a kernel in its place."""
-    end, *_ = reversed([*_moves_to(kernel)])
+    *_, end = _moves_to(kernel)
     is_copy = root_of(kernel).opcode == "copy" and end.opcode == "parameter"
     arrays = (array for each in kernel.operands for array in each.shape.arrays)
     is_filled = all(array.element_count == 1 for array in arrays)

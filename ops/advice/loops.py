@@ -406,10 +406,8 @@ class Uses:
         if user.opcode == "bitcast":
             return [(user, 0)]
         if user.opcode in {"get-tuple-element", "tuple"}:
-            through = [
-                (out, (user.operands[place], part)) for out, place, part in routes(user) or ()
-            ]
-            return [(user, out) for out, read in through if read == array]
+            source, passed = routed_from(array, routes), user.shape.array_indices
+            return [(user, n) for n in passed if routed_from((user, n), routes) == source]
         if user.opcode == "while":
             if number in kept_by(user.attributes["body"], routes):
                 parts = (user.attributes[each].parameters[0] for each in ("body", "condition"))
@@ -417,11 +415,7 @@ class Uses:
             given = [_origin((instruction, n), subject) for n in instruction.shape.array_indices]
             self.is_unsure |= instruction.opcode != "tuple" or given.count(given[number]) > 1
             self.updates[user] = None
-        elif (
-            user.opcode in _PASS_ON
-            or instruction.shape.is_tuple
-            or "output_to_operand_aliasing" in user.attributes
-        ):
+        elif user.opcode in _PASS_ON or instruction.shape.is_tuple or _ALIASING in user.attributes:
             self.is_unsure = True
         elif _updated(user) is instruction:
             self.updates[user] = None
@@ -443,6 +437,8 @@ def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
             return True
     return False
 
+
+_ALIASING: Final = "output_to_operand_aliasing"
 
 _WRITE_OPERANDS: Final = ("convolution", "custom-call", "dot", "sort")
 """Opcodes whose operands are arrays in memory, also where XLA has not fused yet."""
