@@ -1,3 +1,1 @@
 """Bounds: the interval of the values of an expression, and consequences of constraints."""
-
-from __future__ import annotations

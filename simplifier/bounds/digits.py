@@ -70,12 +70,8 @@ def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
     for atom in quotients:
         if not known.isdisjoint(atom.numerator.terms):
             return True
-    if len(quotients) > 1:
-        for atom in quotients:
-            for other in quotients:
-                if atom.divisor > other.divisor and atom.divisor % other.divisor == 0:
-                    return True
-    return False
+    divisors = {atom.divisor for atom in quotients}
+    return True in {one > other and one % other == 0 for one in divisors for other in divisors}
 
 
 def _outermost(atom: Atom) -> tuple[int, int]:

@@ -106,11 +106,8 @@ def _without_rounding(context: Context, form: Form, depth: int) -> Iterator[Read
         meets_inner = any(inner in form.terms for inner in atom.numerator.terms)
         if meets_inner or any(fact.multiple_in(exact) for fact in context.facts):
             lower, upper = range_of(context, exact, depth - 1)
-            if factor > 0:
-                lower = lower - factor * (divisor - 1)
-            else:
-                upper = upper - factor * (divisor - 1)
-            yield law.ROUNDING_RANGE, (-(-lower // divisor), upper // divisor)
+            least, most = min(factor, 0) * (divisor - 1), max(factor, 0) * (divisor - 1)
+            yield law.ROUNDING_RANGE, (-(-(lower - most) // divisor), (upper - least) // divisor)
 
 
 def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[Reading]:
@@ -319,7 +316,7 @@ def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Ran
             context.used(lemma)
         return narrow
 
-    return fold(forms, of_atom, _arithmetic)
+    return fold(forms, of_atom, lambda form, ranges: term_by_term(ranges, form))
 
 
 def sum_at_a_glance(context: Context, form: Form) -> Range:
@@ -327,25 +324,18 @@ def sum_at_a_glance(context: Context, form: Form) -> Range:
     known = context.ranges
     if known.keys() >= form.terms.keys():
         return term_by_term(known, form)
-    ranges = {atom: known.get(atom) or _at_a_glance(context, atom) for atom in form.terms}
+    ranges = {atom: known.get(atom) or _at_a_glance(known, atom) for atom in form.terms}
     return term_by_term(ranges, form)
 
 
-def _at_a_glance(context: Context, atom: Atom) -> Range:
+def _at_a_glance(known: Mapping[Atom, Range], atom: Atom) -> Range:
     if atom.kind not in _ARITHMETIC:
         return UNBOUNDED
-    _, arithmetic = _ARITHMETIC[atom.kind]
-    known = context.ranges
-    return arithmetic(
-        [
-            term_by_term(known, operand) if known.keys() >= operand.terms.keys() else UNBOUNDED
-            for operand in atom.arguments
-        ]
-    )
-
-
-def _arithmetic(form: Form, ranges: Mapping[Atom, Range]) -> Range:
-    return term_by_term(ranges, form)
+    operands = [
+        term_by_term(known, each) if known.keys() >= each.terms.keys() else UNBOUNDED
+        for each in atom.arguments
+    ]
+    return _ARITHMETIC[atom.kind][1](operands)
 
 
 def _ceildiv_range(operands: Sequence[Range]) -> Range:

@@ -211,15 +211,6 @@ def _chunks(
 # that a remainder is affine, that two quotients are equal or differ by a third one.
 
 
-class Given(NamedTuple):
-    """Bounds and constraints, as a scope and for isl, and the budget of all attempts."""
-
-    scope: Scope
-    bounds: Mapping[str, Interval]
-    constraints: Constraints
-    allowance: Allowance
-
-
 class Task(NamedTuple):
     """A form to improve, and the points where it has to stay equal."""
 
@@ -262,22 +253,21 @@ def finished(
     isl.quasi_affine(everything, (form, *(known for known, _ in constraints)))
     if len(postorder((form,))) > MAX_EXACT_ATOMS:
         return form
-    given = Given(scope, everything, constraints, allowance)
-    while (better := _improved(given, form)) is not None:
+
+    def improved(form: Form) -> Form | None:
+        """A cheaper form by the first method that finds one."""
+        for improve in _METHODS:
+            with suppress(BudgetError), allowance.attempt() as context:
+                space = Space(everything, context)
+                task = Task(form, space, space.domain(constraints), constraints)
+                better = simplified(scope, improve(task))
+                if task.allows(form, better) and _is_as_good(scope, better, form):
+                    return better
+        return None
+
+    while (better := improved(form)) is not None:
         form = better
     return form
-
-
-def _improved(given: Given, form: Form) -> Form | None:
-    """A cheaper form by the first method that finds one."""
-    for improve in _METHODS:
-        with suppress(BudgetError), given.allowance.attempt() as context:
-            space = Space(given.bounds, context)
-            task = Task(form, space, space.domain(given.constraints), given.constraints)
-            better = simplified(given.scope, improve(task))
-            if task.allows(form, better) and _is_as_good(given.scope, better, form):
-                return better
-    return None
 
 
 def _is_as_good(scope: Scope, better: Form, form: Form) -> bool:
@@ -385,11 +375,9 @@ def _stepwise(task: Task, form: Form) -> Form:
     return table if len(table.terms) <= MAX_EXACT_PIECES and task.allows(form, table) else form
 
 
-Method: TypeAlias = Callable[[Task], Form]
-
 _by_pieces = partial(_by_parts, shorter=_merged)
 _by_steps = partial(_by_parts, shorter=_stepwise)
-_METHODS: Final[tuple[Method, ...]] = (_by_relations, _by_leaving_out, _by_pieces, _by_steps)
+_METHODS: Final = (_by_relations, _by_leaving_out, _by_pieces, _by_steps)
 
 
 # Linear equations.

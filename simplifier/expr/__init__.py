@@ -1,3 +1,1 @@
 """Expressions: linear forms over interned atoms, their text, and sympy at the border."""
-
-from __future__ import annotations

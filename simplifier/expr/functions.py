@@ -207,7 +207,7 @@ class _Division(IntegerFunction):
         return printer.parenthesize(numerator, level), printer.parenthesize(divisor, level)
 
     def _python(self, printer: Printer) -> str:
-        raise NotImplementedError
+        return self._texts["python"].format(*self._operands(printer))
 
     def _sympystr(self, printer: Printer) -> str:
         text = self._python(printer)
@@ -256,13 +256,11 @@ class FloorDiv(_Division):
         "Mod": lambda numerator, divisor: (numerator - sympy.Mod(numerator, divisor)) / divisor,
     }
     _texts: ClassVar[Mapping[str, str]] = {
+        "python": "{}//{}",
         "c": "(({0}) / ({1}) - (({0}) % ({1}) != 0 && (({0}) % ({1}) < 0) != (({1}) < 0)))",
         "fortran": "(({0} - modulo({0}, {1}))/({1}))",
         "latex": r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     }
-
-    def _python(self, printer: Printer) -> str:
-        return "{}//{}".format(*self._operands(printer))
 
     def _pretty(self, printer: PrettyPrinter) -> prettyForm:
         return prettyForm(*_fraction(self, printer).parens("lfloor", "rfloor"))
@@ -316,6 +314,7 @@ class Mod(_Division):
         "floor": lambda numerator, divisor: numerator - divisor * sympy.floor(numerator / divisor),
     }
     _texts: ClassVar[Mapping[str, str]] = {
+        "python": "{} % {}",
         "c": "((({0}) % ({1}) + ({1})) % ({1}))",
         "fortran": "modulo({0}, {1})",
     }
@@ -325,9 +324,6 @@ class Mod(_Division):
 
     def _eval_is_nonpositive(self) -> bool | None:
         return self.args[1].is_negative or None
-
-    def _python(self, printer: Printer) -> str:
-        return "{} % {}".format(*self._operands(printer))
 
     def _plain_latex(self, printer: LatexPrinter) -> str:
         return r"\left({} \bmod {}\right)".format(*self._operands(printer))

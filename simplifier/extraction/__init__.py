@@ -159,7 +159,7 @@ class DigitWriter:
     def _cost_of_remainder(self, form: Form, radix: int) -> int:
         holds_clamps = any(atom.kind is MAX for atom in form.terms)
         source = self.written(form) if holds_clamps else self.combined(form)
-        return self.costs.of(operations.mod(source, forms.constant(radix)))
+        return self.costs.of(source % radix)
 
     def _steps(self, form: Form) -> Sequence[Rewrite]:
         """The steps to a cheaper form with the same operands."""

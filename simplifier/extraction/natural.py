@@ -14,8 +14,7 @@ from simplifier.bounds.context import DigitView
 from simplifier.bounds.digits import is_clamp
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, constant, postorder
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, postorder
 from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import reduced
 from simplifier.laws.catalogue.steps import (
@@ -45,8 +44,7 @@ class _Remainder(NamedTuple):
 
     def written(self, form: Form, numerator: Form) -> Form:
         """The form with a remainder of this numerator, which is congruent to the source."""
-        remainder = operations.mod(numerator, constant(self.radix))
-        return form.plus(self.value, -self.weight).plus(remainder, self.weight)
+        return form.plus(self.value, -self.weight).plus(numerator % self.radix, self.weight)
 
 
 Residue: TypeAlias = "Callable[[Form, int], Form]"

@@ -26,8 +26,6 @@ from simplifier.laws.catalogue.nonlinear import INTEGER_OUTSIDE, TURNED_BY_SYMBO
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_QUOTIENTS
 
-_TakesIn: TypeAlias = "tuple[Form, int, tuple[Law, ...]]"
-
 
 class Candidates(NamedTuple):
     """``rest + weight * operation(operands)``, for each of the alternative operands."""
@@ -59,6 +57,8 @@ class Candidates(NamedTuple):
 _WHOLE = (law.WHOLE_REMAINDER,), (law.WHOLE_REMAINDER, law.REFLECTED_REMAINDER)
 _DIGIT = (law.DIGIT,), (law.DIGIT, law.REFLECTED_REMAINDER)
 """As it is, and reflected."""
+_TAKES_IN = (law.ABSORB_TERM,), (law.TURNED_QUOTIENT, law.ABSORB_TERM)
+"""As it is, and turned."""
 
 
 def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Candidates]:
@@ -128,18 +128,19 @@ def quotient_steps(form: Form) -> Iterator[Candidates]:
     for atom, factor in form.terms.items():
         if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
             continue
-        rest, (straight, turned) = form.without(atom), _either_way(atom, factor)
+        rest, (straight, turned) = form.without(atom), _TAKES_IN
         if factor < 0 or any(value < 0 for value in atom.numerator.terms.values()):
-            yield _quotient(rest, turned[0], atom, -factor, (law.TURNED_QUOTIENT,))
+            back = _turned_source(atom.numerator, atom.divisor)
+            yield _quotient(rest, back, atom, -factor, (law.TURNED_QUOTIENT,))
         for moved in _movable(rest, atom.numerator, factor):
             left = rest.plus(moved, -1)
             source = atom.numerator.plus(moved.exactly_divided(factor), atom.divisor)
             is_positive = any(value > 0 for value in source.terms.values())
             if is_positive:
-                yield _quotient(left, source, atom, factor, straight[2])
+                yield _quotient(left, source, atom, factor, straight)
             if not is_positive or factor < 0:
                 back = _turned_source(source, atom.divisor)
-                yield _quotient(left, back, atom, -factor, turned[2])
+                yield _quotient(left, back, atom, -factor, turned)
 
 
 def _quotient(
@@ -152,15 +153,6 @@ def _quotient(
 def _turned_source(source: Form, divisor: int) -> Form:
     """``floor(N/c) = -floor((c - 1 - N)/c)``."""
     return (-source).plus_constant(divisor - 1)
-
-
-def _either_way(quotient: Atom, factor: int) -> tuple[_TakesIn, _TakesIn]:
-    """The numerator of a quotient, its weight, and why it takes terms in; then turned."""
-    turned = _turned_source(quotient.numerator, quotient.divisor)
-    return (
-        (quotient.numerator, factor, (law.ABSORB_TERM,)),
-        (turned, -factor, (law.TURNED_QUOTIENT, law.ABSORB_TERM)),
-    )
 
 
 def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
@@ -205,7 +197,9 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
         if not _is_quotient(scope, atom):
             continue
         divisor, rest = atom.divisor, form.without(atom)
-        for numerator, weight, laws in _either_way(atom, factor):
+        back, (straight, turned) = _turned_source(atom.numerator, divisor), _TAKES_IN
+        ways = (atom.numerator, factor, straight), (back, -factor, turned)
+        for numerator, weight, laws in ways:
             for source in _sources(rest, numerator, divisor, weight):
                 left = source.plus(numerator, -1).exactly_divided(divisor)
                 beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)
