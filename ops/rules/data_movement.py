@@ -68,11 +68,9 @@ def pad(operand_sizes: Sizes, padding: Sequence[tuple[SizeLike, SizeLike, int]])
 
 def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, int]:
     checked = index_maps.checked_numbers("pad", f"padding[{axis}]", triple)
-    try:
-        low, high, interior = checked
-    except ValueError:
-        message = f"pad: padding[{axis}] is {checked}; expected (low, high, interior)"
-        raise ShapeError(message) from None
+    if len(checked) != len(("low", "high", "interior")):
+        raise ShapeError(f"pad: padding[{axis}] is {checked}; expected (low, high, interior)")
+    low, high, interior = checked
     if not isinstance(interior, int) or interior < 0:
         message = f"pad: dimension {axis} has interior padding {interior}; expected 0 or more"
         raise ShapeError(message)

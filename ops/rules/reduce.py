@@ -416,11 +416,9 @@ def scan(  # noqa: PLR0913 - the attributes of the operation, and its computatio
     for row, result in enumerate(results):
         past = steps.past(row)
         used = [past.used(column) for column in range(len(operands))]
-        if isinstance(length, Form):
-            kept = steps.kept_without_steps(row)
-            used = [
-                each.or_kept(length) if column == kept else each for column, each in enumerate(used)
-            ]
+        kept = steps.kept_without_steps(row)
+        if isinstance(length, Form) and kept is not None:
+            used[kept] = used[kept].or_kept(length)
         behind = [each.reversed() if is_reverse else each for each in used]
         columns = [*zip(operands, behind, strict=True)]
         there = (_way(result, operand, each) for operand, each in columns)
@@ -469,10 +467,8 @@ def _way(source: _Slices, target: _Slices, used: _Used) -> IndexingMap:
         found = type(found).from_forms(moved, found.domain)
     else:
         found, _ = index_maps.paired(source.sizes, target.sizes, same)
-        distance = source.place_of(index_maps.dimensions_of(source.sizes)) - target.place_of(
-            found.forms
-        )
-        within = used.constraints(distance)
+        place = source.place_of(index_maps.dimensions_of(source.sizes))
+        within = used.constraints(place - target.place_of(found.forms))
         if used.length_if_kept is not None and not is_elementwise:
             within += _kept_without_steps(source, found.forms, used.length_if_kept)
     return index_maps.on_condition(found, within).simplify(preserve_size_one=True)
@@ -535,13 +531,9 @@ class _Steps:
 
     def _ever(self, row: Sequence[StepUse]) -> Sequence[StepUse]:
         """Uses of a row and all rows before it."""
-        while (wider := _united(row, self._before(row))) != row:
+        while (wider := [*map(max, row, self._before(row))]) != row:
             row = wider
         return row
-
-
-def _united(row: Sequence[StepUse], other: Sequence[StepUse]) -> list[StepUse]:
-    return [max(pair) for pair in zip(row, other, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
