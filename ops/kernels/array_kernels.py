@@ -13,7 +13,7 @@ from indexing.layout import Shape
 from indexing.passes import Constraint, Ends
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import FOLD, NEUTRAL, neutral_element
+from ops.hlo.opcodes import FOLD, neutral_element
 from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product, row_major
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps
@@ -95,14 +95,6 @@ class ArrayWriter(ElementWriter):
             if not found.isdisjoint(_NAME.findall(names)):
                 found.update(_NAME.findall(text))
         return not found.isdisjoint((block.variables[-1].name, self.masks.get(block, "")))
-
-
-def operation_of(source: Instruction) -> str:
-    """The operation that a reduction folds with, if it is one; else empty."""
-    computation = source.attributes["to_apply"]
-    root = computation.root
-    is_one = {*root.operands} == {*computation.parameters} and not root.shape.is_tuple
-    return root.opcode if is_one and root.opcode in NEUTRAL else ""
 
 
 # A fusion as a function of NumPy arrays: indices are arrays that broadcast.
@@ -225,7 +217,7 @@ class NumpyKernel(ArrayWriter):
         self, source: Instruction, index: Index, block: LoopBlock
     ) -> Steps[list[str] | None]:
         """A reduction by a function of NumPy along axes of its own."""
-        operation = operation_of(source)
+        operation = elements.operation_of(source)
         found = self.map_of(source, 0)
         if not operation or not found.ranges:
             return None
@@ -557,7 +549,7 @@ class TritonKernel(ArrayWriter):
         found = self.map_of(source, 0)
         if self._width_of(block)[0] or not found.ranges:
             return None
-        operation, computation = operation_of(source), source.attributes["to_apply"]
+        operation, computation = elements.operation_of(source), source.attributes["to_apply"]
         nothing = yield self._nothing(source, operation, block)
         sizes = [_size_of(each) for each in self.ranges_of(found)]
         inner, place = self._along(block, product(sizes), "s0")

@@ -12,7 +12,7 @@ from indexing import IndexingMap
 from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers_in
 from indexing.layout import ElementType, Kind, Shape, logical_to_linear
 from ops.fusion import Fusion
-from ops.hlo.module import Computation, Instruction
+from ops.hlo.module import Instruction
 from ops.hlo.opcodes import FOLD
 from ops.index_maps import Extent, Size, as_form, in_order, product
 from ops.kernels import elements
@@ -157,30 +157,22 @@ class CKernel(ElementWriter):
 
     def _operator_on_rows(self, source: Instruction) -> str | None:
         """Operator that folds neighbours in memory, if the compiler may choose the order."""
-        computation: Computation = source.attributes["to_apply"]
-        root = computation.root
-        is_plain = {*root.operands} == {*computation.parameters}
-        if (
-            not is_plain
-            or source.opcode != "reduce"
-            or self.dialect is not C
-            or root.shape.is_tuple
-        ):
+        operation, root = elements.operation_of(source), source.attributes["to_apply"].root
+        if source.opcode != "reduce" or self.dialect is not C or not operation:
             return None
-        if elements.major_first(source.operands[0].shape)[-1] != max(
-            source.attributes["dimensions"]
-        ):
+        last = elements.major_first(source.operands[0].shape)[-1]
+        if last != max(source.attributes["dimensions"]):
             return None
-        if root.shape.element_type.kind is not Kind.FLOAT:  # integers wrap, and OpenMP's do not
-            is_any = root.opcode == "add" and root.shape.element_type.kind is Kind.BOOLEAN
-            return "|" if is_any else None
-        if root.opcode == "add":
+        kind = root.shape.element_type.kind
+        if kind is not Kind.FLOAT:  # integers wrap, and OpenMP's do not
+            return "|" if operation == "add" and kind is Kind.BOOLEAN else None
+        if operation == "add":
             return "+"
-        if root.opcode not in EXTREMA:
+        if operation not in EXTREMA:
             return None
-        kind = self.type_of(root, root.shape)
-        name = f"{root.opcode}_of_{kind}"
-        self._reductions[name] = EXTREMA[root.opcode].format(name=name, kind=kind)
+        value = self.type_of(root, root.shape)
+        name = f"{operation}_of_{value}"
+        self._reductions[name] = EXTREMA[operation].format(name=name, kind=value)
         return name
 
 

@@ -20,7 +20,7 @@ from ops import index_maps
 from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import FOLD, PASS_ELEMENTS
+from ops.hlo.opcodes import FOLD, NEUTRAL, PASS_ELEMENTS
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
 from ops.index_maps import Extent, Size, as_form
 from ops.kernels.operations import Dialect
@@ -465,6 +465,14 @@ def array_of(source: Instruction, output: int) -> Shape:
 def element_types(fusion: Fusion) -> set[ElementType]:
     """The element types of all instructions."""
     return {array.element_type for each in fusion.instructions for array in each.shape.arrays}
+
+
+def operation_of(source: Instruction) -> str:
+    """The operation that a reduction folds with, if it is one; else empty."""
+    computation = source.attributes["to_apply"]
+    root = computation.root
+    is_one = {*root.operands} == {*computation.parameters} and not root.shape.is_tuple
+    return root.opcode if is_one and root.opcode in NEUTRAL else ""
 
 
 def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:

@@ -398,11 +398,9 @@ class OpIndexing:
 
     def on_condition(self, conditions: Sequence[Constraint]) -> OpIndexing:
         """All maps where these conditions on parameters hold."""
-        return (
-            self.apply(lambda each: index_maps.on_condition(each, conditions))
-            if conditions
-            else self
-        )
+        if not conditions:
+            return self
+        return self.apply(lambda each: index_maps.on_condition(each, conditions))
 
     def apply(self, of_map: Callable[[IndexingMap], IndexingMap]) -> OpIndexing:
         """The same with each map changed, those of origins and replicas, too."""
