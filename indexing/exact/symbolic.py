@@ -89,10 +89,16 @@ class _Groups:
         try:
             return sums(Points(bounds, tuple(limits), sympy.Integer(1)), self._known)
         except UnboundedError as error:
-            shown = self._shown(str(error), group)
+            asked = [str(error)] if str(error) in group else group  # a quotient has no name
+            called = dict(zip(self._domain.identifiers, self._domain.names, strict=True))
+            shown = ", ".join(called[name] for name in asked)
             raise MapError(f"count: {shown} is not bounded") from None
         except NoClosedFormError:
-            raise self._objection(group) from None
+            form = next(form for form, _ in self._others if not positional(form).isdisjoint(group))
+            text = forms.format_form(self._domain.named(form))
+            message = f"count: the points that meet a constraint on {text} have no closed form here"
+            expected = "expected bounds, strides and sums; put numbers for all parameters"
+            raise MapError(f"{message}; {expected}, see substitute()") from None
 
     def _known(self, bounds: Iterable[tuple[str, Interval]], limits: Iterable[Constraint]) -> Scope:
         """The bounds and facts of the parameters and some variables."""
@@ -113,11 +119,6 @@ class _Groups:
         guarded = forms.select(forms.conjunction(holds), whole, forms.ZERO)
         return forms.simplified(self._known((), ()), guarded)
 
-    def _shown(self, name: str, group: Sequence[str]) -> str:
-        """The name of a variable; those of its group if it is a quotient."""
-        asked = [name] if name in group else group
-        return ", ".join(self._domain.names[self._domain.identifiers.index(each)] for each in asked)
-
     def _narrowed(self, groups: Sequence[Sequence[Form]]) -> Iterator[Form]:
         """The conditions that parameters are within bounds that simplification narrowed.
 
@@ -132,14 +133,6 @@ class _Groups:
                 if not any(all(is_size(scope, -size) for size in sizes) for sizes in groups):
                     parameter = forms.variable(parameter_identifier(before.name))
                     yield from conditions_of(parameter, after.bounds)
-
-    def _objection(self, left: Sequence[str]) -> MapError:
-        known = {*left}
-        form = next(form for form, _ in self._others if known & positional(form))
-        text = forms.format_form(self._domain.named(form))
-        expected = "expected bounds, strides and sums; put numbers for all parameters"
-        message = f"count: the points that meet a constraint on {text} have no closed form here"
-        return MapError(f"{message}; {expected}, see substitute()")
 
 
 def _form_of(polynomial: sympy.Expr) -> Form:
