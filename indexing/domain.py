@@ -459,9 +459,7 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
     >>> ends_and_constraints(rows)[0]["d0"]
     Ends(lower=Form(0), upper=Form(min(~N - 1, 9)))
     """
-    found: dict[str, tuple[list[Form], list[Form]]] = {
-        name: ([], []) for name in domain.identifiers
-    }
+    found: dict[str, tuple[list[Form], list[Form]]] = {name: ([], []) for name in domain.bounds}
     for name, bounds in domain.bounds.items():
         _add(found[name], forms.ZERO, bounds)
     left: list[Constraint] = []

@@ -382,10 +382,8 @@ def read_einsum(text: str, shapes: Sequence[Sequence[Size]]) -> list[NamedIndice
     else:
         result = _implicit(operands)
     sizes = AxisSizes(_sizes(operands, shapes))
-    return [
-        _of_operand(operand, shape, result, sizes)
-        for operand, shape in zip(operands, shapes, strict=True)
-    ]
+    pairs = zip(operands, shapes, strict=True)
+    return [_of_operand(operand, shape, result, sizes) for operand, shape in pairs]
 
 
 def _labels(pattern: re.Pattern[str], text: str, start: int, stop: int) -> list[NamedAxis]:
@@ -622,9 +620,8 @@ def related(
     taken = {str(each) for size in sizes.sizes.values() for each in size.free_symbols}
     dims = names_of(result, "d", taken)
     runs = names_of([(axis,) for axis in ranges], "s", {*taken, *dims})
-    values: dict[str, sympy.Expr] = {
-        axis.name: simplifier.symbol(name) for axis, name in zip(ranges, runs, strict=True)
-    }
+    pairs = zip(ranges, runs, strict=True)
+    values: dict[str, sympy.Expr] = {axis.name: simplifier.symbol(name) for axis, name in pairs}
     for group, name in zip(result, dims, strict=True):
         values.update(_digits(group, simplifier.symbol(name), sizes))
     return NamedIndices(
@@ -647,7 +644,6 @@ def _digits(group: Group, index: sympy.Expr, sizes: AxisSizes) -> dict[str, symp
 
 def _index(group: Group, values: Mapping[str, sympy.Expr], sizes: AxisSizes) -> sympy.Expr:
     """The index on a dimension, for the index on each axis of its group."""
-    parts = (
-        values[axis.name] * sizes.of(group[position + 1 :]) for position, axis in enumerate(group)
-    )
+    numbered = enumerate(group)
+    parts = (values[axis.name] * sizes.of(group[position + 1 :]) for position, axis in numbered)
     return sum(parts, start=sympy.S.Zero)

@@ -307,10 +307,8 @@ class _RelationReader:
     def _merged(self, function: islpy.PwAff) -> Form | None:
         """A function as one form: its only piece, or extrema of its pieces."""
         domain = function.domain()
-        cases = [
-            _Case(self._space.form_of(case), where.intersect(domain))
-            for where, case in _fewest_pieces(function, domain)
-        ]
+        parts = _fewest_pieces(function, domain)
+        cases = [_Case(self._space.form_of(case), where.intersect(domain)) for where, case in parts]
         if not cases:
             return ZERO
         if len(cases) > 1 and not self._joins_cases:

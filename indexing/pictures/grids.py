@@ -321,11 +321,8 @@ class _Sheet:
 
     def outline(self, places: Sequence[tuple[int, int]], cells: Sequence[Cell], width: int) -> None:
         """Outline the tiles of the first level: rules first, then bars that meet them."""
-        outlined = [
-            (*place, cell.outlines[0])
-            for place, cell in zip(places, cells, strict=True)
-            if cell.outlines
-        ]
+        pairs = zip(places, cells, strict=True)
+        outlined = [(*place, cell.outlines[0]) for place, cell in pairs if cell.outlines]
         for x, y, ends in outlined:
             for is_end, row in ((ends.top, y), (ends.bottom, y + 2)):
                 if is_end:

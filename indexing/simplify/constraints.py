@@ -9,7 +9,7 @@ A constraint says that a form lies in an interval. In normal shape
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import gcd, lcm
@@ -150,7 +150,7 @@ def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
         or numerator(fact)
         or _numerator_of_symbolic(scope, fact)
         or _high_part(scope, fact)
-        or list(_branches(fact))
+        or _branches(fact, where_all=True)
         or only_branch(scope, fact)
     )
 
@@ -204,13 +204,16 @@ def _high_part(scope: Scope, fact: Fact) -> list[_Limited]:
     return []
 
 
-def _branches(fact: Fact) -> Iterator[_Limited]:
-    """``max(A, B) + C`` is at most ``u`` where ``A + C`` and ``B + C`` are; likewise a minimum."""
+def _branches(fact: Fact, *, where_all: bool) -> list[_Limited]:
+    """``max(A, B) + C`` is at most ``u`` where ``A + C`` and ``B + C`` are; likewise a minimum.
+
+    Where not all but any of them have to be, it is at least ``l``.
+    """
     is_open = fact.ends[0] == NEGATIVE_INFINITY, fact.ends[1] == INFINITY
     for atom, factor in fact.form.terms.items():
-        if atom.kind is AtomKind.MAX and is_open[factor < 0]:
-            yield from ((branch, fact.ends) for branch in forms.branches(fact.form, atom))
-            return
+        if atom.kind is AtomKind.MAX and is_open[(factor < 0) is where_all]:
+            return [(branch, fact.ends) for branch in forms.branches(fact.form, atom)]
+    return []
 
 
 def only_branch(scope: Scope, fact: Fact) -> list[_Limited]:
@@ -219,17 +222,9 @@ def only_branch(scope: Scope, fact: Fact) -> list[_Limited]:
     Likewise a minimum is at most ``u``.
     """
     lower, upper = fact.ends
-    is_open = lower == NEGATIVE_INFINITY, upper == INFINITY
-    for atom, factor in fact.form.terms.items():
-        if atom.kind is AtomKind.MAX and is_open[factor > 0]:
-            ranges = {branch: scope.range_of(branch) for branch in forms.branches(fact.form, atom)}
-            reaching = [
-                branch
-                for branch, (least, greatest) in ranges.items()
-                if greatest >= lower and least <= upper
-            ]
-            return [(branch, fact.ends) for branch in reaching] if len(reaching) == 1 else []
-    return []
+    ranges = [(each, scope.range_of(each[0])) for each in _branches(fact, where_all=False)]
+    reaching = [each for each, ends in ranges if ends[1] >= lower and ends[0] <= upper]
+    return reaching if len(reaching) == 1 else []
 
 
 def connected(constraints: Iterable[Constraint]) -> list[list[Constraint]]:

@@ -17,6 +17,7 @@ from indexing.domain import (
     substituted_constraints,
     symbolic_ends,
     turned_to_variable,
+    without_implied_ends,
 )
 from indexing.simplify.constraints import (
     MAX_REMEMBERED,
@@ -36,7 +37,7 @@ from indexing.simplify.constraints import (
 )
 from indexing.variable import PARAMETER
 from simplifier import forms
-from simplifier.forms import CONDITIONS, EXTREMA, Fact, Form, Interval, Range, Scope
+from simplifier.forms import CONDITIONS, EXTREMA, Fact, Form, Interval, Scope
 from simplifier.forms import simplified as simplified_form
 
 _MAX_ROUNDS: Final = 16
@@ -137,14 +138,10 @@ def _with_sharper_bounds(domain: Domain) -> Domain:
     scope = scope_with_facts(domain)
     if scope.is_empty:
         return domain.emptied()
-    narrowed = {
-        identifier: scope.bounds[identifier]
-        for identifier, bounds in domain.bounds.items()
-        if scope.bounds[identifier] != bounds
-    }
-    for identifier, side, _ in symbolic_ends(domain) if domain.parameters else ():
-        if identifier in narrowed:  # an expression over parameters stays the end
-            narrowed[identifier] = _without_end(narrowed[identifier], side)
+    narrowed = {name: sharp for name, sharp in scope.bounds.items() if domain.bounds[name] != sharp}
+    for name, side, _ in symbolic_ends(domain) if domain.parameters else ():
+        if name in narrowed:  # an expression over parameters stays the end
+            narrowed[name] = _without_end(narrowed[name], side)
     return domain.constrained(bounding(narrowed)) if narrowed else domain
 
 
@@ -156,19 +153,14 @@ def with_open_ends(domain: Domain) -> Domain:
     if not domain.parameters or domain.is_known_empty:
         return domain
     scope = scope_within(domain, domain.constraints_among(domain.parameter_identifiers))
-    bounds = {
-        name: _without_end(domain.bounds[name], side)
-        for name, side, end in symbolic_ends(domain)
-        if _implies(scope.range_of(scope.canonical(end)), domain.bounds[name], side)
-    }
+    bounds: dict[str, Interval] = {}
+    for name, side, end in symbolic_ends(domain):
+        values = Interval.from_range(scope.range_of(scope.canonical(end)))
+        beyond = _without_end(values, "upper" if side == "lower" else "lower")
+        opened = without_implied_ends(domain.bounds[name], beyond)
+        if opened != domain.bounds[name]:
+            bounds[name] = opened
     return with_open_ends(domain.with_bounds(bounds, domain.constraints)) if bounds else domain
-
-
-def _implies(values: Range, bounds: Interval, side: str) -> bool:
-    """Whether an end with these values is no farther than a number that is the end, too."""
-    if side == "lower":
-        return bounds.lower is not None and values[0] >= bounds.lower
-    return bounds.upper is not None and values[1] <= bounds.upper
 
 
 def _without_end(bounds: Interval, side: str) -> Interval:
