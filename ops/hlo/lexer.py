@@ -72,7 +72,10 @@ class HloLexer(ProgramLexer):
         b"f": b"\f",
         b"v": b"\v",
     }
+    pieces = _BALANCED
+    closing: ClassVar[Mapping[str, str]] = {"{": "}"}
     unclosed: ClassVar[Mapping[str, str]] = {
+        "{": "the brace is not closed",
         '"': "a string is not closed",
         "'": "a string is not closed",
         "/*": "a comment is not closed",
@@ -100,19 +103,6 @@ class HloLexer(ProgramLexer):
     def integers(self, what: str = "the numbers") -> tuple[int, ...]:
         """Take integers in braces."""
         return self.braced(self.integer, what)
-
-    def balanced(self, what: str) -> str:
-        """Take the text from an opening brace to the one that closes it, whatever it is."""
-        if self.text != "{":
-            raise self.expected(what)
-        depth = 0
-        for piece in _BALANCED.finditer(self.source, self.start):
-            depth += (piece[0] == "{") - (piece[0] == "}")
-            if depth == 0:
-                text = self.source[self.start : piece.end()]
-                self.jump(piece.end())
-                return text
-        raise self.error("the brace is not closed")
 
     # What XLA prints most often can be read at once. These methods take nothing: they give what is
     # ahead, and where it ends. Without an answer, it is read token by token, as are errors.

@@ -43,8 +43,6 @@ _TOKEN: Final = re.compile(
 _BALANCED: Final = re.compile(r"""[^<>(){}\[\]"-]++|"(?:[^"\\]++|\\.)*+"|->|[<>]=|.""", re.DOTALL)
 """The pieces of a text in brackets: what holds no bracket that counts, and single characters."""
 
-_CLOSING: Final = {"<": ">", "(": ")", "{": "}", "[": "]"}
-
 
 class MlirTextError(TextError):
     """MLIR text that does not follow its grammar, or that has no meaning as a program of HLO."""
@@ -66,6 +64,8 @@ class MlirLexer(ProgramLexer):
     pattern = _TOKEN
     escape = re.compile(rb"\\(?:(?P<hex>[0-9a-fA-F]{2})|(?P<letter>.))", re.DOTALL)
     letters: ClassVar[Mapping[bytes, bytes]] = {b"n": b"\n", b"t": b"\t"}
+    pieces = _BALANCED
+    closing: ClassVar[Mapping[str, str]] = {"<": ">", "(": ")", "{": "}", "[": "]"}
 
     def word(self, what: str) -> str:
         """Take a name without a mark before it, such as a keyword."""
@@ -75,26 +75,6 @@ class MlirLexer(ProgramLexer):
         """Take a name such as ``@main``; without the mark and quotes."""
         text = self.taken("symbol", what)[1:]
         return self.unescaped(text) if text.startswith('"') else text
-
-    def balanced(self, what: str) -> str:
-        """Take the text from an opening bracket to the one that closes it, whatever it is."""
-        if self.text not in _CLOSING:
-            raise self.expected(what)
-        waiting: list[str] = []
-        for piece in _BALANCED.finditer(self.source, self.start):
-            mark = piece[0]
-            if mark in _CLOSING:
-                waiting.append(_CLOSING[mark])
-            elif mark == waiting[-1]:
-                waiting.pop()
-            elif mark in ">)}]":
-                place = self.span_of(piece.start(), piece.end())
-                raise self.error(f"expected {waiting[-1]!r}, but found {mark!r}", place)
-            if not waiting:
-                text = self.source[self.start : piece.end()]
-                self.jump(piece.end())
-                return text
-        raise self.error("the bracket is not closed")
 
     def error(self, message: str, span: Span | None = None, hint: str = "") -> MlirTextError:
         """An error about the current token, or about another part of the text."""

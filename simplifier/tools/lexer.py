@@ -196,6 +196,10 @@ class ProgramLexer(ScanningLexer):
     letters: ClassVar[Mapping[bytes, bytes]]
     unclosed: ClassVar[Mapping[str, str]] = {'"': "a string is not closed"}
     """Errors by the marks that begin what is not closed."""
+    closing: ClassVar[Mapping[str, str]]
+    """The brackets that close a text which is not read, by those that open it."""
+    pieces: ClassVar[re.Pattern[str]]
+    """The pieces of such a text: what holds no bracket that counts, and single characters."""
 
     def integer(self, what: str = "a number") -> int:
         """Take an integer of 64 bits."""
@@ -211,6 +215,26 @@ class ProgramLexer(ScanningLexer):
     def string(self, what: str = "a string") -> str:
         """Take a quoted text; the text without quotes and escapes."""
         return self.unescaped(self.taken("string", what))
+
+    def balanced(self, what: str) -> str:
+        """Take the text from an opening bracket to the one that closes it, whatever it is."""
+        if self.text not in self.closing:
+            raise self.expected(what)
+        waiting: list[str] = []
+        for piece in self.pieces.finditer(self.source, self.start):
+            mark = piece[0]
+            if mark in self.closing:
+                waiting.append(self.closing[mark])
+            elif mark == waiting[-1]:
+                waiting.pop()
+            elif mark in self.closing.values():
+                place = self.span_of(piece.start(), piece.end())
+                raise self.error(f"expected {waiting[-1]!r}, but found {mark!r}", place)
+            if not waiting:
+                text = self.source[self.start : piece.end()]
+                self.jump(piece.end())
+                return text
+        raise self.error(self.unclosed.get(self.text, "the bracket is not closed"))
 
     @classmethod
     def unescaped(cls, quoted_text: str) -> str:
