@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
-from itertools import count
 from math import lcm
 from operator import attrgetter, mul
 from typing import Final, TypeAlias
@@ -399,15 +398,13 @@ class LinearFacts:
         known += _defining(_of_extremum, atoms)
         self._groups = _in_groups(known)
         known += _defining(_of_quotient, atoms)
-        self._about: dict[Atom, list[tuple[int, Fact]]] = {}
+        self._about: dict[Atom, list[Fact]] = {}
         self._group_of: dict[Atom, int] = {}
-        numbers = count()
-        for group_number, group in enumerate(_in_groups(known)):
+        for number, group in enumerate(_in_groups(known)):
             for fact in group:
-                numbered = next(numbers), fact
                 for atom in fact.form.terms:
-                    self._about.setdefault(atom, []).append(numbered)
-                    self._group_of[atom] = group_number
+                    self._about.setdefault(atom, []).append(fact)
+                    self._group_of[atom] = number
 
     def narrowed(self, range_of: Callable[[Atom], Range]) -> Iterator[tuple[Atom, Range]]:
         """The ranges that facts leave to variables, where facts without quotients form a cycle.
@@ -447,12 +444,10 @@ class LinearFacts:
         waiting = list(dict.fromkeys(atoms))
         seen = set(waiting)
         for atom in waiting:
-            for number, fact in about.get(atom, ()):
-                if number in found:
-                    continue
+            for fact in about.get(atom, ()):
                 new = [other for other in fact.form.terms if other not in seen]
                 if not new or len(seen) + len(new) <= MAX_LINKED_ATOMS:
-                    found[number] = fact
+                    found[id(fact)] = fact
                     seen.update(new)
                     waiting += new
         return list(found.values())
@@ -522,38 +517,19 @@ def _range_within(
     form: Form, facts: tuple[Fact, ...], ranges: tuple[tuple[Atom, Range], ...]
 ) -> Range:
     atoms, ends = zip(*ranges, strict=True)
-    scale = content(form)
-    places = {atom: at for at, atom in enumerate(atoms)}
-    known: list[Inequality] = []
-    others = len(atoms) - 1
-    for at, each in enumerate(ends):
-        known += _inequalities([*[0] * at, 1, *[0] * (others - at)], each)
-    for fact in facts:
-        known += _inequalities(_factors(fact.form, places), fact.ends)
-    wanted = [factor // scale for factor in _factors(form, places)]
+    none, scale = dict.fromkeys(atoms, 0), content(form)
+    stated = [(Form(0, {atom: 1}), each) for atom, each in ranges]
+    stated += [(fact.form, fact.ends) for fact in facts]
+    rows = [row for each, within in stated for row in inequalities(each, within)]
+    known = [([-factor for factor in (none | row.terms).values()], row.constant) for row in rows]
+    wanted = [factor // scale for factor in (none | form.terms).values()]
     upper = LinearProgram(wanted, ends, known).minimum()
     lower = -LinearProgram([-factor for factor in wanted], ends, known).minimum()
     return form.constant + scale * lower, form.constant + scale * upper
 
 
-def _factors(form: Form, places: Mapping[Atom, int]) -> list[int]:
-    factors = [0] * len(places)
-    for atom, factor in form.terms.items():
-        factors[places[atom]] = factor
-    return factors
-
-
 Inequality: TypeAlias = "tuple[Sequence[int], int]"
 """Factors of the atoms, and what their sum is at most."""
-
-
-def _inequalities(factors: Sequence[int], ends: Range) -> list[Inequality]:
-    """One for each end."""
-    lower, upper = ends
-    above: list[Inequality] = [(factors, upper)] if isinstance(upper, int) else []
-    if isinstance(lower, int):
-        return [*above, ([-factor for factor in factors], -lower)]
-    return above
 
 
 class LinearProgram:
