@@ -493,8 +493,9 @@ def _memory_picture(picture: LayoutPicture, colors: int) -> Panel:
     offsets = [str(cell.offset) for cell in picture.memory]
     width = grids.cell_width([*(cell.label for cell in cells), offsets[-1]], *_widths(picture))
     in_row = _cells_in_row(picture.memory, int(MAX_WIDTH // width))
+    top, row = 2 * LINE + 4, HEIGHT + LINE + 4  # the offsets of a row are above it
     boxes = [
-        Box(number % in_row * width, _memory_row(number // in_row), width, HEIGHT, cell)
+        Box(number % in_row * width, top + number // in_row * row, width, HEIGHT, cell)
         for number, cell in enumerate(cells)
     ]
     above = (
@@ -511,11 +512,6 @@ def _memory_title(picture: LayoutPicture) -> str:
     shown, total = len(picture.memory), maps.memory_size(picture.shape)
     of_all = f", the first {shown} of {total:,}" if shown < total else ""
     return f"in memory: the index of the element at each offset{of_all}"
-
-
-def _memory_row(number: int) -> float:
-    """The top of a row of cells; its offsets are above it."""
-    return 2 * LINE + 4 + number * (HEIGHT + LINE + 4)
 
 
 def _index_text(cell: MemoryCell) -> str:

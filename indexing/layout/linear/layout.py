@@ -439,8 +439,7 @@ def parse(text: str) -> LinearLayout:
     else:
         while lexer.accept("-"):
             _read_dimension(lexer, bases)
-        for word in ("where", "out", "dims", "are", ":"):
-            lexer.expect(word, "of 'where out dims are:'")
+        lexer.words("where out dims are :", "of 'where out dims are:'")
         _read_sizes(lexer, sizes)
     lexer.finish()
     try:
@@ -460,17 +459,20 @@ class LayoutLexer(ScanningLexer):
         """Go past an integer."""
         return int(self.taken("integer", expected))
 
+    def words(self, texts: str, purpose: str = "") -> None:
+        """Go past tokens that must read as these texts."""
+        for text in texts.split():
+            self.expect(text, purpose)
+
     def name(self) -> str:
         """Go past a name."""
         return self.taken("word", "the name of a dimension")
 
 
 def _read_empty(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
-    for word in ("(", "empty", "layout"):
-        lexer.expect(word)
+    lexer.words("( empty layout")
     if lexer.accept("with"):
-        for word in ("out", "-", "dims"):
-            lexer.expect(word)
+        lexer.words("out - dims")
         _read_sizes(lexer, sizes)
     lexer.expect(")")
 
@@ -482,16 +484,14 @@ def _read_dimension(lexer: LayoutLexer, bases: dict[str, list[Basis]]) -> None:
         raise lexer.error(f"{name} is there twice", span)
     found = bases[name] = []
     if lexer.accept("is"):
-        for word in ("a", "size", "1", "dimension"):
-            lexer.expect(word, "of 'is a size 1 dimension'")
+        lexer.words("a size 1 dimension", "of 'is a size 1 dimension'")
         return
     while True:
         lexer.expect("=")
         if lexer.text != str(1 << len(found)):
             raise lexer.error(f"expected {name}={1 << len(found)}, the next power of two")
         lexer.advance()
-        lexer.expect("->")
-        lexer.expect("(")
+        lexer.words("-> (")
         found.append(lexer.separated(lexer.integer, ")"))
         if not lexer.accept(name):
             return
