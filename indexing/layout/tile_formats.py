@@ -264,10 +264,7 @@ class PaddedLayout:
             yield padding if index is None else values[index]
 
     def __str__(self) -> str:
-        order, widths = (
-            f"[{', '.join(map(str, numbers))}]"
-            for numbers in (self.minor_to_major, self.padded_dimensions)
-        )
+        order, widths = [*map(int, self.minor_to_major)], [*map(int, self.padded_dimensions)]
         written = (order, widths, self.padding_value.name)
         return " ".join(f"{name}: {value}" for name, value in zip(_READABLE, written, strict=True))
 
