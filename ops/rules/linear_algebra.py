@@ -338,12 +338,13 @@ def _check_pairs(
         yield from index_maps.equal(lhs.sizes[left], rhs.sizes[right], message)
 
 
-_PAIRED: Final = (
+PAIRED_DIMENSIONS: Final = (
     "lhs_contracting_dims",
     "rhs_contracting_dims",
     "lhs_batch_dims",
     "rhs_batch_dims",
 )
+"""The attributes of a dot: both contracting ones, and both batch ones."""
 
 
 def _dot_shape(op: Application) -> Sized:
@@ -389,10 +390,10 @@ def _dot_of_two(instruction: Instruction) -> OpIndexing:
 
     XLA fills what is beyond a dynamic size with zeros, up to the bound, which is the static size.
     """
-    attributes = {name: instruction.attributes.get(name, ()) for name in _PAIRED}
+    attributes = {name: instruction.attributes.get(name, ()) for name in PAIRED_DIMENSIONS}
     lhs, rhs = (dict(enumerate(sizes_of(operand))) for operand in instruction.operands)
     lhs_bounds, rhs_bounds = (dict(enumerate(bounds_of(each))) for each in instruction.operands)
-    contracting_and_batch = zip(_PAIRED[::2], _PAIRED[1::2], strict=True)
+    contracting_and_batch = zip(PAIRED_DIMENSIONS[::2], PAIRED_DIMENSIONS[1::2], strict=True)
     pairs = (zip(attributes[a], attributes[b], strict=False) for a, b in contracting_and_batch)
     for left, right in chain.from_iterable(pairs):  # the builder checks them
         if left in lhs and right in rhs and lhs_bounds[left] == rhs_bounds[right]:
@@ -671,11 +672,11 @@ def _checked_lengths(fft_length: Sizes, rank: int) -> tuple[Size, ...]:
 RULES: Final[Mapping[str, OpRule]] = {
     "dot": OpRule(_dot_of_two, shape=_dot_shape),
     "ragged-dot": OpRule(
-        reading(ragged_dot, *_PAIRED, "lhs_ragged_dims", "rhs_group_dims"),
+        reading(ragged_dot, *PAIRED_DIMENSIONS, "lhs_ragged_dims", "rhs_group_dims"),
         doubt=_may_be_of_group,
         shape=_ragged_dot_shape,
     ),
-    "scaled-dot": OpRule(reading(scaled_dot, *_PAIRED), shape=_dot_shape),
+    "scaled-dot": OpRule(reading(scaled_dot, *PAIRED_DIMENSIONS), shape=_dot_shape),
     "cholesky": OpRule(reading(cholesky, "lower")),
     "fft": OpRule(reading(fft, "fft_type", "fft_length"), shape=_fft_shape),
     "triangular-solve": OpRule(

@@ -22,7 +22,7 @@ from ops.rules import rule
 from ops.rules.data_movement import broadcast
 from ops.rules.dynamic import of_dynamic_sizes, why_sizes_do_not_tell
 from ops.rules.elementwise import elementwise
-from ops.rules.linear_algebra import dot
+from ops.rules.linear_algebra import PAIRED_DIMENSIONS, dot
 from ops.rules.reduce import top_k
 from ops.rules.rule import Calls, Doubt, Maps, MapsFunction, OpIndexing, OpRule, Routes, Unknown
 from ops.rules.windows import convolution_of
@@ -235,22 +235,14 @@ def _matrix_product(instruction: Instruction) -> Maps:
     return _first_result(instruction, product, added, len(product.output_sizes) - 1)
 
 
-_DOT_DIMENSIONS: Final = {
-    "lhs_contracting_dims": "lhs_contracting_dimensions",
-    "rhs_contracting_dims": "rhs_contracting_dimensions",
-    "lhs_batch_dims": "lhs_batch_dimensions",
-    "rhs_batch_dims": "rhs_batch_dimensions",
-}
-
-
 def _dimension_numbers(instruction: Instruction) -> dict[str, list[int]] | None:
     """The dimension numbers of a dot in the configuration of a backend."""
     try:
         config: Any = json.loads(instruction.attributes["backend_config"])
         numbers = config["gemm_backend_config"]["dot_dimension_numbers"]
         return {
-            name: [int(number) for number in numbers.get(key, ())]
-            for name, key in _DOT_DIMENSIONS.items()
+            name: [int(number) for number in numbers.get(name.replace("dims", "dimensions"), ())]
+            for name in PAIRED_DIMENSIONS
         }
     except (KeyError, TypeError, ValueError, AttributeError):
         return None

@@ -58,14 +58,11 @@ def _known_number(reader: ExpressionReader, call: FunctionCall, place: int, name
 
 def _elementwise(apply: Callable[..., Formula]) -> Handler:
     def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
-        blocks = map(expressions.as_block, (*call.arguments, *_operands(call)))
+        named = (value for name, value in call.named.items() if name in _OPERANDS)
+        blocks = map(expressions.as_block, (*call.arguments, *named))
         return expressions.combined(apply, *map(reader.kept, blocks))
 
     return handler
-
-
-def _operands(call: FunctionCall) -> list[Value]:
-    return [value for name, value in call.named.items() if name in ("x", "y", "div", "input")]
 
 
 def _ceiling(reader: ExpressionReader, call: FunctionCall) -> Value:
@@ -268,6 +265,9 @@ def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 Handler = Any
 """From a reader and a call to a value."""
+
+_OPERANDS: Final = ("x", "y", "div", "input")
+"""Names of arguments that are operands, beside others such as ``dtype``."""
 
 _OF_BLOCKS: Final = ("base", "shape", "strides")
 
