@@ -112,7 +112,7 @@ def _rows_of_sum(form: Form, known: Mapping[str, InputBits]) -> Rows | None:
             return None
         for position, row in enumerate(rows):
             weights[row] += factor << position if row else 0
-    weights = Counter({row: weight for row, weight in weights.items() if weight})
+
     if form.constant or any(weight < 0 for weight in weights.values()):
         return None
     total = weights.total()
