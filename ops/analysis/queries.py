@@ -375,9 +375,8 @@ class Findings:
         same: dict[object, Any] = {}
 
         def merged(indexing: InstructionIndexing) -> InstructionIndexing:
-            return InstructionIndexing(
-                tuple(same.setdefault(each, each) for each in indexing.indexing)
-            )
+            parts = (same.setdefault(each, each) for each in indexing.indexing)
+            return InstructionIndexing(tuple(parts))
 
         return [
             Finding(positions[number], same.setdefault(question, question), merged(answer))
@@ -403,10 +402,8 @@ class Findings:
             shapes = (result, operand) if is_backward else (operand, result)
             seen = of_element(addressing.of(link.dependence, *shapes), link.element)
             found.setdefault(link.operand if is_backward else link.output, []).append(seen)
-        far_ends = instruction.operands if is_backward else instruction.shape.arrays
-        answers: list[AnyDependence] = [NOTHING] * len(far_ends)
-        for position, several in found.items():
-            answers[position] = NOTHING.union(*several)
+        far_ends = range(len(instruction.operands if is_backward else instruction.shape.arrays))
+        answers = (NOTHING.union(*found[end]) if end in found else NOTHING for end in far_ends)
         return InstructionIndexing(tuple(answers))
 
 
@@ -571,12 +568,10 @@ class InstructionAnalysis:
 
     def _repr_html_(self) -> str:
         pairs = [*islice(_pairs(self), MAX_ROWS + 1)]
-        answers = "".join(
-            f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:MAX_ROWS]
-        )
+        answers = (f"<p>{title}</p>{answer._repr_html_()}" for title, answer in pairs[:MAX_ROWS])
         rest = "<p>and more</p>" if len(pairs) > MAX_ROWS else ""
         nothing = "" if pairs else "<p>depends on nothing</p>"
-        return f"<div><p>{escape(repr(self))}</p>{answers}{rest}{nothing}</div>"
+        return f"<div><p>{escape(repr(self))}</p>{''.join(answers)}{rest}{nothing}</div>"
 
 
 # HTML for notebooks.
@@ -590,8 +585,7 @@ def _pairs(part: InstructionAnalysis) -> Iterator[tuple[str, AnyDependence]]:
     outputs = instruction.shape.array_indices
     for output in outputs:
         result = f"result {output}" if len(outputs) > 1 else "result"
-        answers = part.output_to_input(output).indexing
-        for number, answer in enumerate(answers):
+        for number, answer in enumerate(part.output_to_input(output).indexing):
             if answer != ():
                 name = escape(instruction.operands[number].name)
                 yield f"{result} to operand {number}, %{name}", answer.simplify()

@@ -58,8 +58,7 @@ def widened(
     first = indexings[0]
     if len(indexings) == 1:
         return replace(first, approximation=reason)
-    devices = operand_indexing.devices_in(indexings)
-    whole = _hull(indexings, _bounds(sizes, first), devices)
+    whole = _hull(indexings, _bounds(sizes, first), operand_indexing.devices_in(indexings))
     return operand_indexing.separate_form(replace(whole, approximation=reason), first.element)
 
 
@@ -187,11 +186,9 @@ def joined(indexings: Collection[OperandIndexing]) -> Collection[OperandIndexing
     for each in indexings:
         place = each.map.forms, each.element, each.replica_id, each.approximation
         groups.setdefault(place, []).append(each)
-    left = {
-        each: None
-        for group in groups.values()
-        for each in (_joined(group) if any(each.runtime for each in group) else group)
-    }
+    left: dict[OperandIndexing, None] = {}
+    for group in groups.values():
+        left |= dict.fromkeys(_joined(group) if any(each.runtime for each in group) else group)
     return indexings if len(left) == len(indexings) else left
 
 
@@ -255,17 +252,15 @@ def contains(wide: OperandIndexing, narrow: OperandIndexing) -> bool:
     is_same_place = (wide.element, wide.replica_id) == (narrow.element, narrow.replica_id)
     if not is_same_place or wide.replica_id is not None or wide.runtime != narrow.runtime:
         return False
-    if any(_uses_ranges(origin.map) for origin in wide.runtime):
-        return False
-    return is_seen_to_be_subset(narrow.map, wide.map)
+    has_ranges = any(_uses_ranges(origin.map) for origin in wide.runtime)
+    return not has_ranges and is_seen_to_be_subset(narrow.map, wide.map)
 
 
 def is_seen_to_be_subset(narrow: IndexingMap, wide: IndexingMap) -> bool:
     """Whether isl finds, within the limit, that the second map has all pairs of the first."""
+    most = limits.MAX_STEPS_OF_COMPARISON
     try:
-        return narrow.is_subset(
-            wide, budget=limits.MAX_STEPS_OF_COMPARISON, runtime_as_parameters=True
-        )
+        return narrow.is_subset(wide, budget=most, runtime_as_parameters=True)
     except IndexingError:
         return False
 
@@ -357,10 +352,8 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         """The indexings that are known: all."""
         return self
 
-    @property
-    def entries(self) -> Dependence:
-        """The indexings; of an unknown dependence, that alone."""
-        return self
+    entries = indexings
+    """The indexings; of an unknown dependence, that alone."""
 
     @cached_property
     def burden(self) -> int:
