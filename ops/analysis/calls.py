@@ -461,14 +461,13 @@ class DataFlow:
             return [*links_of_unfit(instruction, error, self.direction)]
         for callee in postorder(calls.computations, self._unseen_callees):
             self._summary(callee)
-        found = (
-            each._replace(dependence=called_by(instruction, each.dependence))
-            for each in self._of_calls(instruction, calls)
-        )
-        return [*filter(None, (self._where_chosen(instruction, calls, each) for each in found))]
+        links = self._of_calls(instruction, calls)
+        found = (self._where_chosen(instruction, calls, each) for each in links)
+        return [*filter(None, found)]
 
     def _where_chosen(self, instruction: Instruction, calls: Calls, link: Link) -> Link | None:
-        """A link of a call, where its computation is chosen; ``None`` if that never is."""
+        """A link seen from a call, where its computation is chosen; ``None`` if it never is."""
+        link = link._replace(dependence=called_by(instruction, link.dependence))
         through = [n for n, call in enumerate(calls.choices) if link.operand in call.operands]
         choice = chosen((instruction, link.output), calls, through[0]) if through else None
         if choice is None:
@@ -481,9 +480,7 @@ class DataFlow:
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = arrays_of([instruction])
         if calls.condition and never_runs(instruction):
-            return [
-                Link(number, 0, number, identity_of(*each)) for number, each in enumerate(arrays)
-            ]
+            return [Link(number, 0, number, identity_of(each, number)) for each, number in arrays]
         if calls.condition:
             return self._iterated(instruction) or self._repeated(instruction)
         if calls.is_start:
@@ -499,8 +496,7 @@ class DataFlow:
     def _iterated(self, instruction: Instruction) -> list[Link]:
         """The links of a loop with a known number of iterations; empty for other loops."""
         counted = counted_loop(instruction)
-        is_dynamic = any(array.dynamic_dimensions for array in instruction.shape.arrays)
-        if counted is None or is_dynamic:
+        if counted is None or any(each.dynamic_dimensions for each in instruction.shape.arrays):
             return []
         body, condition, kept = self._in_loop(instruction)
         arrays = arrays_of([instruction])

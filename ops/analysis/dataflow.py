@@ -127,13 +127,10 @@ class Interner:
 
     def interned(self, dependence: AnyDependence) -> AnyDependence:
         """The one that is kept of all that are equal to this."""
-        found = self._interned.get(dependence)
-        if found is None:
-            if len(self._interned) >= limits.MAX_INTERNED:
-                self._interned.clear()
-                self._found.clear()
-            found = self._interned[dependence] = dependence
-        return found
+        if len(self._interned) >= limits.MAX_INTERNED and dependence not in self._interned:
+            self._interned.clear()
+            self._found.clear()
+        return self._interned.setdefault(dependence, dependence)
 
     def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
         """Every indexing of the producer after every one of the consumer."""

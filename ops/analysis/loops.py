@@ -645,8 +645,7 @@ class TimedLoop:
         """A number of iterations, or so many more as are a multiple of a period."""
         left = index_maps.dim(len(indexing.map.dims))
         if not period:
-            times = Interval(count, self.trips)
-            return _extended(indexing, [left - count], dims=[times])
+            return _extended(indexing, [left - count], dims=[Interval(count, self.trips)])
         times, after = Interval(0, self.trips), index_maps.symbol(len(indexing.map.ranges))
         wide = _extended(indexing, [after], dims=[times], ranges=[times])
         more = left - after - count

@@ -191,8 +191,7 @@ class Fusion(Displayed):
         Source:
             XLA's ``ComputeGroupedOutputToInputIndexing``.
         """
-        needed = union_of(backward_slice(self._array(start, output), self._region))
-        found = by_instruction(needed)
+        found = by_instruction(union_of(backward_slice(self._array(start, output), self._region)))
         if not minimal:
             return found
         return {instruction: each.simplify().minimal() for instruction, each in found.items()}
@@ -535,12 +534,8 @@ def why(
     _check_index(element, (instruction,), "element")
     if needed is not None:
         _check_index(needed, targets, "needed element")
-    return tuple(
-        reason
-        for each in targets
-        for reason in _reasons(fusion, instruction, each, paths)
-        if _relates(reason, element, needed)
-    )
+    reasons = (one for each in targets for one in _reasons(fusion, instruction, each, paths))
+    return tuple(reason for reason in reasons if _relates(reason, element, needed))
 
 
 def _between(instruction: Instruction, target: Instruction, registry: Registry) -> Fusion:

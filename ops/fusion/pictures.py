@@ -104,20 +104,21 @@ def fusion_graph(of: Fusion | Instruction) -> FusionGraph:
     outside = [each for each in fusion.operands if each not in inside]
     shown = [*inside, *outside][:MAX_INSTRUCTIONS]
     left_out = len(inside) + len(outside) - len(shown)
-    reads = {
-        each: tuple(read for read in _reads(each, fusion) if read.operand in shown)
-        for each in shown
-    }
+    reads = {each: tuple(_reads(each, fusion, shown)) for each in shown}
     notes = (f"{left_out} more instructions are left out.",) if left_out else ()
     return FusionGraph(str(fusion), reads, notes)
 
 
-def _reads(instruction: Instruction, fusion: Fusion) -> Iterator[ReadOperand]:
+def _reads(
+    instruction: Instruction, fusion: Fusion, shown: Sequence[Instruction]
+) -> Iterator[ReadOperand]:
+    """The shown operands that an instruction of a fusion reads."""
     if instruction.parameter_number is not None or instruction not in fusion:
         return
     answers = output_to_input(instruction, registry=fusion.registry).indexing
     for operand, answer in zip(instruction.operands, answers, strict=True):
-        yield ReadOperand(operand, _in_short(answer))
+        if operand in shown:
+            yield ReadOperand(operand, _in_short(answer))
 
 
 def _in_short(answer: AnyDependence) -> str:

@@ -189,7 +189,7 @@ def _reads_by(
         sizes = array[0].shape.arrays[array[1]].dimensions
         return Reads(tuple(ways), sizes, tuple(chain.from_iterable(doubts)))
 
-    return if_known(together, *map(_ways_of, evaluations))
+    return if_known(together, *(if_known(_ways, by.needed, by.wanted) for by in evaluations))
 
 
 def _computed_together(arrays: Iterable[Array], registry: Registry) -> list[list[Array]]:
@@ -219,12 +219,8 @@ def _source(array: Array, registry: Registry) -> Array:
         array = calls.only_run.computation.root, number
 
 
-def _ways_of(evaluation: Evaluation) -> tuple[OperandIndexing, ...] | Unknown:
-    """The reads of the evaluations for all elements of a result, each one point of one map."""
-    return if_known(_ways, evaluation.needed, evaluation.wanted)
-
-
 def _ways(needed: Dependence, wanted: Dependence | None) -> tuple[OperandIndexing, ...]:
+    """The reads of evaluations for all elements of a result, each one point of one map."""
     needed = without_equal(needed)
     if wanted is None:
         return tuple(map(point_by_point, needed))
@@ -320,8 +316,7 @@ def _is_injective(indexing_map: IndexingMap) -> bool:
     """Whether no two points of the ranges lead one element to the same results."""
     domain = indexing_map.domain
     dims, _, runtime = domain.by_role_as_forms
-    pairs = IndexingMap.from_forms([*dims, *runtime, *indexing_map.forms], domain)
-    return pairs.is_injective()
+    return IndexingMap.from_forms([*dims, *runtime, *indexing_map.forms], domain).is_injective()
 
 
 def without_equal(dependence: Dependence) -> Dependence:

@@ -418,12 +418,9 @@ def provenance_of(
     ends: dict[AnyDependence, list[PathSet]] = {}
     for found in _PathReader(region).paths_to(target, backward_slice(start, region)):
         ends.setdefault(of_element(found.along, found.array[1]), []).append(found)
+    shown = {along: tuple(islice(shortest_paths(sets), most)) for along, sets in ends.items()}
     return tuple(
-        Provenance(
-            along.entries[0],
-            sum(found.count for found in sets),
-            tuple(islice(shortest_paths(sets), most)),
-        )
+        Provenance(along.entries[0], sum(found.count for found in sets), shown[along])
         for along, sets in ends.items()
     )
 
@@ -488,9 +485,8 @@ class _PathReader:
         found: dict[CallFrame, PathSets] = {}
         for frame in frames:
             found[frame] = self._paths_in(frame, found)
-        ends = (
-            sets.get((target, n), {}) for sets in found.values() for n in target.shape.array_indices
-        )
+        arrays = [(target, number) for number in target.shape.array_indices]
+        ends = (sets.get(array, {}) for sets in found.values() for array in arrays)
         return [paths for end in ends for paths in end.values() if paths.count]
 
     def _summarize(self, computation: Computation) -> None:
@@ -518,8 +514,7 @@ class _PathReader:
                     sets[start][along] = PathSet(start, along, count=1, length=1)
         for entry in frame.entries:
             for paths in before[entry.frame][entry.array].values():
-                after = entry.after(paths.along)
-                _arrive(sets, entry.edge[0], after, PathStep(paths))
+                _arrive(sets, entry.edge[0], entry.after(paths.along), PathStep(paths))
         for array in frame.reached:
             steps = self._steps_from(array)
             for paths in [*sets[array].values()]:

@@ -700,13 +700,12 @@ class LoadPicture(Picture):
 
     def panels(self) -> Iterator[Panel]:
         """A row for each line of the cache, with a legend."""
-        lines = self.lines[:_MAX_LINES]
-        cells = {
-            line: [self._cell(offset) for offset in self._offsets(line)] for line in self.lines
-        }
+        length = self.elements_of_line
+        offsets = {line: range(line * length, (line + 1) * length) for line in self.lines}
+        cells = {line: [*map(self._cell, inside)] for line, inside in offsets.items()}
         used = {cell.color for row in cells.values() for cell in row}
         yield paragraphs([self._summary], "label")
-        yield self._rows({line: cells[line] for line in lines})
+        yield self._rows({line: cells[line] for line in self.lines[:_MAX_LINES]})
         yield legend({class_: meaning for class_, meaning in _MEANINGS.items() if class_ in used})
         yield paragraphs(self._notes(), "label")
 
@@ -744,9 +743,6 @@ class LoadPicture(Picture):
             for row, start in enumerate(starts)
         )
         return Panel(xs[-1] + width, len(cells) * _HEIGHT, (*labels, *painted(boxes)))
-
-    def _offsets(self, line: int) -> range:
-        return range(line * self.elements_of_line, (line + 1) * self.elements_of_line)
 
     def _cell(self, offset: int) -> Cell:
         threads = self.threads.get(offset, ())

@@ -513,9 +513,7 @@ def _of_values(part: _Part, deadline: Deadline) -> Footprint:
     """The footprint of a part in which elements have values of their own."""
     deadline.check()
     exact = if_same_or_different(part.map, part.keys, deadline) if part.are_free else None
-    if exact is not None:
-        return exact
-    return bounds_for_any_values(part.map, part.keys, deadline) or _bounds(part.map)
+    return exact or bounds_for_any_values(part.map, part.keys, deadline) or _bounds(part.map)
 
 
 # Elements of accesses whose places depend on values, over all of these values.
@@ -578,8 +576,7 @@ def _whole_and_hole(part: IndexingMap) -> Sequence[IndexingMap]:
     if found is None:
         return ()
     whole, hole = found[0], found[1].simplify()
-    is_always = hole.domain.runtime == domain.runtime
-    return [whole, hole] if is_always else ()
+    return [whole, hole] if hole.domain.runtime == domain.runtime else ()
 
 
 def _uses_values(given: Iterable[Form], part: IndexingMap) -> bool:

@@ -272,10 +272,8 @@ def _choices(
     if len(given) != len(dimensions):
         expected = f"expected {len(dimensions)}, one for each dimension of the space"
         raise TileError(f"tilings: {len(given)} lists of sizes are given; {expected}")
-    return [
-        list(_sizes_of(dimension, each, divisible=divisible))
-        for dimension, each in zip(dimensions, given, strict=True)
-    ]
+    pairs = zip(dimensions, given, strict=True)
+    return [list(_sizes_of(*pair, divisible=divisible)) for pair in pairs]
 
 
 def _sizes_of(

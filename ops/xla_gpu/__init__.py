@@ -445,8 +445,7 @@ class _Writer:
             if each.parameter_number is not None:
                 copies[each] = operands[each.parameter_number]
             else:
-                read = [copies[operand] for operand in each.operands]
-                copies[each] = self._write(each, read)
+                copies[each] = self._write(each, [copies[operand] for operand in each.operands])
         return copies[body.root]
 
     def _write(self, instruction: Instruction, operands: Sequence[Instruction] = ()) -> Instruction:

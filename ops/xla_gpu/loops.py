@@ -113,10 +113,8 @@ def concatenate_schedule(
     every = Access(_thread_map(largest, launch, unroll), largest)
     # All operands have the index of the largest one, as far as they reach.
     reads = [every.through(IndexingMap.identity(each.dimensions), each) for each in operands]
-    writes = (
-        read.through(to_result, result)
-        for read, to_result in zip(reads, indexing.input_to_output, strict=True)
-    )
+    pairs = zip(reads, indexing.input_to_output, strict=True)
+    writes = (read.through(to_result, result) for read, to_result in pairs)
     return Schedule(launch, tuple(reads), tuple(writes))
 
 
@@ -176,12 +174,11 @@ def _thread_map(shape: Shape, launch: LaunchDimensions, unroll: int = 1) -> Inde
     step = unroll * launch.thread_count
     first = _linear_thread(launch) * unroll + loop_id(0) * step
     number = first + loop_id(1)
-    index = in_array(shape, (count,), (number,))
     # If ``unroll`` divides the count, one test is enough for all unrolled elements: a vector.
     whole = count % unroll == 0
     limit = (first, Interval(0, count - unroll)) if whole else (number, Interval(0, count - 1))
     ranges = {"chunk_id": step_count(count, step), "unroll_id": unroll}
-    return launch.map(index, ranges, [limit])
+    return launch.map(in_array(shape, (count,), (number,)), ranges, [limit])
 
 
 def _linear_thread(launch: LaunchDimensions) -> Form:
@@ -477,8 +474,7 @@ class _BitonicSort:
         sizes = (*(self.inputs[0].dimensions[axis] for axis in self._others), steps)
         places = dict(zip(self._others, unflattened(threads, sizes), strict=False))
         index = [places.get(axis, element) for axis in range(self.inputs[0].rank)]
-        limits = [*within((prod(sizes), self.count), (threads, last))]
-        moved = launch.map(index, loops, limits)
+        moved = launch.map(index, loops, within((prod(sizes), self.count), (threads, last)))
         accesses = tuple(Access(moved, shape) for shape in self.inputs)
         return Schedule(launch, accesses, accesses[:1])
 
