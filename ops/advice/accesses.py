@@ -544,9 +544,8 @@ def relayouts(subject: Subject) -> Iterator[Waste]:
     yield from around
     known = {operand for each in around for operand in each.instruction.operands}
     for array in subject.module.entry.parameters:
-        users = array.users
-        if _is_turned_first(array) and known.isdisjoint(users):
-            yield from _of_parameter(subject, array, users)
+        if _is_turned_first(array) and known.isdisjoint(array.users):
+            yield from _of_parameter(subject, array)
 
 
 def _is_turned_first(array: Instruction) -> bool:
@@ -591,10 +590,9 @@ def _bytes(subject: Subject) -> Count:
     return sum_of_counts([waste.bytes_moved(subject, others), _bytes_of_all(subject)])
 
 
-def _of_parameter(
-    subject: Subject, array: Instruction, users: Sequence[Instruction]
-) -> Iterator[Waste]:
+def _of_parameter(subject: Subject, array: Instruction) -> Iterator[Waste]:
     """The parameter in the order in which all that read it want to have it."""
+    users = array.users
     shapes = {_as_wanted(subject, array, each) for each in users}
     shape, names = shapes.pop(), waste.names_of(users)
     if shapes or shape is None or copy_is_bitcast(array.shape, shape):

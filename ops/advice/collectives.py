@@ -50,6 +50,18 @@ def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
     inside = {each: {new.name for new in editor.inline(each)} for each in fusions}
     plainer = editor.finish()
     plain = plainer.computation(whole.computation.name)[plain.name]
+
+    def fused_again(mended: Callable[[HloModule], HloModule], _: HloModule) -> HloModule:
+        """A mended module in which what is left of fusions is in fusions again."""
+        module = mended(plainer)
+        editor = edit(module)
+        for fusion, names in inside.items():
+            instructions = module.computation(fusion.computation.name).instructions
+            left = [each for each in instructions if each.name in names]
+            if any(map(moves_something, left)):
+                editor.outline(left, name=fusion.name, kind=fusion.attributes["kind"])
+        return editor.finish()
+
     for why, mend, mended, price in _of_plain(subject.edited(plainer), plain):
         yield Waste(
             kind="collective",
@@ -58,26 +70,9 @@ def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
             mend=mend,
             measure=RECEIVED,
             expected=waste.at_most(waste.received_by_device(whole)) * subject.runs_of(whole),
-            edit=partial(_fused_again, mended, plainer, inside),
+            edit=partial(fused_again, mended),
             price=price,
         )
-
-
-def _fused_again(
-    mended: Callable[[HloModule], HloModule],
-    plainer: HloModule,
-    inside: Mapping[Instruction, set[str]],
-    _: HloModule,
-) -> HloModule:
-    """A mended module in which what is left of fusions is in fusions again."""
-    module = mended(plainer)
-    editor = edit(module)
-    for fusion, names in inside.items():
-        instructions = module.computation(fusion.computation.name).instructions
-        left = [each for each in instructions if each.name in names]
-        if any(map(moves_something, left)):
-            editor.outline(left, name=fusion.name, kind=fusion.attributes["kind"])
-    return editor.finish()
 
 
 class _Found(NamedTuple):
@@ -183,6 +178,19 @@ class _Parts:
         if key not in self._known:
             self._known[key] = self._computed(each, axis) or self._cut(each, axis)
         return self._known[key]
+
+    def gathered(self, last: Instruction) -> Instruction | None:
+        """A result that each device computes of its own part, gathered or summed up."""
+        whole, clone = self._whole, self._editor.clone
+        for axis in range(last.shape.rank):
+            if part := self.of(last, axis):
+                return clone(whole, operands=[part], shape=last.shape, dimensions=(axis,))
+        for axis in last.attributes["dimensions"] if _may_be_split(last) else ():
+            if part := self.of(last.operands[0], axis):
+                sums = clone(last, operands=[part, last.operands[1]])
+                given = {"opcode": "all-reduce", "to_apply": last.attributes["to_apply"]}
+                return clone(whole, operands=[sums], shape=last.shape, **given)
+        return None
 
     def _computed(self, each: Instruction, axis: int) -> Instruction | None:
         """The part, computed of parts of operands as the array is computed of them."""
@@ -324,28 +332,13 @@ def narrowed_first(
     for alike in editor.users(whole):
         editor.replace(alike, first)
     if whole.opcode == "all-gather":
-        new = _gathered_later(_Parts(editor, whole, registry), editor, whole, last)
+        new = _Parts(editor, whole, registry).gathered(last)
     else:
         new = _computed_before(editor, whole, steps)
     if new is not None:
         editor.replace(last, new)
         waste.remove_unread(editor, [whole])
     return new
-
-
-def _gathered_later(
-    parts: _Parts, editor: ModuleEditor, whole: Instruction, last: Instruction
-) -> Instruction | None:
-    """A result that each device computes of its own part, gathered or summed up."""
-    for axis in range(last.shape.rank):
-        if part := parts.of(last, axis):
-            return editor.clone(whole, operands=[part], shape=last.shape, dimensions=(axis,))
-    for axis in last.attributes["dimensions"] if _may_be_split(last) else ():
-        if part := parts.of(last.operands[0], axis):
-            sums = editor.clone(last, operands=[part, last.operands[1]])
-            given = {"opcode": "all-reduce", "to_apply": last.attributes["to_apply"]}
-            return editor.clone(whole, operands=[sums], shape=last.shape, **given)
-    return None
 
 
 def _may_be_split(reduction: Instruction) -> bool:
