@@ -158,7 +158,7 @@ def _turned(
     """
     now, order = array.shape.array_layout.minor_to_major, _order_of_threads(access)
     kernels = [*array.users, *_writer(array)]
-    is_free = array.opcode == "fusion" or _is_passed(array)
+    is_free = array.opcode == "fusion" or waste.is_passed(array)
     is_bound = array.is_root or _is_turned_first(array)
     if order == now or not is_free or is_bound or not _are_own(subject, kernels):
         return None
@@ -193,14 +193,6 @@ def _are_own(subject: Subject, kernels: Iterable[Instruction]) -> bool:
 
 def _writer(array: Instruction) -> list[Instruction]:
     return [array] if array.opcode == "fusion" else []
-
-
-def _is_passed(array: Instruction) -> bool:
-    """Whether it is a parameter of the program whose memory no result takes over."""
-    if array.opcode != "parameter" or not array.computation.is_entry:
-        return False
-    aliases: Sequence[Any] = array.computation.module.attributes.get("input_output_alias", ())
-    return all(each.operand != array.parameter_number for each in aliases)
 
 
 def _order_of_threads(access: Access) -> tuple[int, ...]:
@@ -239,25 +231,24 @@ def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> Hl
     """The module where an array lies in another order, which fusions write and read."""
     before, after = array.shape, _in_order(array.shape, order)
     readers = [each for user in array.users for each in waste.passed_to(user, array)]
-    written = [each.attributes["calls"].root for each in _writer(array)]
-    bound = [each for each in written if each.opcode not in _OF_ANY_LAYOUT]
-    turns = {user for each in readers for user in each.users if user.opcode == "transpose"}
-    there = {array, *readers, *written}.difference(bound)
-    changes: waste.Changes = {each: {"shape": after} for each in there}
-    for turn in turns - there:
+    editor = edit(module)
+    for each in readers:
+        others = [user for user in each.users if user.opcode not in _OF_ANY_LAYOUT]
+        if others:
+            editor.replace_uses(each, editor.insert("copy", [each], before), others)
+    for root in (each.attributes["calls"].root for each in _writer(array)):
+        if root.opcode not in _OF_ANY_LAYOUT:
+            editor.replace_uses(root, editor.insert("copy", [root], before, like=root))
+    edited = editor.finish()
+    places = [each for each in map(partial(waste.again, edited), (array, *readers)) if each]
+    roots = [each.attributes["calls"].root for each in places if each.opcode == "fusion"]
+    changes: waste.Changes = {each: {"shape": after} for each in (*places, *roots)}
+    turns = {user for each in changes for user in each.users if user.opcode == "transpose"}
+    for turn in turns.difference(changes):
         if transpose_is_bitcast(after, turn.shape, xla_gpu.permutation_of(turn)):
             kept = {key: turn.attributes[key] for key in turn.attributes if key != "dimensions"}
             changes[turn] = {"opcode": "bitcast", "attributes": kept}
-    edited, copies = changed(module, changes)
-    editor = edit(edited)
-    for each in readers:
-        others = [copies[user] for user in each.users if user.opcode not in _OF_ANY_LAYOUT]
-        if others:
-            new = editor.insert("copy", [copies[each]], before)
-            editor.replace_uses(copies[each], new, others)
-    for root in (copies[each] for each in bound):
-        editor.replace_uses(root, editor.insert("copy", [root], after, like=root))
-    return editor.finish()
+    return changed(edited, changes)[0]
 
 
 _OF_ANY_LAYOUT: Final = frozenset({"broadcast", "copy", "iota", "reduce", "transpose"})
@@ -521,7 +512,7 @@ def _linked(array: Instruction) -> list[Instruction] | None:
         linked.append(array.attributes["calls"].root)
     elif caller and array.parameter_number is not None:
         linked.append(caller.operands[array.parameter_number])
-    elif array.opcode not in _OF_ANY_LAYOUT and not _is_passed(array):
+    elif array.opcode not in _OF_ANY_LAYOUT and not waste.is_passed(array):
         return None
     is_one = all(each.shape.is_array for each in linked) and (
         not caller or caller.opcode == "fusion"
@@ -552,7 +543,7 @@ def _is_turned_first(array: Instruction) -> bool:
     """Whether relayouts alone read a parameter, and none writes a result."""
     users = array.users
     is_turned = all(map(_is_relayout, users)) and not any(map(_is_result, users))
-    return bool(users) and is_turned and _is_passed(array)
+    return bool(users) and is_turned and waste.is_passed(array)
 
 
 def _is_result(value: Instruction) -> bool:

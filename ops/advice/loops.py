@@ -268,17 +268,17 @@ def _in_place(subject: Subject, copies: Sequence[Instruction], origin: Array) ->
 def _in_same_memory(subject: Subject, array: Array) -> Array | None:
     """The result that has the memory of an array of a parameter: next state of a loop, or output.
 
-    ``None`` if there is none, or if it is not an element of a tuple.
+    ``None`` if there is none, or if the output is not an element of a tuple of arrays.
     """
     (origin, number), root = array, array[0].computation.root
-    numbers = [number] if _is_body(root.computation) else []
-    if root.computation is subject.module.entry:
-        pairs = subject.module.attributes.get("input_output_alias", ())
-        same = (each for each in pairs if each.operand == origin.parameter_number)
-        numbers = [each.output_index[0] for each in same if len(each.output_index) == 1]
-    is_flat = root.shape.is_tuple and all(each.is_array for each in root.shape.elements)
-    is_given = origin.parameter_number is not None
-    return (root, numbers[0]) if is_given and is_flat and numbers else None
+    if origin.parameter_number is None:
+        return None
+    if _is_body(root.computation):
+        return root, number
+    is_flat = root.computation.is_entry and all(each.is_array for each in root.shape.elements)
+    pairs = subject.module.attributes.get("input_output_alias", ()) if is_flat else ()
+    same = (each.output_index for each in pairs if each.operand == origin.parameter_number)
+    return next(((root, path[0]) for path in same if len(path) == 1), None)
 
 
 def _is_body(computation: Computation) -> bool:
@@ -340,7 +340,10 @@ def _only_read(subject: Subject, copy: Instruction) -> _Needless | None:
     source, caller = _copied(copy) or copy, only_caller(copy.computation)
     origin, number = array = _origin((source, 0), subject)
     others = Uses.of(subject, [array])
-    is_written = _in_same_memory(subject, array) and number not in _kept(subject, copy.computation)
+    body, is_given = copy.computation, origin.parameter_number is not None
+    is_state = _is_body(body) and number not in _kept(subject, body)
+    is_taken = body.is_entry and body.root.shape.is_tuple and not waste.is_passed(origin)
+    is_written = is_given and (is_state or is_taken)
     if is_written or others.updates or others.is_unsure:
         return None
     if not Uses.of(subject, [(copy, 0)]).may_change:

@@ -331,6 +331,14 @@ def root_of(kernel: Instruction) -> Instruction:
     return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
 
 
+def is_passed(array: Instruction) -> bool:
+    """Whether it is a parameter of the program whose memory no result takes over."""
+    if array.opcode != "parameter" or not array.computation.is_entry:
+        return False
+    aliases: Sequence[Any] = array.computation.module.attributes.get("input_output_alias", ())
+    return all(each.operand != array.parameter_number for each in aliases)
+
+
 def passed_to(fusion: Instruction, array: Instruction) -> Sequence[Instruction]:
     """The parameters of a fusion that an array is passed to."""
     pairs = zip(fusion.operands, fusion.computations[0].parameters, strict=True)

@@ -158,7 +158,15 @@ def test_the_mended_module_gives_equal_results(text: str, *_: object) -> None:
 
 # What looks like waste, and is none.
 
+BESIDE_BITCAST: Final = TURNED.replace(
+    """t = f32[4,1024] transpose(x), dimensions={1,0}
+  ROOT n = f32[4,1024] tanh(t) }""",
+    "t = f32[4,1024] bitcast(x) ROOT n = f32[4,1024] tanh(t) }",
+)
+"""What one reader turns, the other one takes as it lies."""
+
 CLEAN: Final = {
+    "beside a bitcast": (BESIDE_BITCAST, SMALL),
     "fits in the cache": (TURNED, A100),
     "no sectors": (TURNED, TPU_V5E),
     "another reader": (

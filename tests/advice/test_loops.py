@@ -163,7 +163,20 @@ WASTEFUL: Final = {
 }
 """A module, the kind of waste and its instruction, and its figures."""
 
+TUPLE: Final = "(f32[64]{0}, f32[64]{0})"
+NESTED_STATE: Final = f"""body {{ s = ({TUPLE}, s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=1 t = {TUPLE} get-tuple-element(s), index=0
+  a = f32[64]{{0}} get-tuple-element(t), index=0 b = f32[64]{{0}} get-tuple-element(t), index=1
+  k = f32[64]{{0}} copy(a) n = f32[64]{{0}} negate(b) d = f32[64]{{0}} add(n, k) {STEP}
+  u = {TUPLE} tuple(n, d) ROOT r = ({TUPLE}, s32[]) tuple(u, j) }}
+{CONDITION.format(state=f"({TUPLE}, s32[])", trips=8).replace("index=0", "index=1")}
+ENTRY e {{ a = f32[64]{{0}} parameter(0) b = f32[64]{{0}} parameter(1) z = s32[] constant(0)
+  u = {TUPLE} tuple(a, b) t = ({TUPLE}, s32[]) tuple(u, z)
+  ROOT w = ({TUPLE}, s32[]) while(t), condition=condition, body=body }}"""
+"""The next state of an array in a tuple takes its memory before the copy is read."""
+
 CLEAN: Final = {
+    "written over by the next state": NESTED_STATE,
     "read with the whole state": loop(ROWS, LATE, "u, o").replace(
         "ROOT t =", "h = (s32[], f32[64]{0}, f32[64]{0}) copy(s) ROOT t ="
     ),
