@@ -10,6 +10,7 @@ divisors meet by themselves, as in the Chinese remainder theorem: the second con
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import gcd
@@ -124,17 +125,6 @@ def _read(context: ContextT, constraints: Constraints) -> Knowledge[ContextT] | 
 # Propagation.
 
 
-class _Narrowed(dict["Atom", "Range"]):
-    """Narrowed ranges of atoms; other atoms have the range of the context."""
-
-    def __init__(self, wider: Mapping[Atom, Range]) -> None:
-        super().__init__()
-        self._wider = wider
-
-    def __missing__(self, atom: Atom) -> Range:
-        return self._wider[atom]
-
-
 class _Propagator:
     """Facts and ranges of atoms while they narrow each other."""
 
@@ -144,7 +134,8 @@ class _Propagator:
         self.is_contradictory = False
         self._context = context
         self._facts: dict[Form, Fact] = {}
-        self._ranges = _Narrowed(context.ranges)
+        self._narrowed: dict[Atom, Range] = {}
+        self._ranges = ChainMap(self._narrowed, context.ranges)
         self._propagated: dict[Form, tuple[Range, list[Range]]] = {}
         """Facts and ranges from which nothing more follows."""
 
@@ -190,7 +181,7 @@ class _Propagator:
 
     def bounds(self) -> dict[str, Interval]:
         """Bounds of the variables that were narrowed."""
-        variables = [atom for atom in self._ranges if atom.kind is AtomKind.VARIABLE]
+        variables = [atom for atom in self._narrowed if atom.kind is AtomKind.VARIABLE]
         return {atom.name: Interval.from_range(self._ranges[atom]) for atom in variables}
 
     def others(self) -> tuple[Fact, ...]:

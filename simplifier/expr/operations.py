@@ -262,18 +262,12 @@ def replace(form: Form, replacements: Mapping[Atom, Form]) -> Form:
     replaced = replacements.keys()
     if not any(atom in replaced or _may_hold(atom, replaced) for atom in form.terms):
         return form
-    values = _Values(replacements)
-    for atom in postorder((form,)):
+    atoms = postorder((form,))
+    values = {atom: Form(0, {atom: 1}) for atom in atoms} | dict(replacements)
+    for atom in atoms:
         if atom not in replaced and _may_hold(atom, replaced):
             values[atom] = rebuilt(atom, tuple([combine(each, values) for each in atom.arguments]))
     return combine(form, values)
-
-
-class _Values(dict[Atom, Form]):
-    """Forms in place of atoms; other atoms stand for themselves."""
-
-    def __missing__(self, atom: Atom) -> Form:
-        return Form(0, {atom: 1})
 
 
 def _may_hold(atom: Atom, others: KeysView[Atom]) -> bool:

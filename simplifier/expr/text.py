@@ -155,12 +155,8 @@ def _mod(numerator: Form, divisor: Form) -> Form:
 
 
 XLA_DIVISIONS: Final[Mapping[str, Operation]] = {
-    "floordiv": operations.floordiv,
-    "floorDiv": operations.floordiv,
-    "//": operations.floordiv,
-    "/": operations.floordiv,
-    "ceildiv": operations.ceildiv,
-    "ceilDiv": operations.ceildiv,
+    **dict.fromkeys(("floordiv", "floorDiv", "//", "/"), operations.floordiv),
+    **dict.fromkeys(("ceildiv", "ceilDiv"), operations.ceildiv),
     "mod": _mod,
     "%": operations.mod,
 }
