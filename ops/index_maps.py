@@ -154,23 +154,14 @@ def constrained(indexing_map: IndexingMap, form: Form, interval: Interval) -> In
     )
 
 
-def every_element(sizes: Sizes) -> IndexingMap:
-    """Map from a scalar to every element of a tensor."""
-    return index_map((symbol(position) for position in range(len(sizes))), (), sizes)
-
-
-def no_dimensions(sizes: Sizes) -> IndexingMap:
-    """Map from every element of a tensor to a scalar."""
-    return index_map((), sizes)
-
-
 def paired(
     output_sizes: Sizes, operand_sizes: Sizes, pairs: Iterable[tuple[int, int]] = ()
 ) -> tuple[IndexingMap, IndexingMap]:
     """Maps in both directions between elements with equal indices in paired dimensions.
 
     Each pair is a dimension of the result and one of the operand. An element is related to every
-    element of the other side whose indices in the paired dimensions are equal.
+    element of the other side whose indices in the paired dimensions are equal: a scalar, which has
+    none, to all.
 
     >>> to_input, to_output = paired((2, 3), (5, 2), [(0, 1)])
     >>> print(to_input)

@@ -53,11 +53,11 @@ def selected(arrays: Sequence[Array], selector: int, direction: Direction) -> li
 
 def decided(array: Array, direction: Direction) -> AnyDependence:
     """The dependence between all elements of an array and a scalar that decides their values."""
-    is_backward = direction is Direction.OUTPUT_TO_INPUT
-    between = index_maps.no_dimensions if is_backward else index_maps.every_element
 
     def decided_by(sizes: tuple[Size, ...]) -> Dependence:
-        return Dependence((OperandIndexing(with_bounds(between(sizes), array[0])),))
+        to_scalar, from_scalar = index_maps.paired(sizes, ())
+        found = to_scalar if direction is Direction.OUTPUT_TO_INPUT else from_scalar
+        return Dependence((OperandIndexing(with_bounds(found, array[0])),))
 
     return if_known(decided_by, known_sizes(*array))
 

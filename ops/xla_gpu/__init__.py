@@ -16,7 +16,7 @@ from ops.fusion.fusion import Fusion, FusionError
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.module import INSTRUCTION
 from ops.hlo.opcodes import PASS_ELEMENTS
-from ops.index_maps import no_dimensions
+from ops.index_maps import index_map
 from ops.limits import Device
 from ops.rules.rule import known
 from ops.xla_gpu.emitters import (
@@ -330,7 +330,7 @@ def _read_by(hero: Instruction, schedule: Schedule) -> Iterator[Access | None]:
     for operand, access in zip(hero.operands, schedule.reads, strict=True):
         if access is None and not operand.shape.rank:
             written = schedule.writes[0]
-            yield written.through(no_dimensions(written.shape.dimensions), operand.shape)
+            yield written.through(index_map((), written.shape.dimensions), operand.shape)
         else:
             yield access
 
