@@ -1,7 +1,7 @@
 """Maps as code: one text for any number of maps, in each language of a table.
 
 ``emit`` is the door; its writers serve the methods of a map, too. ``language`` has the table,
-``coder`` writes formulas, ``map_functions`` what is around them.
+``coder`` writes formulas, ``functions`` and ``loops`` what is around them.
 """
 
 # A door imports for others.

@@ -223,7 +223,6 @@ JAVASCRIPT: Final = Language(
     reserved=frozenset({*_WORDS_OF_C.split(), *_WORDS_OF_JAVASCRIPT.split(), *_JAVASCRIPT_VALUES}),
     max_bits=54,
     has_signed_zeros=True,
-    cast="{0}",
     statement="const {name} = {value};",
     comment="// {0}",
     helpers={

@@ -538,17 +538,11 @@ class _Nest:
         place = len(block.variables)
         own = range(len(self.parameters) if self.is_of_arrays else 0, place + 1)
         may_be = {f"d{number}" for number in own}
-        known = {**self.known, identifier: forms.variable(f"d{place}")}
-        rows = {
-            forms.substitute((form,), known)[0]: (form, interval)
-            for form, interval in self.asked
-            if known.keys() >= {*forms.variables_of((form,))}
-            and self._may_end_loops(form, interval)
-        }
-        placed = [
-            (form, row[1]) for form, row in rows.items() if may_be >= {*forms.variables_of((form,))}
-        ]
-        facts = solving(f"d{place}", placed)
+        self.known[identifier] = forms.variable(f"d{place}")
+        asked = [row for row in self.asked if self._knows(row[0]) and self._may_end_loops(*row)]
+        placed = ((self._placed(row[0]), row) for row in asked)
+        rows = {form: row for form, row in placed if may_be.issuperset(variables_of((form,)))}
+        facts = solving(f"d{place}", [(form, interval) for form, (_, interval) in rows.items()])
         met = [rows[form] for form, _ in facts]
         self.asked = [row for row in self.asked if row not in met]
         return facts
