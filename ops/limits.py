@@ -54,6 +54,13 @@ Shuffled bits nest deeper with each operation; simplifying them takes the square
 Tests: ``test_budgets.test_what_is_exact_is_held``, ``test_bounded_work`` (shuffles of thirty
 elements)."""
 
+MAX_CONSTRAINTS: Final = 8
+"""A map that compositions have given more leads everywhere, but where a dimension alone tells.
+
+Each strided convolution adds two for each dimension, with quotients that nothing simplifies; a
+training step has dozens on a path.
+Test: ``test_budgets.test_constraints_do_not_pile_up``."""
+
 MAX_TERMS_OF_WIDE: Final = 8
 """Where no compositions are left, formulas have no more terms than this.
 

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations
 from math import gcd
 from typing import Final, NamedTuple
 
-from indexing.domain import Constraint, Domain, distinctly_named
+from indexing.domain import Constraint, Domain, distinctly_named, substituted_constraints
 from indexing.relation import Relation, RelationT, formulas
 from indexing.simplify.constraints import (
     MAX_REMEMBERED,
@@ -41,8 +41,9 @@ def simplified(
 ) -> RelationT:
     """The same relation with simplified bounds, constraints and results; perhaps the map itself.
 
-    With ``preserve_size_one`` variables of one value stay variables. With ``preserve_ranges``
-    several ranges do not become one.
+    With ``preserve_size_one`` variables of one value stay variables, and ranges that constraints
+    alone have stay, too: a convolution counts with them. With ``preserve_ranges`` several ranges do
+    not become one.
     """
     if preserve_ranges:
         return _with_same_variables(indexing_map, preserve_size_one=preserve_size_one)
@@ -54,6 +55,8 @@ def simplified(
 def _simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> RelationT:
     smallest = _with_same_variables(indexing_map, preserve_size_one=preserve_size_one)
     fewer = with_fewest_ranges(smallest)
+    if fewer is smallest and not preserve_size_one:
+        fewer = without_inner_ranges(smallest)
     is_done = fewer is smallest
     return smallest if is_done else _simplified(fewer, preserve_size_one=preserve_size_one)
 
@@ -501,4 +504,111 @@ def _enumerated(indexing_map: RelationT, found: Sequence[_Enumeration]) -> Relat
         values.update(dict.fromkeys(others, forms.ZERO))
     constraints = ((forms.replace(form, values), interval) for form, interval in domain.constraints)
     results = (forms.replace(form, values) for form in indexing_map.forms)
+    return indexing_map.derived(results, target.constrained(constraints))
+
+
+# Ranges that constraints alone have, and those that results have in a sum with another one only.
+#
+# `d0 + s0 + s1` of two windows is one range in the place of `s0 + s1`. What limits `s0` alone, as
+# padding does, limits that range and the dimensions: `s0` is eliminated from the inequalities.
+# Source: W. Pugh, "The Omega test", 1991: it is exact where factors are one, or leave room.
+
+
+def without_inner_ranges(indexing_map: RelationT) -> RelationT:
+    """The same relation without a range that no result has, or only in a sum with another one.
+
+    Its constraints are affine, and become no more.
+
+    >>> from indexing import parse_map
+    >>> windows = "(d0)[s0, s1] -> (d0 + s0 + s1), domain: d0 in [0, 9], s0 in [0, 2], "
+    >>> windows += "s1 in [0, 2], d0 + s0 in [1, 10], d0 + s0 + s1 in [2, 11]"
+    >>> print(without_inner_ranges(parse_map(windows)))
+    (d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [2, 11]
+    """
+    domain = indexing_map.domain
+    limited = {*forms.variables_of(form for form, _ in domain.constraints)}
+    if limited.isdisjoint(domain.by_role(domain.identifiers)[1]):
+        return indexing_map
+    affine = _affine_ranges(indexing_map)
+    used = {*forms.variables_of(indexing_map.forms)}
+    for inner in filter(limited.__contains__, affine):
+        others = (each for each in affine if each != inner) if inner in used else [inner]
+        for outer in others:
+            factor = _proportion(indexing_map.forms, inner, outer) if inner in used else 0
+            may_be = factor or inner not in used
+            if may_be and (found := _summed(domain, inner, outer, factor)):
+                return _over_fewer(indexing_map, found, inner)
+    return indexing_map
+
+
+def _affine_ranges(indexing_map: Relation) -> list[str]:
+    """The ranges that are terms, and stand in no operation."""
+    domain = indexing_map.domain
+    atoms = chain.from_iterable(form.terms for form in formulas(indexing_map))
+    inside = {*forms.variables_of(chain.from_iterable(each.arguments for each in atoms))}
+    bounds, (_, ranges, _) = domain.bounds, domain.by_role(domain.identifiers)
+    return [each for each in ranges if each not in inside and bounds[each].size is not None]
+
+
+def _proportion(results: Iterable[Form], inner: str, outer: str) -> int:
+    """How often all results have the inner range for each time they have the outer; 0 if not."""
+    terms = [
+        [form.terms.get(forms.variable_atom(each), 0) for each in (inner, outer)]
+        for form in results
+    ]
+    proportions = {
+        divmod(own, other) if other else (0, own) for own, other in terms if own or other
+    }
+    ((factor, rest), *others) = proportions or {(0, 0)}
+    return 0 if rest or others else factor
+
+
+def _summed(domain: Domain, inner: str, outer: str, factor: int) -> Domain | None:
+    """The domain where the outer range is the sum, ``factor`` inner ones too, which go."""
+    bounds, part = domain.bounds, forms.variable(inner)
+    rest = forms.variable(outer).plus(part, -factor)
+    limits = substituted_constraints(domain.constraints, {outer: rest})
+    limits += [(part, bounds[inner]), (rest, bounds[outer])]
+    left = _eliminated(limits, forms.variable_atom(inner))
+    if left is None:
+        return None
+    reach = bounds[outer] + bounds[inner] * factor
+    wider = domain.with_constraints().with_bounds({outer: reach})
+    scope = scope_with_facts(wider)
+    needed = [each for each in left if not each[1].contains(forms.range_of(scope, each[0]))]
+    return wider.constrained(needed) if len(needed) <= len(domain.constraints) else None
+
+
+def _eliminated(constraints: Iterable[Constraint], atom: Atom) -> list[Constraint] | None:
+    """What constraints say of all else where the atom has some value; ``None`` if that is open."""
+    left: list[Constraint] = []
+    rows: list[tuple[int, Form, Interval]] = []
+    for form, interval in constraints:
+        factor = form.terms.get(atom, 0)
+        sign = 1 if factor > 0 else -1
+        if not factor:
+            left.append((form, interval))
+        elif interval.size is None or interval.size < abs(factor):
+            return None
+        else:
+            others = form.plus_atom(atom, -factor)
+            rows.append((abs(factor), others.times(sign), interval * sign))
+    for (factor, form, interval), (other_factor, other, limit) in combinations(rows, 2):
+        if factor > 1 and other_factor > 1:
+            return None
+        difference = form.times(other_factor).plus(other, -factor)
+        left.append((difference, interval * other_factor - limit * factor))
+    return left
+
+
+def _over_fewer(indexing_map: RelationT, domain: Domain, inner: str) -> RelationT:
+    """The map over a domain without the inner range; in sums of results it is a part of another."""
+    dims, _, runtime = domain.roles
+    names = domain.by_role(domain.identifiers)[1]
+    kept = [each for each in zip(names, domain.ranges, strict=True) if each[0] != inner]
+    target = distinctly_named(dims, [each for _, each in kept], runtime, domain.parameters)
+    values = dict(zip((name for name, _ in kept), target.by_role_as_forms[1], strict=True))
+    values[inner] = ZERO
+    constraints = substituted_constraints(domain.constraints, values)
+    results = forms.substitute(indexing_map.forms, values)
     return indexing_map.derived(results, target.constrained(constraints))

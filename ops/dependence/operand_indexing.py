@@ -178,6 +178,7 @@ class OperandIndexing(Displayed):
 
 
 _TOO_LONG = f"formulas of more than {limits.MAX_TERMS} terms"
+_TOO_MANY = f"more than {limits.MAX_CONSTRAINTS} constraints"
 
 
 @lru_cache(maxsize=limits.MAX_REMEMBERED_COMPOSITIONS)
@@ -189,7 +190,17 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap
         whole = passes.with_tables(whole, most)
         if passes.longest_formula(whole) > most:
             whole, reason = passes.shortened(whole, most, producer.result_bounds()), _TOO_LONG
-    return whole.simplify().without_unused_symbols(), reason
+    small = whole.simplify().without_unused_symbols()
+    if _has_too_many(small, consumer, producer):
+        dims = [each.bounds for each in small.dims]
+        return passes.box(small, dims, producer.result_bounds()), _TOO_MANY
+    return small, reason
+
+
+def _has_too_many(whole: IndexingMap, *parts: IndexingMap) -> bool:
+    """Whether a composition has too many ranges and constraints, and more than its parts."""
+    found, *own = (len(each.constraints) for each in (whole, *parts))
+    return found > max(limits.MAX_CONSTRAINTS, *own)
 
 
 def _longest_to_keep(*maps: IndexingMap) -> int:
@@ -217,7 +228,12 @@ def _composed_joint(first: JointIndexing, second: JointIndexing) -> tuple[Separa
         if passes.longest_formula(whole.flat) > most:
             bounds = second.element.result_bounds()
             whole = whole.for_any_values().shortened(most, bounds, _TOO_LONG)
-    return whole.separate(), whole.approximation
+    found = whole.separate()
+    if _has_too_many(found.map, first.flat, second.flat):
+        dims = [each.bounds for each in whole.domain.dims]
+        wide = passes.box(whole.element, dims, second.element.result_bounds())
+        return whole.element_as(wide).separate(), _TOO_MANY
+    return found, whole.approximation
 
 
 # The joint form, and back.

@@ -197,9 +197,9 @@ class Form:
 
     constant: int
     terms: dict[Atom, int]
-    _key: Key | None = None
-    cost: int | None = None
-    expression: sympy.Expr | None = None
+    _key: Key | None = field(default=None, init=False)
+    cost: int | None = field(default=None, init=False)
+    expression: sympy.Expr | None = field(default=None, init=False)
 
     @property
     def key(self) -> Key:
@@ -264,8 +264,7 @@ class Form:
         if not factor:
             return self
         if not other.terms:
-            total = self.constant + factor * other.constant
-            return Form(total, self.terms) if other.constant else self
+            return self.plus_constant(factor * other.constant)
         if not self.terms:
             return other.times(factor).plus_constant(self.constant)
         terms = dict(self.terms)

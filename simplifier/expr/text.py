@@ -19,9 +19,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from simplifier.errors import Span, TextError, TextWarning, listed, quoted
 from simplifier.expr import form as forms
@@ -219,14 +219,14 @@ class _Group:
     """The position of the parenthesis."""
     arguments: list[Form]
     """The arguments before the last comma."""
-    terms: list[tuple[int, Form | _Group | None]]
-    waiting: list[_Waiting]
-    """The operators before the sum."""
+    terms: list[tuple[int, Form | _Group | None]] = field(default_factory=list[Any])
     sign: int = 1
     scale: int = 1
     left: Form | _Group | None = None
     """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
     operation: Operation | None = None
+    waiting: list[_Waiting] = field(default_factory=list[Any])
+    """The operators before the sum."""
     depth: int = 0
     """Of conditions inside of it."""
 
@@ -310,7 +310,7 @@ class _ExpressionParser:
     def __post_init__(self) -> None:
         self._leaves: dict[str, Form | int] = dict(self._names or ())
         """Values of the names and numbers read so far."""
-        self._groups = [_Group(self._lexer.position, [], [], [])]
+        self._groups = [_Group(self._lexer.position, [])]
 
     def parse(self) -> Form:
         """Read as far as an expression goes."""
@@ -318,7 +318,7 @@ class _ExpressionParser:
         groups, leaf_of = self._groups, self._leaves.get
         while True:
             while (word := words[position]) == "(":
-                groups.append(_Group(position, [], [], []))
+                groups.append(_Group(position, []))
                 position += 1
             leaf = leaf_of(word) or self._leaf(word, position)
             position += 1
@@ -497,7 +497,7 @@ class _ExpressionParser:
             raise self._unclosed(group)
         depth = self._depth(group)
         group.arguments.append(self._ended(group, self._lexer.position))
-        self._groups[-1] = _Group(group.opening, group.arguments, [], [])
+        self._groups[-1] = _Group(group.opening, group.arguments)
         self._groups[-1].depth = depth
 
     def _unclosed(self, group: _Group) -> TextError:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from indexing import IndexingMap, compose, parse_map
 from indexing.simplify.constraints import scope_within
 from indexing.simplify.smallest import is_smallest_in_box
 from simplifier import Interval
 from simplifier.fixpoint import simplified as simplified_form
+from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.evaluation import cost_of_map, has_negative_divisor, related
 from tests.extent import seldom
@@ -185,3 +189,90 @@ def test_what_bounds_cannot_make_smaller_is_not_made_smaller(made: IndexingMap) 
     box = made.domain.with_constraints()
     for form in filter(lambda form: is_smallest_in_box(box, form), made.forms):
         assert simplified_form(scope_within(box, ()), form) == form
+
+
+# Ranges that constraints alone have, or that results have in a sum with another one only.
+
+INNER: Final = {
+    "two windows with padding": (
+        (
+            "(d0)[s0, s1] -> (d0 + s0 + s1), domain: d0 in [0, 9], s0 in [0, 2], s1 in [0, 2], "
+            "d0 + s0 in [1, 10], d0 + s0 + s1 in [2, 11]"
+        ),
+        "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [2, 11]",
+    ),
+    "windows of two strides": (
+        (
+            "(d0)[s0, s1] -> (d0 * 4 + s0 * 2 + s1), domain: d0 in [0, 7], s0 in [0, 2], "
+            "s1 in [0, 2], d0 * 2 + s0 in [1, 16], d0 * 4 + s0 * 2 + s1 in [3, 34]"
+        ),
+        "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 7], s0 in [0, 6], d0 * 4 + s0 in [3, 34]",
+    ),
+    "a kernel, whatever the place": (
+        "(d0)[s0, s1] -> (s0), domain: d0 in [0, 1], s0 in [0, 2], s1 in [0, 3], s0 + s1 in [1, 4]",
+        "(d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 2]",
+    ),
+    "a condition on the dimension": (
+        "(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [5, 6]",
+        "(d0) -> (d0), domain: d0 in [3, 6]",
+    ),
+    "a gap that the sum would have": (
+        (
+            "(d0)[s0, s1] -> (s0 * 4 + s1), domain: d0 in [0, 3], s0 in [0, 2], s1 in [0, 1], "
+            "d0 + s0 in [1, 4]"
+        ),
+        None,
+    ),
+    "both factors above one": (
+        (
+            "(d0)[s0] -> (d0), domain: d0 in [0, 20], s0 in [0, 5], d0 + s0 * 2 in [9, 10], "
+            "d0 + s0 * 3 in [11, 13]"
+        ),
+        None,
+    ),
+}
+
+
+@for_all(INNER)
+def test_inner_ranges_go_if_that_is_exact(text: str, expected: str | None) -> None:
+    smallest = parse_map(text).simplify()
+    if expected:
+        assert str(smallest) == expected
+    else:
+        assert len(smallest.ranges) == len(parse_map(text).ranges)
+    assert related(smallest) == related(parse_map(text))
+
+
+@st.composite
+def sums_of_ranges(draw: st.DrawFn) -> IndexingMap:
+    """Maps to sums of ranges, under inequalities of sums of their variables."""
+    variables = ["d0", "s0", "s1", "s2"]
+    ends = [
+        (low, low + draw(st.integers(0, 4))) for low in draw(st.lists(few, min_size=4, max_size=4))
+    ]
+    bounds = [
+        f"{name} in [{low}, {high}]" for name, (low, high) in zip(variables, ends, strict=True)
+    ]
+    for _ in range(draw(st.integers(1, 3))):
+        low = draw(st.integers(-6, 6))
+        bounds.append(f"{draw(sums(variables))} in [{low}, {low + draw(st.integers(0, 8))}]")
+    results = ", ".join(draw(st.lists(sums(variables), min_size=1, max_size=2)))
+    return parse_map(f"(d0)[s0, s1, s2] -> ({results}), domain: {', '.join(bounds)}")
+
+
+few: Final = st.integers(-2, 2)
+
+
+def sums(variables: list[str]) -> st.SearchStrategy[str]:
+    """Sums of variables with small factors."""
+    factors = st.lists(st.sampled_from([0, 0, 1, 1, -1, 2, 3]), min_size=4, max_size=4)
+    return factors.map(
+        lambda found: " + ".join(
+            f"{name} * {factor}" for name, factor in zip(variables, found, strict=True)
+        )
+    )
+
+
+@given(sums_of_ranges())
+def test_random_sums_of_ranges_relate_the_same(indexing_map: IndexingMap) -> None:
+    assert related(indexing_map.simplify()) == related(indexing_map)

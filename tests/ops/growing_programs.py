@@ -193,3 +193,20 @@ def updated(updates: int) -> str:
     )
     root = f"ROOT y = f32[64] negate(x{updates})"
     return f"ENTRY e {{ x0 = f32[64] parameter(0) {starts} {steps} {root} }}"
+
+
+def strided_convolutions(count: int, size: int) -> str:
+    """Convolutions in a row, of which every second one dilates what the next one strides over."""
+    lines = [f"x = f32[1,{size},1] parameter(0)", "k = f32[3,1,1] parameter(1)"]
+    before = "x"
+    for number in range(count):
+        is_dilated = number % 2 == 0
+        size = size * 2 - 1 if is_dilated else (size + 1) // 2
+        window = "{size=3 pad=1_1 lhs_dilate=2}" if is_dilated else "{size=3 stride=2 pad=1_1}"
+        name = f"c{number}"
+        lines.append(
+            f"{name} = f32[1,{size},1] convolution({before}, k), window={window}, "
+            "dim_labels=b0f_0io->b0f"
+        )
+        before = name
+    return f"ENTRY e {{ {' '.join(lines[:-1])} ROOT {lines[-1]} }}"

@@ -17,6 +17,7 @@ from ops import (
     input_to_output,
     limits,
     output_to_input,
+    parameter_indexing,
 )
 from ops.analysis import loops
 from ops.dependence import operand_indexing
@@ -248,6 +249,28 @@ def test_a_map_that_only_grows_comes_to_an_end() -> None:
     (way,) = ways_of(answer)
     assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 499], s0 in [0, 499]"
     assert way.approximation == ROUNDS
+
+
+@pytest.mark.parametrize("count", [6, 10, 20])
+def test_constraints_do_not_pile_up(count: int) -> None:
+    module = hlo.parse(growing_programs.strided_convolutions(count, size=5))
+    x, _ = module.entry.parameters
+    (way,) = ways_of(parameter_indexing(module.entry.root)[x])
+    assert len(way.map.constraints) <= limits.MAX_CONSTRAINTS
+    assert way.approximation == (
+        "more than 8 constraints" if count > limits.MAX_CONSTRAINTS else ""
+    )
+    reached = {place: {place} for place in {place for place, _ in related(way.map)}}
+    for each in reversed(module.entry.instructions[2:]):
+        (step,) = ways_of(output_to_input(each).indexing[0])
+        pairs = related(step.map)
+        reached = {
+            end: {inner for place, inner in pairs if place in places}
+            for end, places in reached.items()
+        }
+    exact = {(end, place) for end, places in reached.items() for place in places}
+    assert exact <= related(way.map)
+    assert way.approximation or exact == related(way.map)
 
 
 SMALL_LOOPS = [
