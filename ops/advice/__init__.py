@@ -17,6 +17,7 @@ from ops.advice.collectives import RULES as OF_COLLECTIVES
 from ops.advice.kernels import RULES as OF_KERNELS
 from ops.advice.loops import RULES as OF_LOOPS
 from ops.advice.waste import Figure, Rule, Subject, Waste, at_least, at_most, bytes_moved
+from ops.dependence.dependence import check_answer
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import SourceLocation, source_locations
@@ -24,7 +25,7 @@ from ops.limits import A100, Device
 from ops.performance.tally import Count, Deadline, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry, check_registry
-from simplifier.errors import check_type
+from simplifier.errors import IndexingError, check_type
 from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
@@ -166,8 +167,10 @@ def advise(
     check_registry("advise", registry)
     module, wanted = _module_of(of)
     subject = Subject(module, device, OperandCounter(Deadline.of("advise", seconds)), registry)
-    wastes = (each for rule in RULES for each in rule(subject) if wanted(each.instruction))
-    found = sorted(wastes, key=lambda each: -each.expected * (each.measure.bytes_each or 1))
+    stopped: list[str] = []
+    wastes = (each for rule in RULES for each in _found_by(rule, subject, stopped))
+    chosen = (each for each in wastes if wanted(each.instruction))
+    found = sorted(chosen, key=lambda each: -each.expected * (each.measure.bytes_each or 1))
 
     @cache  # several wastes have one figure, and most of them one total
     def before(figure: Figure) -> Count:
@@ -178,7 +181,7 @@ def advise(
     kept = [each for each in tried if each.share >= MIN_SHARE]
     kept.sort(key=lambda each: (-each.bytes_saved, -each.share))
     left_out = len(tried) - len(kept[:most]) + len(found[MAX_TRIED:])
-    return AdviceList(tuple(kept[:most]), left_out, tuple(_not_seen(subject)))
+    return AdviceList(tuple(kept[:most]), left_out, (*_not_seen(subject), *stopped))
 
 
 def worse(before: AdviceList, after: AdviceList) -> AdviceList:
@@ -217,6 +220,26 @@ def _module_of(
     kernels = of.instructions if isinstance(of, Fusion) else (of,)
     inside = {each for one in kernels for body in one.computations for each in body.instructions}
     return kernels[0].computation.module, inside.union(kernels).__contains__
+
+
+def _found_by(rule: Rule, subject: Subject, stopped: list[str]) -> Iterator[Waste]:
+    """What a rule finds, until it meets an instruction with an error, if the module has one."""
+    try:
+        yield from rule(subject)
+    except (IndexingError, LookupError):
+        error = next(_errors(subject), None)
+        if error is None:
+            raise
+        stopped.append(f"{rule.__name__.replace('_', ' ')} beyond an error: {error}")
+
+
+def _errors(subject: Subject) -> Iterator[str]:
+    """The errors of instructions."""
+    for each in subject.module.instructions:
+        try:
+            check_answer(each, subject.registry.maps(each))
+        except IndexingError as error:
+            yield f"%{each.name}: {error}"
 
 
 def _tried(subject: Subject, before: Callable[[Figure], Count], waste: Waste) -> Advice | None:

@@ -13,6 +13,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
+from indexing.layout import ShapeError
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
 from ops.hlo import EditError, HloModule, Instruction, ModuleEditor
@@ -78,7 +79,9 @@ class Subject:
     def is_for_processor(self) -> bool:
         """Whether a loop fusion could have an emitter of a GPU, where XLA gives it that kind."""
         loops = (each for each in self.summaries if each.attributes.get("kind") == "kLoop")
-        return any(emitter_and_heroes(root_of(each))[0] in IN_ORDER for each in loops)
+        with suppress(ShapeError):  # which rules meet, too
+            return any(emitter_and_heroes(root_of(each))[0] in IN_ORDER for each in loops)
+        return False
 
     @cached_property
     def runs(self) -> Mapping[Computation, int | None]:

@@ -86,7 +86,7 @@ class Fact(NamedTuple):
 
     def multiple_in(self, form: Form) -> int:
         """Number of times that the fact's form is contained in another; 0 if it is not."""
-        return common_weight(form.terms, self.form)
+        return common_weight(form.terms, self.form) if self.lead in form.terms else 0
 
     def multiples_near(self, form: Form) -> Iterator[int]:
         """Multiples of the fact's form, if it is a polynomial, that cancel some term of another."""

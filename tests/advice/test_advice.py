@@ -89,6 +89,17 @@ def test_a_module_made_for_a_processor_has_no_warps() -> None:
     assert found.not_seen == ("how warps of the H100 read: the module was made for a processor",)
 
 
+def test_an_instruction_with_an_error_stops_no_other_rule() -> None:
+    text = """f { x = f32[1024] parameter(0) ROOT e = f32[1024] exponential(x) }
+    ENTRY e { x = f32[1024] parameter(0) y = f32[8,4] parameter(1)
+      t = f32[8,4] transpose(y), dimensions={1,0} e = f32[1024] fusion(x), kind=kLoop, calls=f
+      ROOT n = f32[1024] negate(e) }"""
+    found = advise(hlo.parse(text))
+    assert [each.kind for each in found] == ["missing fusion"]
+    (reason,) = found.not_seen
+    assert "%t: transpose: dimension 0 of the result has size 8; expected 4" in reason
+
+
 def test_of_many_wastes_few_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what the module takes is counted once for all of them."""
     module = hlo.parse("ENTRY e { x = f32[8] parameter(0) ROOT n = f32[8] negate(x) }")

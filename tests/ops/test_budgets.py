@@ -31,6 +31,7 @@ from tests.ops import growing_programs
 MAPS = "more than 128 different maps"
 COMPOSITIONS = "more than 4096 compositions of maps"
 FORMULAS = "formulas of more than 160 terms"
+CONSTRAINTS = "more than 8 constraints"
 MAX_PROGRAMS_OF_UPDATES = 2000
 ROUNDS = "iterations of a loop along more than 64 different maps"
 
@@ -150,9 +151,9 @@ def test_updates_in_a_row_solve_a_bounded_number_of_linear_programs(
 
 @in_ci
 def test_formulas_do_not_grow_without_end() -> None:
-    """A long formula costs many compositions or is too long: a chain of them ends in a range."""
+    """A long formula costs much, is too long or limits too much: a chain ends in a range."""
     (way,) = parameter_ways(growing_programs.shuffled(8, 20))
-    assert way.approximation in (COMPOSITIONS, FORMULAS)
+    assert way.approximation in (COMPOSITIONS, FORMULAS, CONSTRAINTS)
     assert longest_formula(way.map) <= limits.MAX_TERMS
 
 
