@@ -588,10 +588,11 @@ class MovingOffsets(NamedTuple):
                 first = bounds.lower or 0
                 box[name] = bounds.intersect(Interval(first, first + distinct - 1))
         count = tally.size_of(box.values())
-        columns = points_in(box, np.linspace(0, count - 1, min(count, MAX_TRIED), dtype=np.int64))
+        tried = min(count, MAX_TRIED)
+        columns = points_in(box, np.linspace(0, count - 1, tried, dtype=np.int64))
         if self._shift is not None and box:
             added = values_of([self._shift], columns)[0] % period
-            _, first = np.unique(np.broadcast_to(added, count), return_index=True)
+            _, first = np.unique(np.broadcast_to(added, tried), return_index=True)
             columns = {name: column[first] for name, column in columns.items()}
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         found = [dict(zip(box, map(forms.constant, row), strict=True)) for row in rows]

@@ -445,6 +445,16 @@ def test_bounds_are_marked() -> None:
     assert "(bounds: sectors, ideal_sectors" in str(found)
 
 
+def test_of_more_starts_than_are_tried_bounds_are_known() -> None:
+    body = """x = s32[150,64] parameter(0) i = s32[] parameter(1) z = s32[] constant(0)
+    a = s32[150,32] dynamic-slice(x, z, i), dynamic_slice_sizes={150,32}
+    ROOT d = s32[34,16] dynamic-slice(a, z, i), dynamic_slice_sizes={34,16}"""
+    (access,) = schedule_of(hlo.parse(fusion_of(body)).entry.root).reads(0)
+    found = coalescing(access, A100)
+    assert (found.sectors, found.ideal_sectors) == (Interval(34 * 2, 34 * 3), 34 * 2)
+    assert "sectors" in found.bounds
+
+
 PARAMETERS = parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]")
 UNBOUNDED = parse_map("(th_x)[s0] -> (th_x + s0), domain: th_x in [0, 31], s0 in [0, inf]")
 ROWS = MAPS["rows"]
