@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -12,6 +13,20 @@ Cases: TypeAlias = "Iterable[_Case] | Mapping[str, _Case] | Callable[[], Iterabl
 
 MAX_SHOWN: Final = 5
 """How many failures are shown with their tracebacks; more would hide the names of the others."""
+
+
+def rows(text: str) -> dict[str, tuple[str, ...]]:
+    """A table of texts: a name at the margin, and indented below it a line for each column.
+
+    What is indented further goes on with the column above.
+    """
+    table: dict[str, tuple[str, ...]] = {}
+    for row in re.split(r"\n(?! )", text.strip("\n")):
+        name, *columns = re.split(r"\n {4}(?! )", row)
+        if name in table:
+            raise ValueError(f"two rows are called {name!r}")
+        table[name] = tuple(re.sub(r"\n +", " ", column) for column in columns)
+    return table
 
 
 def for_all(

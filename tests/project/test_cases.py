@@ -1,10 +1,10 @@
-"""A test of many cases runs all of them and names those that fail."""
+"""A test of many cases runs all of them and names those that fail; tables of texts are read."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.cases import for_all
+from tests.cases import for_all, rows
 
 
 def test_all_cases_run_and_each_failure_is_named() -> None:
@@ -29,3 +29,17 @@ def test_a_tuple_is_several_arguments() -> None:
 
     test()
     assert (test.__name__, test.__doc__) == ("test", "Doc.")
+
+
+def test_a_row_has_a_name_and_a_line_for_each_column() -> None:
+    table = rows("""
+of two
+    first
+    second, and
+        its rest
+of one
+    [only]
+""")
+    assert table == {"of two": ("first", "second, and its rest"), "of one": ("[only]",)}
+    with pytest.raises(ValueError, match="two rows are called 'a'"):
+        rows("a\n    b\na\n    c")
