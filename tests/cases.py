@@ -56,6 +56,11 @@ def for_all(
     return decorated
 
 
+def for_rows(table: Iterable[Sequence[Any]]) -> Callable[[Callable[..., None]], _Test]:
+    """Run a test with each row of a table, whose first column is the name of the row."""
+    return for_all({name: columns for name, *columns in table})
+
+
 def _named(cases: Cases[_Case], name: Callable[[_Case], object]) -> Iterable[tuple[str, _Case]]:
     given: Iterable[_Case] | Mapping[str, _Case] = cases() if callable(cases) else cases
     if isinstance(given, Mapping):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import for_all, rows
+from tests.cases import for_all, for_rows, rows
 
 
 def test_all_cases_run_and_each_failure_is_named() -> None:
@@ -29,6 +29,16 @@ def test_a_tuple_is_several_arguments() -> None:
 
     test()
     assert (test.__name__, test.__doc__) == ("test", "Doc.")
+
+
+def test_the_first_column_may_be_the_name() -> None:
+    @for_rows([("fine", 1, 2), ("odd", 3, 3)])
+    def test(low: int, high: int) -> None:
+        assert low < high
+
+    with pytest.raises(ExceptionGroup) as caught:
+        test()
+    assert caught.value.message == "1 of 2 cases fail:\nodd\n"
 
 
 def test_a_row_has_a_name_and_a_line_for_each_column() -> None:
