@@ -1,16 +1,24 @@
-"""The syntax of MLIR: text to operations, whatever dialects they are of; ``linalg.generic``."""
+"""The syntax of MLIR: text to operations, whatever dialects they are of; those of ``linalg``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 import simplifier
 from indexing import IndexingMap, MapError, from_affine_map
-from indexing.layout import UNBOUNDED_SIZE, Shape
+from indexing.layout import UNBOUNDED_SIZE
 from ops.mlir.operations import OperationDraft, OperationReader
-from ops.mlir.text import DialectAttribute, MlirLexer, MlirTextError, Type, shapes_of
+from ops.mlir.text import (
+    DenseElements,
+    DialectAttribute,
+    FunctionType,
+    MlirLexer,
+    MlirTextError,
+    Type,
+)
 from simplifier.errors import Span, TextError, check_type, listed
 from simplifier.tools.late import sympy
 
@@ -20,9 +28,12 @@ __all__ = ["LinalgGeneric", "MlirTextError", "read_generics"]
 # `linalg.generic` of MLIR as indexing maps: from points of its iteration space to operands.
 #
 # A `linalg.generic` names the maps of its operands, and of each loop whether it is parallel. The
-# computation of its region is left out.
+# computation of its region is left out. Named operations stand for one each.
 
-_NAME: Final = "linalg.generic"
+Dimensions: TypeAlias = "tuple[int, ...]"
+
+_DIALECT: Final = "linalg."
+_GENERIC: Final = "generic"
 
 ITERATOR_TYPES: Final = ("parallel", "reduction", "window")
 """The kinds of loops."""
@@ -116,7 +127,7 @@ class LinalgGeneric:
         bare = (IndexingMap.from_sizes(each.results, dims=anywhere) for each in self.maps)
         maps = ", ".join(each.to_affine_map() for each in bare)
         kinds = ", ".join(f'"{kind}"' for kind in self.iterator_types)
-        return f"{_NAME} {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}"
+        return f"{_DIALECT}{_GENERIC} {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}"
 
 
 def _loop_of(indexing_map: IndexingMap, place: int) -> int | None:
@@ -129,11 +140,19 @@ def _loop_of(indexing_map: IndexingMap, place: int) -> int | None:
 def read_generics(text: str, file: str = "") -> tuple[LinalgGeneric, ...]:
     """Each ``linalg.generic`` in a text of MLIR, in the form of the dialect or the generic one.
 
-    The text around them is skipped. The size of a loop is that of a dimension of an operand
-    which the loop alone indexes.
+    A named operation, such as ``linalg.matmul``, is the ``linalg.generic`` that does the same; its
+    loops are those of the result, then the others. The text around them is skipped. The size of a
+    loop is that of a dimension of an operand which the loop alone indexes.
 
     Raises:
         MlirTextError: one does not follow the grammar, or a loop has no size.
+
+    >>> (pooling,) = read_generics('''
+    ... %0 = linalg.pooling_nwc_max {strides = dense<2> : vector<1xi64>}
+    ...   ins(%x, %window : tensor<1x8x3xf32>, tensor<2xf32>) outs(%y : tensor<1x4x3xf32>)''')
+    >>> print(pooling.reads()[0])
+    (d0, d1, d2)[s0] -> (0, d1 * 2 + s0, d2), domain: d0 in [0, 0], d1 in [0, 3], d2 in [0, 2],
+    s0 in [0, 1]
     """
     check_type(text, str, "read_generics: the text", "a string")
     return tuple(_GenericReader(MlirLexer(text, file), {}).generics())
@@ -149,26 +168,38 @@ class _GenericReader(OperationReader):
             if lexer.kind == "alias" and lexer.source[lexer.stop : lexer.stop + 2].strip() == "=":
                 self.alias()
                 continue
-            word, start = lexer.advance(), lexer.previous_stop
-            if word == _NAME:
-                yield self._operation_at(start - len(word), is_generic=False)
-            elif word == f'"{_NAME}"' and lexer.text == "(":
-                yield self._operation_at(start - len(word), is_generic=True)
+            word, stop = lexer.advance(), lexer.previous_stop
+            name = word.strip('"').removeprefix(_DIALECT)
+            if (name == _GENERIC or is_named(name)) and word.strip('"') != name:
+                is_quoted = word[0] == '"'
+                if not is_quoted or lexer.text == "(":
+                    draft = OperationDraft(name, stop - len(word))
+                    yield self._operation(draft, is_generic=is_quoted)
 
-    def _operation_at(self, start: int, *, is_generic: bool) -> LinalgGeneric:
-        draft = OperationDraft(_NAME, start)
+    def _operation(self, draft: OperationDraft, *, is_generic: bool) -> LinalgGeneric:
         if is_generic:
             types, outputs = self._in_generic_form(draft)
         else:
             if self.lexer.kind == "alias":
                 draft.attributes |= self._named_attributes()
+            self._bare_attributes(draft)
+            if draft.name in _WITH_BODY and self.lexer.text == "{":
+                self.lexer.balanced("'{' before an operation")
             self.attribute_dictionary(draft)
             inputs, results = self._typed_operands("ins"), self._typed_operands("outs")
+            self._bare_attributes(draft)
             types, outputs = (*inputs, *results), len(results)
-        shapes = shapes_of(types)
-        if shapes is None:
-            raise self._error(start, "the operands are no arrays")
-        return self._made(draft, shapes, outputs)
+        dimensions = [_dimensions(each) for each in types]
+        if None in dimensions:
+            raise self._error(draft, "the operands are no arrays")
+        return self._made(draft, [each for each in dimensions if each is not None], outputs)
+
+    def _bare_attributes(self, draft: OperationDraft) -> None:
+        """Take attributes that stand without braces, such as ``permutation = [1, 0]``."""
+        while self.lexer.text in _BARE:
+            name = self.lexer.advance()
+            self.lexer.expect("=", f"after {name}")
+            draft.attributes[name] = self.value()
 
     def _named_attributes(self) -> Mapping[str, Any]:
         """Take the name of attributes, such as ``#matmul_trait``."""
@@ -191,7 +222,7 @@ class _GenericReader(OperationReader):
         counts = [(operands - outputs, outputs) for outputs in range(operands + 1)]
         if segments not in counts:
             message = f"expected operandSegmentSizes = array<i32: n, m> of {operands} operands"
-            raise self._error(draft.start, message)
+            raise self._error(draft, message)
         return found.inputs, counts.index(segments)
 
     def _typed_operands(self, word: str) -> tuple[Type, ...]:
@@ -208,30 +239,42 @@ class _GenericReader(OperationReader):
             raise lexer.error(f"there are {len(names)} operands, but {len(types)} types")
         return types
 
-    def _made(self, draft: OperationDraft, shapes: Sequence[Shape], outputs: int) -> LinalgGeneric:
-        start, given = draft.start, draft.attributes.get("indexing_maps")
-        named = cast("tuple[object, ...]", given) if isinstance(given, tuple) else ()
-        texts = [self._map(start, each) for each in named]
-        if not texts or len(texts) != len(shapes):
-            message = f"expected indexing_maps with a map for each of {len(shapes)} operands"
-            raise self._error(start, message)
-        given = draft.attributes.get("iterator_types")
-        if not isinstance(given, tuple):
-            raise self._error(start, 'expected iterator_types, such as ["parallel", "reduction"]')
-        kinds = map(_word, cast("tuple[object, ...]", given))
+    def _made(
+        self, draft: OperationDraft, shapes: Sequence[Dimensions], outputs: int
+    ) -> LinalgGeneric:
+        given = draft.attributes.get("indexing_maps")
         try:
+            if draft.name != _GENERIC and given is None:
+                texts = named_maps(draft.name, draft.attributes, shapes, outputs)
+            else:
+                named = cast("tuple[object, ...]", given) if isinstance(given, tuple) else ()
+                texts = [self._map(draft, each) for each in named]
+            if not texts or len(texts) != len(shapes):
+                message = f"expected indexing_maps with a map for each of {len(shapes)} operands"
+                raise self._error(draft, message)
             sizes = _sizes(texts, shapes)
             maps = tuple(_on(each, sizes) for each in texts)
-            return LinalgGeneric(sizes, maps, tuple(kinds), outputs)
+            return LinalgGeneric(sizes, maps, self._kinds(draft, texts[-outputs:]), outputs)
         except MapError as error:
-            raise self._error(start, str(error)) from None
+            raise self._error(draft, str(error)) from None
 
-    def _map(self, start: int, value: object) -> IndexingMap:
+    def _kinds(self, draft: OperationDraft, written: Sequence[IndexingMap]) -> tuple[str, ...]:
+        """The kinds of loops: given, or else those that no output names are reductions."""
+        given = draft.attributes.get("iterator_types")
+        if isinstance(given, tuple):
+            return tuple(map(_word, cast("tuple[object, ...]", given)))
+        if draft.name == _GENERIC:
+            raise self._error(draft, 'expected iterator_types, such as ["parallel", "reduction"]')
+        loops = range(len(written[0].dims))
+        named = {_loop_of(each, place) for each in written for place in range(len(each.results))}
+        return tuple(ITERATOR_TYPES[loop not in named] for loop in loops)
+
+    def _map(self, draft: OperationDraft, value: object) -> IndexingMap:
         """An affine map without sizes."""
         if isinstance(value, DialectAttribute) and not value.body:
             value = self.aliases.get(value.name)
         if not isinstance(value, DialectAttribute) or value.name != "affine_map":
-            raise self._error(start, "expected affine maps as indexing_maps")
+            raise self._error(draft, "expected affine maps as indexing_maps")
         try:
             return from_affine_map(value.body)
         except TextError as error:
@@ -239,9 +282,15 @@ class _GenericReader(OperationReader):
             span = Span(self.lexer.source, begin, begin + 1, self.lexer.file)
             raise MlirTextError(error.message, span, error.hint) from None
 
-    def _error(self, start: int, message: str) -> MlirTextError:
-        span = self.lexer.span_of(start, start + len(_NAME))
-        return self.lexer.error(f"{_NAME}: {message}", span)
+    def _error(self, draft: OperationDraft, message: str) -> MlirTextError:
+        name = _DIALECT + draft.name
+        span = self.lexer.span_of(draft.start, draft.start + len(name))
+        return self.lexer.error(f"{name}: {message}", span)
+
+
+def _dimensions(operand: Type) -> Dimensions | None:
+    """The sizes of an operand, which says nothing of its elements; a scalar has none."""
+    return None if isinstance(operand, FunctionType) else operand.dimensions
 
 
 def _word(kind: object) -> str:
@@ -249,16 +298,19 @@ def _word(kind: object) -> str:
     return kind.body.strip() if isinstance(kind, DialectAttribute) else str(kind)
 
 
-def _sizes(maps: Sequence[IndexingMap], shapes: Sequence[Shape]) -> tuple[sympy.Expr | int, ...]:
+def _sizes(
+    maps: Sequence[IndexingMap], shapes: Sequence[Dimensions]
+) -> tuple[sympy.Expr | int, ...]:
     """The size of each loop: that of a dimension which it alone indexes."""
     found: dict[int, sympy.Expr | int] = {}
     loops = len(maps[0].dims)
     for each, shape in zip(maps, shapes, strict=True):
         if len(each.dims) != loops:
             raise MapError(f"a map has {len(each.dims)} dimensions, but the first has {loops}")
-        if len(each.results) != shape.rank:
-            raise MapError(f"a map has {len(each.results)} results for {shape.text(layout=False)}")
-        for place, size in enumerate(shape.dimensions):
+        if len(each.results) != len(shape):
+            message = f"a map has {len(each.results)} results for an operand of rank {len(shape)}"
+            raise MapError(message)
+        for place, size in enumerate(shape):
             loop = _loop_of(each, place)
             if loop is None:
                 continue
@@ -281,3 +333,156 @@ def _on(affine: IndexingMap, sizes: Sequence[sympy.Expr | int]) -> IndexingMap:
     return affine @ IndexingMap.from_sizes(
         [simplifier.symbol(f"d{loop}") for loop in range(len(sizes))], dims=list(sizes)
     )
+
+
+# Named operations: the maps of the `linalg.generic` that does the same.
+#
+# An operand is indexed by a list of terms, a loop or an affine expression of loops each.
+
+_Terms: TypeAlias = "Sequence[str]"
+
+_BARE: Final = ("indexing_maps", "kind", "dimensions", "permutation")
+_WITH_BODY: Final = ("map", "reduce")
+"""These may have their body before the operands: ``linalg.reduce { arith.addf } ins(...)``."""
+
+_CONTRACTIONS: Final = {
+    "matmul": "mk,kn->mn",
+    "matmul_transpose_a": "km,kn->mn",
+    "matmul_transpose_b": "mk,nk->mn",
+    "quantized_matmul": "mk,kn->mn",
+    "batch_matmul": "bmk,bkn->bmn",
+    "batch_matmul_transpose_a": "bkm,bkn->bmn",
+    "batch_matmul_transpose_b": "bmk,bnk->bmn",
+    "quantized_batch_matmul": "bmk,bkn->bmn",
+    "batch_reduce_matmul": "bmk,bkn->mn",
+    "matvec": "mk,k->m",
+    "vecmat": "k,kn->n",
+    "batch_matvec": "bmk,bk->bm",
+    "batch_vecmat": "bk,bkn->bn",
+    "dot": "k,k->",
+    "mmt4d": "mkac,nkbc->mnab",
+    "batch_mmt4d": "zmkac,znkbc->zmnab",
+}
+"""Loops of each operand, as einsum writes them."""
+
+_ELEMENTWISE: Final = re.compile(
+    "abs|add|ceil|copy|div|div_unsigned|elementwise|erf|exp|fill|floor|log|map|max|min|mul|negf|powf"
+    "|reciprocal|round|rsqrt|select|sqrt|square|sub|tanh"
+)
+
+_WINDOW: Final = re.compile(
+    r"(?:depthwise_)?conv_(?P<rank>[123])d(?:_(?P<image>[ncgdhw]+)_(?P<kernel>[cfgmdhw]+?))?(?:_q)?"
+    r"|pooling_(?P<pooled>[ncdhw]+)_(?:sum|max|min)(?:_unsigned)?"
+)
+"""Names of convolutions and poolings tell the dimensions of the image and of the kernel."""
+
+_SPATIAL: Final = "dhw"
+
+
+def is_named(name: str) -> bool:
+    """Whether an operation stands for a ``linalg.generic``."""
+    if name in _CONTRACTIONS or name in _STRUCTURAL:
+        return True
+    return any(names.fullmatch(name) for names in (_ELEMENTWISE, _WINDOW))
+
+
+def named_maps(
+    name: str, attributes: Mapping[str, Any], shapes: Sequence[Dimensions], outputs: int
+) -> list[IndexingMap]:
+    """The maps of the operands of a named operation, without sizes.
+
+    Raises:
+        MapError: it needs maps, dimensions or operands that are not given.
+    """
+    if not outputs:
+        raise MapError("there are no outputs")
+    if name in _CONTRACTIONS:
+        inputs, _, output = _CONTRACTIONS[name].partition("->")
+        terms: list[_Terms] = [*inputs.split(","), output]
+    elif window := _WINDOW.fullmatch(name):
+        terms = [*_of_window(window, attributes)]
+    elif _ELEMENTWISE.fullmatch(name):
+        loops = _loops(len(shapes[-1]))
+        terms = [loops if shape else () for shape in shapes]
+    else:
+        listed_dimensions = _integers(attributes.get("dimensions", attributes.get("permutation")))
+        terms = [*_STRUCTURAL[name](shapes, outputs, listed_dimensions)]
+    scalars: list[_Terms] = [()] * (len(shapes) - len(terms))  # zero points of a quantized operand
+    terms = [*terms[:-outputs], *scalars, *terms[-outputs:]]
+    if len(terms) != len(shapes):
+        raise MapError(f"there are {len(shapes)} operands; expected {len(terms)}, with outputs")
+    order = dict.fromkeys(term for each in reversed(terms) for term in each if term.isalnum())
+    return [from_affine_map(f"({', '.join(order)}) -> ({', '.join(each)})") for each in terms]
+
+
+def _of_window(window: re.Match[str], attributes: Mapping[str, Any]) -> Iterator[_Terms]:
+    """The terms of a convolution's or a pooling's image, kernel and result."""
+    pooled, spatial = window["pooled"], _SPATIAL[-int(window["rank"] or 0) :]
+    image = pooled or window["image"] or spatial
+    kernel = window["kernel"] or "".join(each for each in image if each in _SPATIAL)
+    places = [each for each in image if each in _SPATIAL]
+    strides, dilations = (_steps(places, attributes, name) for name in ("strides", "dilations"))
+    reached = {each: f"{each} * {strides[each]} + k{each} * {dilations[each]}" for each in places}
+    yield [reached.get(each, each) for each in image]
+    yield ["k" + each if each in places else each for each in kernel]
+    features = "f" if "f" in kernel else "c"
+    yield [*image.replace("c", features), *("m" * kernel.count("m"))]
+
+
+def _steps(places: Sequence[str], attributes: Mapping[str, Any], name: str) -> dict[str, int]:
+    steps = _integers(attributes.get(name)) or (1,) * len(places)
+    if len(steps) != len(places):
+        raise MapError(f"{name} has {len(steps)} entries; expected {len(places)}")
+    return dict(zip(places, steps, strict=True))
+
+
+def _integers(value: object) -> tuple[int, ...]:
+    """The numbers of ``[1, 2]``, ``array<i64: 1, 2>`` or ``dense<1> : tensor<2xi64>``."""
+    given: object = () if value is None else value
+    if isinstance(value, DenseElements):
+        given = value.all_values()
+    listed_values = cast("tuple[object, ...]", given) if isinstance(given, tuple) else (None,)
+    numbers = tuple(each for each in listed_values if isinstance(each, int))
+    if len(numbers) < len(listed_values):
+        raise MapError("expected integers as dimensions, strides and dilations")
+    return numbers
+
+
+def _loops(count: int) -> list[str]:
+    return [f"i{place}" for place in range(count)]
+
+
+def _contracted(*_: object) -> NoReturn:
+    raise MapError("expected indexing_maps")
+
+
+def _transposed(
+    shapes: Sequence[Dimensions], _: int, permutation: Sequence[int]
+) -> Iterator[_Terms]:
+    loops = _loops(len(shapes[-1]))
+    if sorted(permutation) != [*range(len(loops))]:
+        raise MapError(f"permutation is {[*permutation]}; expected one of {len(loops)} dimensions")
+    yield [loops[permutation.index(place)] for place in range(len(loops))]
+    yield loops
+
+
+def _broadcast(shapes: Sequence[Dimensions], _: int, added: Sequence[int]) -> Iterator[_Terms]:
+    loops = _loops(len(shapes[-1]))
+    yield [loop for place, loop in enumerate(loops) if place not in added]
+    yield loops
+
+
+def _reduced(
+    shapes: Sequence[Dimensions], outputs: int, reduced: Sequence[int]
+) -> Iterator[_Terms]:
+    loops = _loops(len(shapes[0]))
+    yield from [loops] * (len(shapes) - outputs)
+    yield from [[each for place, each in enumerate(loops) if place not in reduced]] * outputs
+
+
+_STRUCTURAL: Final[Mapping[str, Callable[..., Iterator[_Terms]]]] = {
+    "broadcast": _broadcast,
+    "contract": _contracted,
+    "reduce": _reduced,
+    "transpose": _transposed,
+}

@@ -94,9 +94,10 @@ class FunctionType:
 
 @dataclass(frozen=True, slots=True)
 class OtherType:
-    """A type that is no shape, as it is written."""
+    """A type that is no shape, as it is written; an array of such has ``dimensions``."""
 
     text: str
+    dimensions: tuple[int, ...] | None = None
 
 
 Type: TypeAlias = "Shape | FunctionType | OtherType"
@@ -113,13 +114,14 @@ these."""
 _SHAPED: Final = re.compile(
     r"""(?:tensor|memref|vector)<\s*
     (?P<sizes>(?:(?:\d{1,19}|\?)x)*)
-    (?P<element>complex<\w+>|[A-Za-z]\w*)\s*
-    (?:,\s*(?P<bounds>\#stablehlo\.bounds<[^<>]*>)\s*)?(?P<end>[>,])""",
+    (?P<element>complex<\w+>|[A-Za-z]\w*|!)\s*
+    (?:,\s*(?P<bounds>\#stablehlo\.bounds<[^<>]*>)\s*)?(?P<end>[>,]|(?<=!))""",
     re.VERBOSE | re.ASCII,
 )
 """An array, of known sizes or not; ``#stablehlo.bounds<4, ?>`` bounds those that are not known.
 
-Behind a comma is an encoding or a layout, which says nothing of the elements.
+Behind a comma is an encoding or a layout, which says nothing of the elements. The mark ``!`` begins
+the type of a dialect.
 """
 
 _NUMBER: Final = re.compile(r"(?:u|s)?i\d+|index|b?f\d+\w*|tf32", re.ASCII)
@@ -131,17 +133,19 @@ def shapes_of(types: tuple[Type, ...]) -> tuple[Shape, ...] | None:
     return shapes if len(shapes) == len(types) else None
 
 
-def _read_array(lexer: MlirLexer) -> Shape:
+def _read_array(lexer: MlirLexer) -> Shape | OtherType:
     """Take an array; most are written as others were."""
     start = lexer.start
     found = _SHAPED.match(lexer.source, start)
-    if found is None or found["end"] == ",":
+    if found is None or found["end"] != ">":
         lexer.advance()
         if found is None:
             message = "expected the type of an array, such as tensor<2x3xf32>"
             raise lexer.error_since(start, message)
         lexer.balanced("'<'")
     stop = found.end() if found["end"] == ">" else lexer.previous_stop
+    if found["element"] == "!":
+        return OtherType(lexer.source[start:stop], _numbers(found["sizes"]))
     try:
         shape = _array(found["sizes"], found["element"], found["bounds"] or "")
     except (ShapeError, ValueError) as error:
@@ -150,14 +154,18 @@ def _read_array(lexer: MlirLexer) -> Shape:
     return shape
 
 
+def _numbers(sizes: str) -> tuple[int, ...]:
+    return tuple(UNBOUNDED_SIZE if each == "?" else int(each) for each in sizes.split("x")[:-1])
+
+
 @lru_cache(maxsize=1 << 12)
 def _array(sizes: str, element: str, bounds: str) -> Shape:
-    numbers = [UNBOUNDED_SIZE if each == "?" else int(each) for each in sizes.split("x")[:-1]]
+    numbers = _numbers(sizes)
     element_type = element_type_of(element)
     if element_type is None:
         raise ShapeError(f"HLO has no elements of type {element}")
     if not bounds:
-        return Shape(element_type, tuple(numbers))
+        return Shape(element_type, numbers)
     limits = [each.strip() for each in bounds.partition("<")[2].rstrip(">").split(",")]
     if len(limits) != len(numbers) or not all(each == "?" or each.isdecimal() for each in limits):
         raise ShapeError(f"expected {len(numbers)} bounds, numbers or ?, but found {bounds}")

@@ -80,7 +80,7 @@ WRONG = {
     ),
     "another rank": (
         generic(ONE, "parallel", "outs(%a : tensor<4x4xf32>)"),
-        "a map has 1 results for f32[4,4]",
+        "a map has 1 results for an operand of rank 2",
     ),
     "a wrong map": (generic("affine_map<(i) -> (j)>", "parallel", "outs(%a : tensor<4xf32>)"), "j"),
     "kinds that are no list": (
