@@ -29,6 +29,11 @@ def rows(text: str) -> dict[str, tuple[str, ...]]:
     return table
 
 
+def pairs(text: str) -> dict[str, str]:
+    """A table of one column: what stands at the margin, and what belongs to it."""
+    return {name: column for name, (column,) in rows(text).items()}
+
+
 def for_all(
     cases: Cases[_Case], name: Callable[[_Case], object] = str
 ) -> Callable[[Callable[..., None]], _Test]:

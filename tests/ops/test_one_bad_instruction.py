@@ -10,6 +10,7 @@ import pytest
 from indexing import MapError
 from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo, utilization
 from ops.cli import main
+from tests.cases import rows
 from tests.ops.unfit import why_unfit
 
 GATHER = """HloModule m
@@ -80,53 +81,44 @@ step {
 
 """
 
-UNFIT = {
-    "broadcast-beyond-rank": (
-        "x = f32[] parameter(0)",
-        "f32[8,4] broadcast(x), dimensions={1}",
-        "broadcast: dimensions has 1 entries; expected 0",
-    ),
-    "all-reduce": (
-        "x = f32[4] parameter(0)",
-        "f32[4] all-reduce(x, x), to_apply=sum",
-        "all-reduce: the result has 1 entries; expected 2, one for each operand",
-    ),
-    "all-reduce-start": (
-        "x = f32[4] parameter(0)",
-        "f32[4] all-reduce-start(x, x), to_apply=sum",
-        "all-reduce-start: the result has 1 entries; expected 2, one for each operand",
-    ),
-    "collective-reduce": (
-        "x = f32[4] parameter(0)",
-        "f32[4] collective-reduce(x, x), to_apply=sum",
-        "collective-reduce: the result has 1 entries; expected 2, one for each operand",
-    ),
-    "reduce-scatter": (
-        "x = f32[4] parameter(0)",
-        "(f32[4], f32[4]) reduce-scatter(x), dimensions={0}, to_apply=sum",
-        "reduce-scatter: the result has 2 entries; expected 1, one for each operand",
-    ),
-    "all-gather-start": (
-        "x = f32[4] parameter(0)",
-        "f32[4] all-gather-start(x), dimensions={0}",
-        "all-gather-start: its rule relates result 1 to operand 0; there are 1 and 1 arrays",
-    ),
-    "scan": (
-        "c = f32[] parameter(0)",
-        "(f32[4], f32[]) scan(c), dimensions={0}, num_carries=1, to_apply=step",
-        "scan: the parameters of to_apply has 2 entries; expected 1, one for each operand",
-    ),
-    "ragged-all-to-all": (
-        "x = f32[4] parameter(0) i = s32[] parameter(1) s = s32[2] parameter(2)",
-        "f32[4] ragged-all-to-all(x, x, i, s, s, s), replica_groups={{0,1}}",
-        "ragged-all-to-all: the rank of %i is 0; expected 1",
-    ),
-    "ragged-dot": (
-        "x = f32[6,3] parameter(0) w = f32[2,3,4] parameter(1) s = s32[2] parameter(2)",
-        "f32[6,4] ragged-dot(x, w, s), rhs_contracting_dims={1}, rhs_group_dims={0}",
-        "ragged-dot: ",
-    ),
-}
+UNFIT = rows("""
+broadcast-beyond-rank
+    x = f32[] parameter(0)
+    f32[8,4] broadcast(x), dimensions={1}
+    broadcast: dimensions has 1 entries; expected 0
+all-reduce
+    x = f32[4] parameter(0)
+    f32[4] all-reduce(x, x), to_apply=sum
+    all-reduce: the result has 1 entries; expected 2, one for each operand
+all-reduce-start
+    x = f32[4] parameter(0)
+    f32[4] all-reduce-start(x, x), to_apply=sum
+    all-reduce-start: the result has 1 entries; expected 2, one for each operand
+collective-reduce
+    x = f32[4] parameter(0)
+    f32[4] collective-reduce(x, x), to_apply=sum
+    collective-reduce: the result has 1 entries; expected 2, one for each operand
+reduce-scatter
+    x = f32[4] parameter(0)
+    (f32[4], f32[4]) reduce-scatter(x), dimensions={0}, to_apply=sum
+    reduce-scatter: the result has 2 entries; expected 1, one for each operand
+all-gather-start
+    x = f32[4] parameter(0)
+    f32[4] all-gather-start(x), dimensions={0}
+    all-gather-start: its rule relates result 1 to operand 0; there are 1 and 1 arrays
+scan
+    c = f32[] parameter(0)
+    (f32[4], f32[]) scan(c), dimensions={0}, num_carries=1, to_apply=step
+    scan: the parameters of to_apply has 2 entries; expected 1, one for each operand
+ragged-all-to-all
+    x = f32[4] parameter(0) i = s32[] parameter(1) s = s32[2] parameter(2)
+    f32[4] ragged-all-to-all(x, x, i, s, s, s), replica_groups={{0,1}}
+    ragged-all-to-all: the rank of %i is 0; expected 1
+ragged-dot
+    x = f32[6,3] parameter(0) w = f32[2,3,4] parameter(1) s = s32[2] parameter(2)
+    f32[6,4] ragged-dot(x, w, s), rhs_contracting_dims={1}, rhs_group_dims={0}
+    ragged-dot:
+""")
 
 
 @pytest.mark.parametrize("name", UNFIT)

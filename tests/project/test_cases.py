@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import for_all, for_rows, rows
+from tests.cases import for_all, for_rows, pairs, rows
 
 
 def test_all_cases_run_and_each_failure_is_named() -> None:
@@ -51,5 +51,6 @@ of one
     [only]
 """)
     assert table == {"of two": ("first", "second, and its rest"), "of one": ("[only]",)}
+    assert pairs("a\n    b") == {"a": "b"}
     with pytest.raises(ValueError, match="two rows are called 'a'"):
         rows("a\n    b\na\n    c")
