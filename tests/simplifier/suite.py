@@ -2,7 +2,8 @@
 
 Each ``tests/data/simplifier/families/*.txt`` is one family; its first line says which. A row is
 ``expression => result``, or ``expression lies in [lower, upper]``, and after ``where`` its domain:
-the first interval of a variable is its bounds, everything else is a constraint.
+the first interval of a variable is its bounds, everything else is a constraint, which may be a
+comparison. Tables inside tests have rows of the same kind; some begin with a name and a colon.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ Limit: TypeAlias = tuple[str, Interval]
 """The text of a variable or an expression, and where it lies."""
 
 FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "families"
-ROW = re.compile(r"(.+?)  (=>|lies in)  (.+?)(?:  where (.+))?")
-LIMIT = re.compile(r"(.+?) in \[(-inf|-?\d+), (inf|-?\d+)\](?:, |$)")
+ROW = re.compile(r"(?:([^:]+): +)?(.+?) +(=>|lies in) +(.+?)(?: +where (.+))?")
+LIMIT = re.compile(r"(.+?)(?: in \[(-inf|-?\d+), (inf|-?\d+)\]|( (?:[<>]=?|==) .+?))(?:, |$)")
 
 
 class Question(NamedTuple):
@@ -47,36 +48,36 @@ class Question(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line of a family."""
+    """One line of a table."""
 
-    family: str
+    name: str
     question: Question
     relation: str
     expected: str
 
     @classmethod
-    def of(cls, family: str, line: str) -> Row:
-        """The row of a line."""
+    def of(cls, name: str, line: str) -> Row:
+        """The row of a line, by its own name or by that of its table."""
         match = ROW.fullmatch(line)
-        if match is None or LIMIT.sub("", match[4] or ""):
-            raise ValueError(f"{family}: {line!r} is no row: 'a  =>  b  where x in [0, 3]'")
-        expression, relation, expected, domain = match.groups("")
-        return cls(family, Question(expression, *_limits(domain)), relation, expected)
+        if match is None or LIMIT.sub("", match[5] or ""):
+            raise ValueError(f"{name}: {line!r} is no row: 'a  =>  b  where x in [0, 3]'")
+        own_name, expression, relation, expected, domain = match.groups("")
+        return cls(own_name or name, Question(expression, *_limits(domain)), relation, expected)
 
     def __str__(self) -> str:
-        return f"{self.family}: {self.question}"
+        return f"{self.name}: {self.question}".removeprefix(": ")
 
 
 def _limits(domain: str) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
     """Bounds and constraints."""
     bounds: dict[str, Interval] = {}
     constraints: list[Limit] = []
-    for text, lower, upper in LIMIT.findall(domain):
-        interval = Interval(_end(lower), _end(upper))
-        if text.isidentifier() and text not in bounds:
+    for text, lower, upper, compared in LIMIT.findall(domain):
+        interval = Interval(1, 1) if compared else Interval(_end(lower), _end(upper))
+        if text.isidentifier() and text not in bounds and not compared:
             bounds[text] = interval
         else:
-            constraints.append((text, interval))
+            constraints.append((text + compared, interval))
     return tuple(bounds.items()), tuple(constraints)
 
 
@@ -84,15 +85,17 @@ def _end(text: str) -> int | None:
     return None if text.endswith("inf") else int(text)
 
 
+def table(text: str, name: str = "") -> tuple[Row, ...]:
+    """The rows of a text; what is indented goes on with the line above."""
+    lines = text.replace("\n    ", " ").splitlines()
+    return tuple(Row.of(name, line) for line in lines if line and not line.startswith("#"))
+
+
 @lru_cache
 def families() -> tuple[Row, ...]:
     """The rows of all families."""
-    return tuple(
-        Row.of(path.stem, line)
-        for path in sorted(FOLDER.glob("*.txt"))
-        for line in path.read_text("utf-8").splitlines()
-        if line and not line.startswith("#")
-    )
+    files = sorted(FOLDER.glob("*.txt"))
+    return tuple(row for file in files for row in table(file.read_text("utf-8"), file.stem))
 
 
 def questions() -> Sequence[Question]:
