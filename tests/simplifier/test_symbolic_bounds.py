@@ -31,101 +31,55 @@ from simplifier import (
 from simplifier.expr.form import Form, variables_of
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.limits import MAX_END_SIZE
+from simplifier.problem import Bounds, Constraints, Expression
 from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.evaluation import Columns, every_point, values_of, where
+from tests.simplifier.suite import table
 from tests.strategies import expressions
 
 x, y, z, M, N = map(symbol, ("x", "y", "z", "M", "N"))
 POSITIVE = {M: (1, None), N: (1, None)}
 ROWS = {x: (0, N - 1), y: (0, M - 1)}
+NATURAL = dict.fromkeys("xyz", Interval(0, None)) | dict.fromkeys("MN", Interval(1, None))
 
-NATURAL = {x: (0, None), y: (0, None), z: (0, None), M: (1, None), N: (1, None)}
+UNDER_FACTS = table("""
+at most a remainder: x  lies in  [0, min(N - 1, 6)]  where x <= y mod N, x <= 6
+at most a remainder alone: x  lies in  [0, N - 1]  where x <= y mod N
+at most a remainder and more: max(x, 1)  lies in  [1, min(N, 7)]  where x <= y mod N + 1, x <= 7
+a sum at most a remainder: x  lies in  [0, min(N - 1, 6)]  where x + z <= y mod N, x <= 6
+at most two remainders: x  lies in  [0, min(M + N - 2, 6)]  where x <= y mod N + z mod M, x <= 6
+at most a remainder by a product: x  lies in  [0, min(M * N - 1, 6)]
+    where x <= y mod (N * M), x <= 6
+at most half a remainder: x  lies in  [0, min((N - 1) floordiv 2, 6)]
+    where x <= (y mod N) floordiv 2, x <= 6
+equal to a remainder: x  lies in  [0, min(N - 1, 6)]  where x == y mod N, x <= 6
+a remainder by a multiple: x  lies in  [0, 6]  where x <= y mod N, x <= 6, N mod 8 == 0
+a remainder of a remainder: x  lies in  [0, min(M, N) - 1]  where x <= (y mod N) mod M
+a minimum with a remainder: x  lies in  [0, min(N - 1, 6)]  where min(y mod N, 6) >= x
+a maximum with a remainder: x  lies in  [0, max(N - 1, 6)]  where max(y mod N, 6) >= x
+a remainder in a maximum: x mod N + 1  lies in  [1, min(N, 7)]  where max(x mod N, y) <= 6
+about the remainder asked for: x mod M  lies in  [0, min(M - 1, N, 7)]
+    where x mod M <= N, x mod M <= 7
+about a maximum with it: x mod M  lies in  [0, min(M - 1, N, 7)]
+    where max(x mod M, y) <= N, max(x mod M, y) <= 7
+about the maximum asked for: max(x, y)  lies in  [0, min(N, 7)]
+    where max(x, y) <= N, max(x, y) <= 7
+about a minimum that holds a remainder: x mod 8  lies in  [N, 7]  where min(x mod 8, y) >= N
+about a maximum that holds the dividend: x mod M  lies in  [0, min(M - 1, N, 7)]
+    where max(x, y) <= N, max(x, y) <= 7
+a quotient by what is no parameter: x floordiv y  lies in  [0, M - 1]
+    where y in [1, inf], x < M * y
+a quotient by it, rounded up: x ceildiv y  lies in  [0, M]  where y in [1, inf], x <= M * y
+a quotient by what may be zero: x floordiv y  lies in  [0, inf]  where x <= M * y
+""")
 
-FACTS: dict[str, tuple[Any, Any, Any, str]] = {
-    "at most a remainder": (x, NATURAL, [x <= Mod(y, N), x <= 6], "[0, min(N - 1, 6)]"),
-    "at most a remainder alone": (x, NATURAL, [x <= Mod(y, N)], "[0, N - 1]"),
-    "at most a remainder and more": (
-        Max(x, 1),
-        NATURAL,
-        [x <= Mod(y, N) + 1, x <= 7],
-        "[1, min(N, 7)]",
-    ),
-    "a sum at most a remainder": (x, NATURAL, [x + z <= Mod(y, N), x <= 6], "[0, min(N - 1, 6)]"),
-    "at most two remainders": (
-        x,
-        NATURAL,
-        [x <= Mod(y, N) + Mod(z, M), x <= 6],
-        "[0, min(M + N - 2, 6)]",
-    ),
-    "at most a remainder by a product": (
-        x,
-        NATURAL,
-        [x <= Mod(y, N * M), x <= 6],
-        "[0, min(M * N - 1, 6)]",
-    ),
-    "at most half a remainder": (
-        x,
-        NATURAL,
-        [x <= FloorDiv(Mod(y, N), 2), x <= 6],
-        "[0, min((N - 1) floordiv 2, 6)]",
-    ),
-    "equal to a remainder": (x, NATURAL, [sympy.Eq(x, Mod(y, N)), x <= 6], "[0, min(N - 1, 6)]"),
-    "a remainder by a multiple": (
-        x,
-        NATURAL,
-        [x <= Mod(y, N), x <= 6, sympy.Eq(Mod(N, 8), 0)],
-        "[0, 6]",
-    ),
-    "a remainder of a remainder": (x, NATURAL, [x <= Mod(Mod(y, N), M)], "[0, min(M, N) - 1]"),
-    "a minimum with a remainder": (x, NATURAL, [x <= Min(Mod(y, N), 6)], "[0, min(N - 1, 6)]"),
-    "a maximum with a remainder": (x, NATURAL, [x <= Max(Mod(y, N), 6)], "[0, max(N - 1, 6)]"),
-    "about the remainder asked for": (
-        Mod(x, M),
-        NATURAL,
-        [Mod(x, M) <= N, Mod(x, M) <= 7],
-        "[0, min(M - 1, N, 7)]",
-    ),
-    "about a maximum with it": (
-        Mod(x, M),
-        NATURAL,
-        [Max(Mod(x, M), y) <= N, Max(Mod(x, M), y) <= 7],
-        "[0, min(M - 1, N, 7)]",
-    ),
-    "about the maximum asked for": (
-        Max(x, y),
-        NATURAL,
-        [Max(x, y) <= N, Max(x, y) <= 7],
-        "[0, min(N, 7)]",
-    ),
-    "about a minimum that holds a remainder": (
-        Mod(x, 8),
-        NATURAL,
-        [Min(Mod(x, 8), y) >= N],
-        "[N, 7]",
-    ),
+ENDS: dict[str, tuple[Any, Any, Any, str]] = {
     "about a quotient of what bounds limit": (
         FloorDiv(Mod(x, N), 3),
         {x: (0, N - 1), **POSITIVE},
         [FloorDiv(N + 2 * x, 3) >= M],
         "[max(M - (M * 3 + N + 4) floordiv 6, 0), (N - 1) floordiv 3]",
-    ),
-    "about a maximum that holds the dividend": (
-        Mod(x, M),
-        NATURAL,
-        [Max(x, y) <= N, Max(x, y) <= 7],
-        "[0, min(M - 1, N, 7)]",
-    ),
-}
-"""Facts about remainders and maxima, as :data:`ENDS` has them."""
-
-ENDS: dict[str, tuple[Any, Any, Any, str]] = {
-    **FACTS,
-    "a fact about a maximum bounds a remainder in it": (
-        Mod(x, N) + 1,
-        {x: (0, None), y: (0, None), N: (1, None)},
-        [Max(Mod(x, N), y) <= 6],
-        "[1, min(N, 7)]",
     ),
     "ends of a variable": (x, {x: (0, N - 1)}, [], "[0, N - 1]"),
     "ends by name": (x, {"x": (N, 9)}, [], "[N, 9]"),
@@ -140,19 +94,6 @@ ENDS: dict[str, tuple[Any, Any, Any, str]] = {
     "no values": (x, {x: (3, 2)}, [], "[0, -1]"),
     "a quotient": (FloorDiv(x, 8), ROWS, [], "[0, (N - 1) floordiv 8]"),
     "a quotient by a parameter": (CeilDiv(x, M), ROWS | {x: (0, N * M)} | POSITIVE, [], "[0, N]"),
-    "a quotient by what is no parameter": (
-        FloorDiv(x, y),
-        {**NATURAL, y: (1, None)},
-        [x < M * y],
-        "[0, M - 1]",
-    ),
-    "a quotient by it, rounded up": (
-        CeilDiv(x, y),
-        {**NATURAL, y: (1, None)},
-        [x <= M * y],
-        "[0, M]",
-    ),
-    "a quotient by what may be zero": (FloorDiv(x, y), NATURAL, [x <= M * y], "[0, inf]"),
     "a remainder": (Mod(x, M), POSITIVE, [], "[0, M - 1]"),
     "a remainder of little": (Mod(x, M), ROWS | POSITIVE, [], "[0, min(M, N) - 1]"),
     "a linear index": (x * M + y, ROWS | POSITIVE, [], "[0, M * N - 1]"),
@@ -171,18 +112,18 @@ ENDS: dict[str, tuple[Any, Any, Any, str]] = {
 }
 """Expressions, bounds and constraints, and the bounds over M and N."""
 
+for row in UNDER_FACTS:
+    expression, bounds, facts = row.question.parsed()
+    ENDS[row.name] = expression, NATURAL | bounds, facts, row.expected
 
-@for_all([*ENDS])
-def test_ends_over_parameters(name: str) -> None:
-    expression, bounds, constraints, expected = ENDS[name]
+
+@for_all(ENDS)
+def test_ends_over_parameters_hold_at_all_points_near_zero(
+    expression: Expression, bounds: Bounds, constraints: Constraints, expected: str
+) -> None:
     found = bounds_of(expression, bounds, constraints, over=[M, N])
     assert str(found) == expected
     assert found == bounds_of(expression, Facts(bounds), constraints, over=("N", "M"))
-
-
-@for_all([*ENDS])
-def test_ends_hold_at_all_points_near_zero(name: str) -> None:
-    expression, bounds, constraints, _ = ENDS[name]
     _check_ends(expression, Facts(bounds, constraints))
 
 
@@ -192,7 +133,7 @@ def test_ends_hold_under_a_fact(form: Form, fact: Form, width: int) -> None:
     _check_ends(to_sympy(form), Facts(bounds, [(to_sympy(fact), (-width, width))]))
 
 
-def _check_ends(expression: sympy.Expr, facts: Facts) -> None:
+def _check_ends(expression: Expression, facts: Facts) -> None:
     """Compare the ends with the values at all points near zero."""
     problem = facts.problem([expression])
     names = {"N", *variables_of((problem.form, *(fact for fact, _ in problem.constraints)))}
@@ -235,8 +176,7 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
 """Ends of a variable, by parameters, or numbers in their place."""
 
 cases = st.sampled_from(sorted(CASES))
-sizes = st.integers(1, 6)
-NUMBERS = {M: (1, None), N: (1, None)}
+sizes, factors = st.integers(1, 6), st.integers(-3, 3)
 
 
 def _box(names: tuple[str, str], m: Any, n: Any) -> dict[Any, Any]:  # noqa: ANN401 - symbols or numbers
@@ -244,15 +184,12 @@ def _box(names: tuple[str, str], m: Any, n: Any) -> dict[Any, Any]:  # noqa: ANN
     return {x: CASES[first](n, m), y: CASES[second](m, n)}
 
 
-factors = st.integers(-3, 3)
-
-
 @given(st.tuples(cases, cases), st.tuples(factors, factors, factors), sizes, sizes)
 def test_affine_bounds_are_exact(
     names: tuple[str, str], factors: tuple[int, int, int], m: int, n: int
 ) -> None:
     expression = factors[0] * x + factors[1] * y + factors[2] * N + 5
-    found = bounds_of(expression, _box(names, M, N) | NUMBERS, over=[M, N])
+    found = bounds_of(expression, _box(names, M, N) | POSITIVE, over=[M, N])
     numeric = bounds_of(expression.subs({N: n}), _box(names, m, n))
     assert _interval_at(found, {"M": m, "N": n}) == numeric
 
@@ -260,7 +197,7 @@ def test_affine_bounds_are_exact(
 @given(expressions(("x", "y", "M", "N")), st.tuples(cases, cases), sizes, sizes)
 def test_bounds_hold_for_all_values(form: Form, names: tuple[str, str], m: int, n: int) -> None:
     expression = to_sympy(form)
-    found = bounds_of(expression, _box(names, M, N) | NUMBERS, over=[M, N])
+    found = bounds_of(expression, _box(names, M, N) | POSITIVE, over=[M, N])
     box = [Interval.of(ends) for ends in _box(names, m, n).values()]
     axes = [
         range(
@@ -310,22 +247,30 @@ _bounds_of: Any = bounds_of
 _simplify: Any = simplify
 """As those call them who check no types."""
 
-WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "one name": (lambda: _bounds_of(x, {}, over="N"), "over is 'N'; expected symbols or names"),
-    "one symbol": (lambda: _bounds_of(x, {}, over=N), "over is N; expected symbols or names"),
-    "an expression": (lambda: _bounds_of(x, {}, over=[N + 1]), "expected symbols or names"),
-    "exact": (lambda: _bounds_of(x, {}, over=[N], exact=True), "either exact or over"),
-    "three ends": (lambda: _simplify(x, {x: (0, N, 1)}), "3 ends; expected 2"),
-    "a fraction": (lambda: _simplify(x, {x: (0, N / 2)}), "N/2"),
+WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "one name": (
+        lambda: _bounds_of(x, over="N"),
+        BoundsError,
+        "over is 'N'; expected symbols or names",
+    ),
+    "one symbol": (
+        lambda: _bounds_of(x, over=N),
+        BoundsError,
+        "over is N; expected symbols or names",
+    ),
+    "an expression": (lambda: _bounds_of(x, over=[N + 1]), BoundsError, "symbols or names"),
+    "exact": (lambda: _bounds_of(x, over=[N], exact=True), BoundsError, "either exact or over"),
+    "three ends": (lambda: _simplify(x, {x: (0, N, 1)}), IndexingError, "3 ends; expected 2"),
+    "a fraction": (lambda: _simplify(x, {x: (0, N / 2)}), IndexingError, "N/2"),
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_errors_say_what_is_expected(name: str) -> None:
-    action, message = WRONG[name]
-    with pytest.raises(IndexingError, match=message) as caught:
+@for_all(WRONG)
+def test_errors_say_what_is_expected(
+    action: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
         action()
-    assert name.startswith(("three", "a ")) or isinstance(caught.value, BoundsError)
 
 
 # Work, in calls of functions.
@@ -360,11 +305,12 @@ WORK: dict[str, tuple[Any, Any, Any, int]] = {
 """Expressions, bounds and constraints, and the calls that are allowed."""
 
 
-@pytest.mark.parametrize("name", WORK)
-def test_bounds_over_parameters_end_soon(name: str) -> None:
-    *asked, allowed = WORK[name]
-    simplifying = calls_of(lambda: simplify(*asked))
+@for_all(WORK)
+def test_bounds_over_parameters_end_soon(
+    expression: Expression, bounds: Bounds, facts: Constraints, allowed: int
+) -> None:
+    simplifying = calls_of(lambda: simplify(expression, bounds, facts))
     found: list[SymbolicInterval] = []
-    assert calls_of(lambda: found.append(bounds_of(*asked, over=[M, N]))) + simplifying < allowed
-    assert found[0].lower is not None
-    assert found[0].upper is not None
+    asking = calls_of(lambda: found.append(bounds_of(expression, bounds, facts, over=[M, N])))
+    assert simplifying + asking < allowed
+    assert None not in found[0]
