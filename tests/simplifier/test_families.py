@@ -1,10 +1,17 @@
-"""Families of expressions, written by hand: what an expert would write is what we print."""
+"""Families of expressions: what an expert would write, and layouts and reshapes that are undone."""
 
 from __future__ import annotations
 
-import pytest
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import prod
+from typing import TypeAlias
 
-from simplifier import bounds_of, cost, format_expr, simplify
+import pytest
+import sympy
+
+from simplifier import FloorDiv, Interval, Mod, bounds_of, cost, format_expr, simplify, symbol
 from simplifier.expr.form import variables_of
 from simplifier.expr.sympy import from_sympy
 from tests.cases import for_all
@@ -42,3 +49,141 @@ def test_ranges_are_as_narrow_as_they_can_be(row: Row) -> None:
 def test_a_line_that_is_no_row_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="is no row"):
         Row.of("broken", line)
+
+
+Index: TypeAlias = tuple[sympy.Expr, ...]
+Shape: TypeAlias = tuple[int, ...]
+
+
+def numbers(text: str) -> Shape:
+    return tuple(map(int, text.split(",")))
+
+
+def tiling(text: str) -> tuple[Shape, list[Shape]]:
+    """Dimensions, and tiles: each splits the most minor ones, also those of the tile before."""
+    shape, _, tiles = text.partition(":")
+    return numbers(shape), [*map(numbers, tiles[1:-1].split(")("))]
+
+
+TILINGS = """
+64,512:(8,128) 64,512:(8,128)(2,1) 64,512:(8,128)(4,1) 64,512:(32,128)(4,1) 64,512:(2,128)
+64,512:(4,128) 64,512:(4,128)(2,1) 64,512:(1,128) 64,512:(16,64) 64,512:(2,1) 64,512:(4,1)
+60,100:(6,10) 60,100:(6,10)(3,1) 60,105:(3,5)(3,5) 1024:(128) 4096:(1024)(128)(2) 8,8:(2,4)(2,1,1,1)
+3,64,512:(8,128) 4,16,256:(8,128)(2,1) 2,3,8,128:(2,128)
+"""
+PADDED_TILINGS = """
+60,500:(8,128) 13,300:(8,128)(2,1) 300,130:(4,1) 5,7:(2,4) 3,5:(2,2) 2,7,200:(8,128)(4,1)
+"""
+"""Tiles that reach beyond the dimensions."""
+
+RESHAPES = """
+16,16->256 10,10,10->50,20 8,128,64->1024,64 8,128,64->64,16,64 4,8,12->32,3,4 3,3,3->9,3
+2,2,2,2,2->4,8 12,35->20,21 15,28->20,21 35,12->7,60 60,7->35,12 40,21->24,35 6,35->14,15
+2,3,5,7->14,15 6,10,7->4,105 7,8,9->8,63 24,10->16,15 18,12->27,8 14,9->21,6 9,10,11->99,10
+121,2->22,11 17,6->34,3 100,99->90,110 9,8->3,24->18,4 8,9->6,12->4,18 10,12->8,15->6,20
+16,45->24,30->20,36 32,27->24,36->54,16 30,42->36,35->45,28 12,35->20,21->15,28
+12,35->20,21->28,15->14,30
+"""
+"""From the first shape through the others, and back to the first."""
+
+TRANSPOSES = """
+1024->32,32[1,0] 35->5,7[1,0] 512->4,8,16[2,1,0] 512->4,8,16[1,2,0] 64,12->24,32[1,0]
+30,4->2,3,20[2,0,1] 8,128->4,2,128[1,0,2] 16,48->4,4,48[1,0,2] 12,35->20,21[1,0]
+"""
+"""Dimensions, the shape they are given, a permutation of that shape."""
+
+
+@for_all((TILINGS + PADDED_TILINGS).split())
+def test_the_offset_of_an_index_gives_the_index(text: str) -> None:
+    shape, tiles = tiling(text)
+    index = variables(shape)
+    offset = joined(tiled(index, tiles), tiled_shape(shape, tiles))
+    assert settled(index_at(offset, shape, tiles), shape) == index
+
+
+@for_all(TILINGS.split())
+def test_the_index_of_an_offset_gives_the_offset(text: str) -> None:
+    shape, tiles = tiling(text)
+    elements = (prod(shape),)
+    (offset,) = variables(elements)
+    back = joined(tiled(index_at(offset, shape, tiles), tiles), tiled_shape(shape, tiles))
+    assert settled([back], elements) == (offset,)
+
+
+@for_all(RESHAPES.split())
+def test_reshapes_there_and_back(text: str) -> None:
+    shapes = [*map(numbers, text.split("->"))]
+    index = through(variables(shapes[0]), shapes)
+    flat = joined(index, shapes[-1])
+    assert settled([flat], shapes[0]) == (joined(variables(shapes[0]), shapes[0]),)
+    assert settled(split(flat, shapes[0]), shapes[0]) == variables(shapes[0])
+
+
+@for_all(TRANSPOSES.split())
+def test_a_transpose_between_reshapes_is_undone(text: str) -> None:
+    shape, other, permutation = map(numbers, re.split(r"->|\[", text.rstrip("]")))
+    transposed = tuple(other[place] for place in permutation)
+    inverse = [permutation.index(place) for place in range(len(permutation))]
+    index = through(variables(shape), (shape, other))
+    flat = joined([index[place] for place in permutation], transposed)
+    again = [split(flat, transposed)[place] for place in inverse]
+    assert settled(through(again, (other, shape)), shape) == variables(shape)
+
+
+def variables(shape: Shape) -> Index:
+    """An index of the shape: ``d0``, ``d1`` ..."""
+    return tuple(symbol(f"d{place}") for place in range(len(shape)))
+
+
+def settled(expressions: Iterable[sympy.Expr], shape: Shape) -> Index:
+    """The expressions simplified where :func:`variables` are an index of the shape."""
+    bounds = {f"d{place}": Interval(0, size - 1) for place, size in enumerate(shape)}
+    return tuple(simplify(expression, bounds) for expression in expressions)
+
+
+def joined(index: Sequence[sympy.Expr], shape: Shape) -> sympy.Expr:
+    """The place of an index in row-major order."""
+    strides = (prod(shape[place + 1 :]) for place in range(len(shape)))
+    return sympy.Add(*(part * stride for part, stride in zip(index, strides, strict=True)))
+
+
+def split(place: sympy.Expr, shape: Shape) -> Index:
+    """The index at a place of row-major order; the first dimension has no bound."""
+    rests = [FloorDiv(place, prod(shape[start:])) for start in range(1, len(shape) + 1)]
+    return (rests[0], *(Mod(rest, size) for rest, size in zip(rests[1:], shape[1:], strict=True)))
+
+
+def through(index: Sequence[sympy.Expr], shapes: Sequence[Shape]) -> Index:
+    """An index of the first shape, reshaped to each that follows."""
+    for before, after in pairwise(shapes):
+        index = split(joined(index, before), after)
+    return tuple(index)
+
+
+def tiled(index: Sequence[sympy.Expr], tiles: Sequence[Shape]) -> Index:
+    """Which tile, and where in it: for each tile in turn."""
+    for tile in tiles:
+        head, parts = index[: -len(tile)], index[-len(tile) :]
+        outer = (FloorDiv(part, size) for part, size in zip(parts, tile, strict=True))
+        inner = (Mod(part, size) for part, size in zip(parts, tile, strict=True))
+        index = (*head, *outer, *inner)
+    return tuple(index)
+
+
+def tiled_shape(shape: Shape, tiles: Sequence[Shape]) -> Shape:
+    """The dimensions of what :func:`tiled` gives; partial tiles are filled up."""
+    for tile in tiles:
+        counts = (-(-size // step) for size, step in zip(shape[-len(tile) :], tile, strict=True))
+        shape = (*shape[: -len(tile)], *counts, *tile)
+    return shape
+
+
+def index_at(offset: sympy.Expr, shape: Shape, tiles: Sequence[Shape]) -> Index:
+    """The index of the element at an offset of a tiled layout."""
+    index = split(offset, tiled_shape(shape, tiles))
+    for tile in reversed(tiles):
+        rank = len(tile)
+        head, outer, inner = index[: -2 * rank], index[-2 * rank : -rank], index[-rank:]
+        parts = (a * size + b for a, b, size in zip(outer, inner, tile, strict=True))
+        index = (*head, *parts)
+    return index
