@@ -24,7 +24,7 @@ Limit: TypeAlias = tuple[str, Interval]
 """The text of a variable or an expression, and where it lies."""
 
 FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "families"
-ROW = re.compile(r"(?:([^:]+): +)?(.+?) +(=>|lies in) +(.+?)(?: +where (.+))?")
+ROW = re.compile(r"(?:([^:]+): +)?(.+?) +(=>|lies in|equals|differs from) +(.+?)(?: +where (.+))?")
 LIMIT = re.compile(r"(.+?)(?: in \[(-inf|-?\d+), (inf|-?\d+)\]|( (?:[<>]=?|==) .+?))(?:, |$)")
 
 
