@@ -23,23 +23,18 @@ united = np.frompyfunc(lambda left, right: left | right, 2, 1)
 MOVES: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "turn": ("v{n} = f32[3,3] transpose(v{x}), dimensions={{1,0}}", np.transpose),
     "flip": ("v{n} = f32[3,3] reverse(v{x}), dimensions={{1}}", lambda places: places[:, ::-1]),
-    "wind": (
-        """k{n} = f32[9] reshape(v{x}) l{n} = f32[9] reverse(k{n}), dimensions={{0}}
-        v{n} = f32[3,3] reshape(l{n})""",
-        lambda places: places.ravel()[::-1].reshape(SHAPE),
-    ),
+    "wind": ("""k{n} = f32[9] reshape(v{x}) l{n} = f32[9] reverse(k{n}), dimensions={{0}}
+        v{n} = f32[3,3] reshape(l{n})""", lambda places: places.ravel()[::-1].reshape(SHAPE)),
     "sums": (
         """z{n} = f32[] constant(0)
         k{n} = f32[3] reduce(v{x}, z{n}), dimensions={{1}}, to_apply=sum
         v{n} = f32[3,3] broadcast(k{n}), dimensions={{0}}""",
-        lambda places: np.broadcast_to(united.reduce(places, 1)[:, None], SHAPE),
-    ),
+        lambda places: np.broadcast_to(united.reduce(places, 1)[:, None], SHAPE)),
     "row": (
         """k{n} = f32[1,3] slice(v{x}), slice={{[1:2], [0:3]}} l{n} = f32[3] reshape(k{n})
         v{n} = f32[3,3] broadcast(l{n}), dimensions={{1}}""",
-        lambda places: np.broadcast_to(places[1], SHAPE),
-    ),
-}
+        lambda places: np.broadcast_to(places[1], SHAPE)),
+}  # fmt: skip
 """Moves of a matrix, in HLO and in NumPy."""
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ops import Fusion, FusionError, access_picture, hlo
 from simplifier import IndexingError
+from tests.cases import for_all
 from tests.cli.small_modules import TURNED
 from tests.figures import SOFTMAX
 from tests.fusion.enumeration import pairs_from
@@ -85,14 +86,13 @@ def test_planes_are_chosen_by_name() -> None:
     assert len(picture.grids[0].planes) == 4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@for_all(
     [
         ({"at": [1]}, "at has 1 values; expected 2"),
         ({"at": [4, 0]}, "d0 is 4; expected values in [0, 3]"),
         ({"output": 1}, "output is 1; expected one of 1"),
         ({"planes": {"nobody": [None, None]}}, "planes name 'nobody'"),
-    ],
+    ]
 )
 def test_errors(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(IndexingError) as caught:

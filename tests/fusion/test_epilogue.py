@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ops import Fusion, FusionError, Unknown, hlo
 from ops.dependence.dependence import Indexings
 from ops.hlo import HloModule
+from tests.cases import for_all, for_rows
 from tests.fusion.enumeration import pairs_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.units import ADD, entry, fused, fusion_in, heads, named
@@ -71,50 +72,22 @@ EPILOGUES: list[tuple[str, HloModule, str, str, str | None, list[str]]] = [
     ("to a line", TRANSPOSE_AND_LOG, "computation f", "t", None, ["(d0, d1) -> (d1 * 4 + d0)"]),
     ("out of it", TRANSPOSE_AND_LOG, "instruction r", "t", None, ["(d0, d1) -> (d1 * 4 + d0)"]),
     ("no epilogue", TRANSPOSE_AND_LOG, "computation f", "t", "t", ["(d0, d1) -> (d0, d1)"]),
-    (
-        "two ways",
-        TWO_WAYS,
-        "computation e",
-        "hero",
-        None,
-        ["(d0, d1) -> (d0 * 6 + d1)", "(d0, d1) -> (d1 * 4 + d0)"],
-    ),
-    (
-        "two results",
-        SEVERAL_ROOTS,
-        "computation e",
-        "hero",
-        None,
-        ["(d0) -> (d0)", "(d0)[s0] -> (d0, s0)"],
-    ),
+    ("two ways", TWO_WAYS, "computation e", "hero", None,
+     ["(d0, d1) -> (d0 * 6 + d1)", "(d0, d1) -> (d1 * 4 + d0)"]),
+    ("two results", SEVERAL_ROOTS, "computation e", "hero", None,
+     ["(d0) -> (d0)", "(d0)[s0] -> (d0, s0)"]),
     ("a part", NOT_ALL, "computation e", "hero", None, ["(d0) -> (d0 floordiv 2 - 1)"]),
     ("before the root", SEVERAL_ROOTS, "set hero b", "hero", "b", ["(d0)[s0] -> (d0, s0)"]),
     ("never", IN_A_BRANCH, "computation f", "e", "hero", []),
     ("out of a branch", IN_A_BRANCH, "computation e", "hero", None, ["(d0){rt0} -> (-d0 + 3)"]),
-    (
-        "out of a round of a loop",
-        IN_A_LOOP,
-        "computation e",
-        "hero",
-        None,
-        ["(d0) -> (-d0 + 3)", "(d0) -> (d0)"],
-    ),
-    (
-        "what decides about rounds",
-        IN_A_LOOP,
-        "computation e",
-        "c",
-        "w",
-        ["()[s0] -> (s0)", "() -> ()"],
-    ),
-]
+    ("out of a round of a loop", IN_A_LOOP, "computation e", "hero", None,
+     ["(d0) -> (-d0 + 3)", "(d0) -> (d0)"]),
+    ("what decides about rounds", IN_A_LOOP, "computation e", "c", "w",
+     ["()[s0] -> (s0)", "() -> ()"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("module", "unit", "hero", "root", "expected"),
-    [row[1:] for row in EPILOGUES],
-    ids=[row[0] for row in EPILOGUES],
-)
+@for_rows(EPILOGUES)
 def test_maps_from_the_hero_to_the_root(
     module: HloModule, unit: str, hero: str, root: str | None, expected: list[str]
 ) -> None:
@@ -139,7 +112,7 @@ def test_an_array_of_the_root_is_told_apart() -> None:
     }
 
 
-@pytest.mark.parametrize("module", [TRANSPOSE_AND_LOG, TWO_WAYS, NOT_ALL, IN_A_BRANCH])
+@for_all([TRANSPOSE_AND_LOG, TWO_WAYS, NOT_ALL, IN_A_BRANCH])
 def test_the_epilogue_is_the_way_from_the_root_backwards(module: HloModule) -> None:
     hero = named(module, "t" if module is TRANSPOSE_AND_LOG else "hero")
     fusion = Fusion.of_computation(module.entry)
@@ -187,25 +160,15 @@ def _is_small(answer: Indexings) -> bool:
 
 INPUTS = [
     ("a turned hero", TRANSPOSE_AND_LOG, "t", [["(d0) -> (d0 floordiv 4, d0 mod 4)"]]),
-    (
-        "a hero that is needed twice",
-        TWO_WAYS,
-        "hero",
-        [["(d0) -> (d0 floordiv 6, d0 mod 6)", "(d0) -> (d0 mod 4, d0 floordiv 4)"]],
-    ),
+    ("a hero that is needed twice", TWO_WAYS, "hero",
+     [["(d0) -> (d0 floordiv 6, d0 mod 6)", "(d0) -> (d0 mod 4, d0 floordiv 4)"]]),
     ("the root", NOT_ALL, "s", [["(d0) -> (d0 * 2 + 2)"]]),
-    (
-        "one result of two",
-        BOTH_SUMS,
-        "hero",
-        [["(d0)[s0] -> (-d0 + 2, s0)"]] * 2 + [["(d0) -> ()"]] * 2,
-    ),
-]
+    ("one result of two", BOTH_SUMS, "hero",
+     [["(d0)[s0] -> (-d0 + 2, s0)"]] * 2 + [["(d0) -> ()"]] * 2),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("module", "hero", "expected"), [row[1:] for row in INPUTS], ids=[row[0] for row in INPUTS]
-)
+@for_rows(INPUTS)
 def test_maps_from_the_root_to_the_operands_of_the_hero(
     module: HloModule, hero: str, expected: list[list[str]]
 ) -> None:

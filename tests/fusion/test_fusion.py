@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from ops import Fusion, FusionError, ShapeError, Unknown, by_producer
-from ops.hlo import Instruction
+from ops.hlo import HloModule
+from tests.cases import for_rows
 from tests.fusion.small_programs import NESTED, REDUCE_OF_BROADCAST, SUM_WITH_TRANSPOSE
 from tests.fusion.units import entry, heads, named
 
@@ -59,39 +60,31 @@ def test_what_nobody_reads_is_a_root_if_nothing_else_is() -> None:
 
 # By producer.
 
-PRODUCERS = [
-    (SUM_WITH_TRANSPOSE.entry.root, {"p": ["(d0, d1) -> (d0, d1)"], "t": ["(d0, d1) -> (d0, d1)"]}),
-    (
-        entry(
-            """p = f32[3,3] parameter(0) q = f32[3,3] parameter(1)
-            ROOT d = f32[3,3] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
-        ).entry.root,
-        {"p": ["(d0, d1)[s0] -> (d0, s0)", "(d0, d1)[s0] -> (s0, d1)"]},
-    ),
-    (
-        entry(
-            "p = f32[4] parameter(0) q = f32[4] parameter(1) "
-            "ROOT r = f32[4] fusion(p, q, p), kind=kLoop, calls=f",
-            """f { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] parameter(2)
-            v = f32[4] reverse(c), dimensions={0} d = f32[4] add(a, b)
-            ROOT s = f32[4] add(d, v) }""",
-        ).entry.root,
-        {"p": ["(d0) -> (d0)", "(d0) -> (-d0 + 3)"], "q": ["(d0) -> (d0)"]},
-    ),
-    (
-        entry(
-            "p = f32[4] parameter(0) ROOT c = f32[8] concatenate(p, p), dimensions={0}"
-        ).entry.root,
-        {"p": ["(d0) -> (d0)", "(d0) -> (d0 - 4)"]},
-    ),
-]
+READ_BY_A_FUSION = entry(
+    "p = f32[4] parameter(0) q = f32[4] parameter(1) "
+    "ROOT r = f32[4] fusion(p, q, p), kind=kLoop, calls=f",
+    """f { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] parameter(2)
+    v = f32[4] reverse(c), dimensions={0} d = f32[4] add(a, b) ROOT s = f32[4] add(d, v) }""",
+)
+PRODUCERS: list[tuple[str, HloModule, dict[str, list[str]]]] = [
+    ("sum", SUM_WITH_TRANSPOSE, {"p": ["(d0, d1) -> (d0, d1)"], "t": ["(d0, d1) -> (d0, d1)"]}),
+    ("dot", entry("""p = f32[3,3] parameter(0) q = f32[3,3] parameter(1)
+        ROOT d = f32[3,3] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""),
+     {"p": ["(d0, d1)[s0] -> (d0, s0)", "(d0, d1)[s0] -> (s0, d1)"]}),
+    ("fusion", READ_BY_A_FUSION, {"p": ["(d0) -> (d0)", "(d0) -> (-d0 + 3)"],
+                                  "q": ["(d0) -> (d0)"]}),
+    ("both ends",
+     entry("p = f32[4] parameter(0) ROOT c = f32[8] concatenate(p, p), dimensions={0}"),
+     {"p": ["(d0) -> (d0)", "(d0) -> (d0 - 4)"]}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("root", "expected"), PRODUCERS, ids=["sum", "dot", "fusion", "both ends"])
+@for_rows(PRODUCERS)
 def test_operands_that_are_one_instruction_have_one_set(
-    root: Instruction, expected: dict[str, list[str]]
+    module: HloModule, expected: dict[str, list[str]]
 ) -> None:
-    found = {producer.name: heads(answer) for producer, answer in by_producer(root).items()}
+    answers = by_producer(module.entry.root)
+    found = {producer.name: heads(answer) for producer, answer in answers.items()}
     assert found == {name: sorted(maps) for name, maps in expected.items()}
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ops import Fusion, Unknown, fusion_indexing
 from ops.hlo import HloModule
+from tests.cases import for_all
 from tests.fusion.enumeration import pairs_from, pairs_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
@@ -103,56 +104,24 @@ CHOICE = entry(
     g { b = f32[3,3] parameter(0) ROOT u = f32[3,3] negate(b) }""",
 )
 CONTROL = [
-    (
-        LOOP,
-        "computation round",
-        "y",
-        {"round.x": ["(d0, d1)[s0] -> (d0, s0)"], "round.w": ["(d0, d1)[s0] -> (s0, d1)"]},
-    ),
-    (
-        LOOP,
-        "computation e",
-        "r",
-        {
-            "e.x": ["(d0, d1) -> (d0, d1)", "(d0, d1)[s0] -> (d0, s0)"],
-            "e.w": ["(d0, d1)[s0, s1] -> (s0, s1)"],
-            "e.n": ["(d0, d1) -> ()"],
-        },
-    ),
-    (
-        LOOP,
-        "computation e",
-        "y",
-        {
-            "e.x": ["(d0, d1)[s0] -> (d0, s0)"],
-            "e.w": ["(d0, d1)[s0, s1] -> (s0, s1)", "(d0, d1)[s0] -> (s0, d1)"],
-        },
-    ),
+    (LOOP, "computation round", "y",
+     {"round.x": ["(d0, d1)[s0] -> (d0, s0)"], "round.w": ["(d0, d1)[s0] -> (s0, d1)"]}),
+    (LOOP, "computation e", "r",
+     {"e.x": ["(d0, d1) -> (d0, d1)", "(d0, d1)[s0] -> (d0, s0)"],
+      "e.w": ["(d0, d1)[s0, s1] -> (s0, s1)"], "e.n": ["(d0, d1) -> ()"]}),
+    (LOOP, "computation e", "y",
+     {"e.x": ["(d0, d1)[s0] -> (d0, s0)"],
+      "e.w": ["(d0, d1)[s0, s1] -> (s0, s1)", "(d0, d1)[s0] -> (s0, d1)"]}),
     (CHOICE, "computation f", "t", {"a": ["(d0, d1) -> (d1, d0)"]}),
-    (
-        CHOICE,
-        "computation e",
-        "r",
-        {
-            "p": ["(d0, d1){rt0} -> (d1, d0)", "(d0, d1){rt0} -> (-d0 + 2, d1)"],
-            "c": ["(d0, d1) -> ()"],
-            "b": ["(d0, d1){rt0} -> (d0, d1)"],
-        },
-    ),
-    (
-        CHOICE,
-        "computation e",
-        "u",
-        {"p": ["(d0, d1) -> (-d0 + 2, d1)"], "b": ["(d0, d1) -> (d0, d1)"]},
-    ),
-]
+    (CHOICE, "computation e", "r",
+     {"p": ["(d0, d1){rt0} -> (d1, d0)", "(d0, d1){rt0} -> (-d0 + 2, d1)"], "c": ["(d0, d1) -> ()"],
+      "b": ["(d0, d1){rt0} -> (d0, d1)"]}),
+    (CHOICE, "computation e", "u",
+     {"p": ["(d0, d1) -> (-d0 + 2, d1)"], "b": ["(d0, d1) -> (d0, d1)"]}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("module", "unit", "start", "expected"),
-    CONTROL,
-    ids=[f"{unit} from {start}" for _, unit, start, _ in CONTROL],
-)
+@for_all(CONTROL)
 def test_loops_and_choices_are_followed_in_and_out(
     module: HloModule, unit: str, start: str, expected: dict[str, list[str]]
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from indexing import MapError
 from ops import Fusion, OperandIndexing, Reads, Unknown, hlo
 from ops.hlo import HloModule
+from tests.cases import for_all, for_rows
 from tests.evaluation import every_point, values_of, where
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
@@ -73,24 +74,13 @@ HISTOGRAMS: list[tuple[str, HloModule, str, str, dict[int, int]]] = [
     ("each result reads it", NESTED, "instruction r", "p", {3: 6}),
     ("weights of a dot", DOT_CHAIN, "computation f", "w", {3: 96}),
     ("a row for each of its elements", HUGE, "computation f", "p", {4097: 100000 * 4096}),
-    (
-        "windows that overlap",
-        POOLING,
-        "computation f",
-        "p",
-        {
-            times: number * BATCHES * CHANNELS
-            for times, number in {1: 113 * 113, 2: 2 * 113 * 110, 4: 110 * 110}.items()
-        },
-    ),
-]
+    ("windows that overlap", POOLING, "computation f", "p",
+     {times: number * BATCHES * CHANNELS for times,
+      number in {1: 113 * 113, 2: 2 * 113 * 110, 4: 110 * 110}.items()}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("module", "unit", "name", "expected"),
-    [row[1:] for row in HISTOGRAMS],
-    ids=[row[0] for row in HISTOGRAMS],
-)
+@for_rows(HISTOGRAMS)
 def test_elements_are_told_by_how_often_they_are_read(
     module: HloModule, unit: str, name: str, expected: dict[int, int]
 ) -> None:
@@ -131,72 +121,37 @@ def test_an_array_of_a_tuple_is_told_apart() -> None:
 
 SUMS = "ROOT r = f32[] add(a, b)"
 WHOLE = "a = f32[] reduce(x, z), dimensions={0,1}, to_apply=sum "
-MANY_WAYS_TO_WRITE: dict[str, tuple[str, str, dict[int, int]]] = {
-    "a matrix and a line": (
-        "16,16",
-        WHOLE + "l = f32[256] reshape(x) b = f32[] reduce(l, z), dimensions={0}, to_apply=sum",
-        {2: 256},
-    ),
-    "a matrix twice": (
-        "16,16",
-        WHOLE
-        + """l = f32[256] reshape(x) m = f32[16,16] reshape(l)
-        b = f32[] reduce(m, z), dimensions={0,1}, to_apply=sum""",
-        {2: 256},
-    ),
-    "a matrix and its transpose": (
-        "16,16",
-        WHOLE
-        + """t = f32[16,16] transpose(x), dimensions={1,0}
-        b = f32[] reduce(t, z), dimensions={0,1}, to_apply=sum""",
-        {2: 256},
-    ),
-    "a line and a matrix": (
-        "256",
-        """a = f32[] reduce(x, z), dimensions={0}, to_apply=sum m = f32[16,16] reshape(x)
-        b = f32[] reduce(m, z), dimensions={1,0}, to_apply=sum""",
-        {2: 256},
-    ),
-    "rows, then their sums": (
-        "16,16",
-        WHOLE
-        + """c = f32[16] reduce(x, z), dimensions={0}, to_apply=sum
-        b = f32[] reduce(c, z), dimensions={0}, to_apply=sum""",
-        {2: 256},
-    ),
-    "one sum twice": ("16,16", WHOLE + "b = f32[] negate(a)", {1: 256}),
-    "two at one index": (
-        "16,16",
-        """n = f32[16,16] negate(x) l = f32[256] reshape(x) m = f32[16,16] reshape(l)
+MANY_WAYS_TO_WRITE: list[tuple[str, str, str, dict[int, int]]] = [
+    ("a matrix and a line", "16,16",
+     WHOLE + "l = f32[256] reshape(x) b = f32[] reduce(l, z), dimensions={0}, to_apply=sum",
+     {2: 256}),
+    ("a matrix twice", "16,16", WHOLE + """l = f32[256] reshape(x) m = f32[16,16] reshape(l)
+        b = f32[] reduce(m, z), dimensions={0,1}, to_apply=sum""", {2: 256}),
+    ("a matrix and its transpose", "16,16", WHOLE + """t = f32[16,16] transpose(x), dimensions={1,0}
+        b = f32[] reduce(t, z), dimensions={0,1}, to_apply=sum""", {2: 256}),
+    ("a line and a matrix", "256",
+     """a = f32[] reduce(x, z), dimensions={0}, to_apply=sum m = f32[16,16] reshape(x)
+        b = f32[] reduce(m, z), dimensions={1,0}, to_apply=sum""", {2: 256}),
+    ("rows, then their sums", "16,16",
+     WHOLE + """c = f32[16] reduce(x, z), dimensions={0}, to_apply=sum
+        b = f32[] reduce(c, z), dimensions={0}, to_apply=sum""", {2: 256}),
+    ("one sum twice", "16,16", WHOLE + "b = f32[] negate(a)", {1: 256}),
+    ("two at one index", "16,16",
+     """n = f32[16,16] negate(x) l = f32[256] reshape(x) m = f32[16,16] reshape(l)
         p = f32[16,16] multiply(n, m)
-        a = f32[] reduce(p, z), dimensions={0,1}, to_apply=sum b = f32[] abs(a)""",
-        {1: 256},
-    ),
-    "copies": (
-        "4",
-        """c = f32[2,4] broadcast(x), dimensions={1}
-        a = f32[] reduce(c, z), dimensions={0,1}, to_apply=sum b = f32[] abs(a)""",
-        {1: 4},
-    ),
-    "copies in a line": (
-        "4",
-        """c = f32[2,4] broadcast(x), dimensions={1} l = f32[8] reshape(c)
-        a = f32[] reduce(l, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""",
-        {1: 4},
-    ),
-    "copies of rows": (
-        "3,4",
-        """c = f32[3,2,4] broadcast(x), dimensions={0,2} l = f32[3,8] reshape(c)
+        a = f32[] reduce(p, z), dimensions={0,1}, to_apply=sum b = f32[] abs(a)""", {1: 256}),
+    ("copies", "4", """c = f32[2,4] broadcast(x), dimensions={1}
+        a = f32[] reduce(c, z), dimensions={0,1}, to_apply=sum b = f32[] abs(a)""", {1: 4}),
+    ("copies in a line", "4", """c = f32[2,4] broadcast(x), dimensions={1} l = f32[8] reshape(c)
+        a = f32[] reduce(l, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""", {1: 4}),
+    ("copies of rows", "3,4",
+     """c = f32[3,2,4] broadcast(x), dimensions={0,2} l = f32[3,8] reshape(c)
         d = f32[3] reduce(l, z), dimensions={1}, to_apply=sum
-        a = f32[] reduce(d, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""",
-        {1: 12},
-    ),
-}
+        a = f32[] reduce(d, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""", {1: 12}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sizes", "body", "expected"), MANY_WAYS_TO_WRITE.values(), ids=MANY_WAYS_TO_WRITE
-)
+@for_rows(MANY_WAYS_TO_WRITE)
 def test_reads_do_not_depend_on_how_maps_are_written(
     sizes: str, body: str, expected: dict[int, int]
 ) -> None:
@@ -244,7 +199,7 @@ DYNAMIC = entry(
 )
 
 
-@pytest.mark.parametrize("question", ["elements", "repeated", "histogram", "times", "distinct"])
+@for_all(["elements", "repeated", "histogram", "times", "distinct"])
 def test_what_depends_on_values_is_refused(question: str) -> None:
     reads = reads_of(Fusion.of_computation(DYNAMIC.entry), "x")
     with pytest.raises(MapError, match=r"what is read depends on the value of %i; see given\(\)"):
@@ -325,7 +280,7 @@ AT_ONE_PLACE = {
 }
 
 
-@pytest.mark.parametrize("body", AT_ONE_PLACE.values(), ids=AT_ONE_PLACE)
+@for_all(AT_ONE_PLACE)
 def test_a_value_may_say_when_an_element_is_read(body: str) -> None:
     """The only element of x is read where the value is 5, though no result depends on it."""
     module = hlo.parse(f"ENTRY e {{ i = s32[] parameter(1) {body} }}")
@@ -357,7 +312,7 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("body", SPELLINGS.values(), ids=SPELLINGS)
+@for_all(SPELLINGS)
 def test_an_operation_reads_its_operands_once_for_all_its_results(body: str) -> None:
     module = hlo.parse(f"HloModule m {VARIADIC} {body} }}")
     fusion = Fusion.of_computation(module.entry)
@@ -376,7 +331,7 @@ ENTRY e {
 }"""
 
 
-@pytest.mark.parametrize(("number", "total"), [(0, 2 * 5 * 22 * 4), (1, 2 * 5 * 22 * 4)])
+@for_all([(0, 2 * 5 * 22 * 4), (1, 2 * 5 * 22 * 4)])
 def test_a_call_with_scratch_memory_reads_for_its_first_result(number: int, total: int) -> None:
     """A convolution of a library: its result is a tuple. Windows at the border are cut."""
     module = hlo.parse(LIBRARY_CALL)

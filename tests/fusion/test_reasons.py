@@ -10,6 +10,7 @@ from indexing import IndexingMap
 from ops import Unknown, hlo, reads, why
 from ops.fusion import FusionError, TileRead
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES
 from tests.hlo.modules import module_text
 
@@ -30,7 +31,7 @@ def pairs_of(found: IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]
     return {(point[0], point[-1]) for point in found.points()}
 
 
-@pytest.mark.parametrize("name", ["t", "flat", "part", "wide", "few"])
+@for_all(["t", "flat", "part", "wide", "few"])
 def test_exactly_the_elements_that_are_related_have_a_reason(name: str) -> None:
     """All the way to the parameter."""
     module = hlo.parse(SMALL)
@@ -135,7 +136,7 @@ def test_an_array_without_elements_has_no_tiles() -> None:
     assert reads(root) == reads(root, (1, 2)) == ()
 
 
-@pytest.mark.parametrize("name", ["gpu/conv_zoo", "cpu/concat_pad_rev_slice", "tpu/roll"])
+@for_all(["gpu/conv_zoo", "cpu/concat_pad_rev_slice", "tpu/roll"])
 def test_counts_are_those_of_the_elements(name: str) -> None:
     """Of the first element, where nothing is masked and no value is read."""
     compared = 0

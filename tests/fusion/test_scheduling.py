@@ -12,6 +12,7 @@ from ops import Emitter, FusionError, FusionSchedule, Unknown, hlo, schedule_of
 from ops.hlo import Instruction
 from ops.xla_gpu import Access, LaunchDimensions
 from simplifier import symbol
+from tests.cases import for_all, for_rows
 from tests.conformance import Row, rows_of
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.test_schedules_of_xla import first_warp, warp_map
@@ -125,7 +126,7 @@ def test_the_emitter_is_the_one_that_xla_names(row: Row) -> None:
     assert schedule_of(hlo.parse(row["hlo"]).entry.root).emitter is expected
 
 
-@pytest.mark.parametrize("name", UNROLLED)
+@for_all([*UNROLLED])
 def test_the_first_warp_of_a_fusion_reads_where_xla_says(name: str) -> None:
     (row,) = rows_of("coalescing", id=name)
     schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, unroll=UNROLLED[name])
@@ -161,14 +162,14 @@ def test_vectors_write_everything_once(name: str, unroll: int) -> None:
     assert schedule_of(hlo.parse(row["hlo"]).entry.root, unroll=unroll).writes_exactly_once()
 
 
-UPDATES = {
-    "of an operand": ("", "p", Emitter.IN_PLACE_UPDATE),
-    "of an operand in another shape": ("b = f32[16] bitcast(q)", "b", Emitter.IN_PLACE_UPDATE),
-    "of what is computed": ("n = f32[16] negate(p)", "n", Emitter.LOOP),
-}
+UPDATES = [
+    ("of an operand", "", "p", Emitter.IN_PLACE_UPDATE),
+    ("of an operand in another shape", "b = f32[16] bitcast(q)", "b", Emitter.IN_PLACE_UPDATE),
+    ("of what is computed", "n = f32[16] negate(p)", "n", Emitter.LOOP),
+]
 
 
-@pytest.mark.parametrize(("before", "updated", "emitter"), UPDATES.values(), ids=UPDATES)
+@for_rows(UPDATES)
 def test_updates_are_in_place_where_memory_is_there(
     before: str, updated: str, emitter: Emitter
 ) -> None:
@@ -208,124 +209,70 @@ def test_what_an_epilogue_adds_is_read_where_it_writes() -> None:
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
 
-CHOSEN: dict[str, tuple[str, str, str, Emitter]] = {
-    "reductions along different dimensions": (
-        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-        """a = f32[64] reduce(p, z), dimensions={0}, to_apply=sum
-        b = f32[64] reduce(p, z), dimensions={1}, to_apply=sum""",
-        "f32[64], f32[64]",
-        Emitter.LOOP,
-    ),
-    "reductions of one array": (
-        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-        """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+CHOSEN: list[tuple[str, str, str, str, Emitter]] = [
+    ("reductions along different dimensions", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+     """a = f32[64] reduce(p, z), dimensions={0}, to_apply=sum
+        b = f32[64] reduce(p, z), dimensions={1}, to_apply=sum""", "f32[64], f32[64]",
+     Emitter.LOOP),
+    ("reductions of one array", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+     """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
         n = f32[64,64] negate(p)
-        b = f32[64] reduce(n, z), dimensions={1}, to_apply=sum""",
-        "f32[64], f32[64]",
-        Emitter.REDUCTION,
-    ),
-    "reductions of different arrays": (
-        "p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)",
-        """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
-        b = f32[64] reduce(q, z), dimensions={1}, to_apply=sum""",
-        "f32[64], f32[64]",
-        Emitter.REDUCTION,
-    ),
-    "reductions of one array in two shapes": (
-        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-        """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+        b = f32[64] reduce(n, z), dimensions={1}, to_apply=sum""", "f32[64], f32[64]",
+     Emitter.REDUCTION),
+    ("reductions of different arrays",
+     "p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)",
+     """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
+        b = f32[64] reduce(q, z), dimensions={1}, to_apply=sum""", "f32[64], f32[64]",
+     Emitter.REDUCTION),
+    ("reductions of one array in two shapes", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+     """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
         c = f32[8,8,64] bitcast(p)
-        b = f32[8,8] reduce(c, z), dimensions={2}, to_apply=sum""",
-        "f32[64], f32[8,8]",
-        Emitter.REDUCTION,
-    ),
-    "a reduction beside what it reads": (
-        "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-        "a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum b = f32[64,64] negate(p)",
-        "f32[64], f32[64,64]",
-        Emitter.REDUCTION,
-    ),
-    "transposes of different shapes": (
-        "p = f32[64,64] parameter(0) q = f32[32,128] parameter(1)",
-        """a = f32[64,64] transpose(p), dimensions={1,0}
-        b = f32[128,32] transpose(q), dimensions={1,0}""",
-        "f32[64,64], f32[128,32]",
-        Emitter.LOOP,
-    ),
-    "a transpose beside what lies as it reads": (
-        "p = f32[64,32] parameter(0)",
-        "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2048] reshape(p)",
-        "f32[32,64], f32[2048]",
-        Emitter.TRANSPOSE,
-    ),
-    "a transpose beside what lies in another way": (
-        "p = f32[64,32] parameter(0) q = f32[2,32,32]{0,2,1} parameter(1)",
-        "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2,32,32]{0,2,1} negate(q)",
-        "f32[32,64], f32[2,32,32]{0,2,1}",
-        Emitter.LOOP,
-    ),
-    "a transpose of narrow elements": (
-        "p = bf16[64,32] parameter(0)",
-        "a = bf16[32,64] transpose(p), dimensions={1,0}",
-        "bf16[32,64]",
-        Emitter.TRANSPOSE,
-    ),
-    "a transpose of narrow elements and few": (
-        "p = bf16[64,12] parameter(0)",
-        "a = bf16[12,64] transpose(p), dimensions={1,0}",
-        "bf16[12,64]",
-        Emitter.LOOP,
-    ),
-    "a transpose whose last dimension stays, of 16 bytes": (
-        "p = f32[2,8,2] parameter(0)",
-        "a = f32[8,2,2] transpose(p), dimensions={1,0,2}",
-        "f32[8,2,2]",
-        Emitter.TRANSPOSE,
-    ),
-    "a transpose whose last dimension stays, of 8 bytes": (
-        "p = f32[2,8,1] parameter(0)",
-        "a = f32[8,2,1] transpose(p), dimensions={1,0,2}",
-        "f32[8,2,1]",
-        Emitter.LOOP,
-    ),
-    "four arrays in a row": (
-        "p = f32[8] parameter(0)",
-        "a = f32[32] concatenate(p, p, p, p), dimensions={0}",
-        "f32[32]",
-        Emitter.CONCATENATE,
-    ),
-    "five arrays in a row": (
-        "p = f32[8] parameter(0)",
-        "a = f32[40] concatenate(p, p, p, p, p), dimensions={0}",
-        "f32[40]",
-        Emitter.LOOP,
-    ),
-    "two updates": (
-        """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+        b = f32[8,8] reduce(c, z), dimensions={2}, to_apply=sum""", "f32[64], f32[8,8]",
+     Emitter.REDUCTION),
+    ("a reduction beside what it reads", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
+     "a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum b = f32[64,64] negate(p)",
+     "f32[64], f32[64,64]", Emitter.REDUCTION),
+    ("transposes of different shapes", "p = f32[64,64] parameter(0) q = f32[32,128] parameter(1)",
+     """a = f32[64,64] transpose(p), dimensions={1,0}
+        b = f32[128,32] transpose(q), dimensions={1,0}""", "f32[64,64], f32[128,32]", Emitter.LOOP),
+    ("a transpose beside what lies as it reads", "p = f32[64,32] parameter(0)",
+     "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2048] reshape(p)",
+     "f32[32,64], f32[2048]", Emitter.TRANSPOSE),
+    ("a transpose beside what lies in another way",
+     "p = f32[64,32] parameter(0) q = f32[2,32,32]{0,2,1} parameter(1)",
+     "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2,32,32]{0,2,1} negate(q)",
+     "f32[32,64], f32[2,32,32]{0,2,1}", Emitter.LOOP),
+    ("a transpose of narrow elements", "p = bf16[64,32] parameter(0)",
+     "a = bf16[32,64] transpose(p), dimensions={1,0}", "bf16[32,64]", Emitter.TRANSPOSE),
+    ("a transpose of narrow elements and few", "p = bf16[64,12] parameter(0)",
+     "a = bf16[12,64] transpose(p), dimensions={1,0}", "bf16[12,64]", Emitter.LOOP),
+    ("a transpose whose last dimension stays, of 16 bytes", "p = f32[2,8,2] parameter(0)",
+     "a = f32[8,2,2] transpose(p), dimensions={1,0,2}", "f32[8,2,2]", Emitter.TRANSPOSE),
+    ("a transpose whose last dimension stays, of 8 bytes", "p = f32[2,8,1] parameter(0)",
+     "a = f32[8,2,1] transpose(p), dimensions={1,0,2}", "f32[8,2,1]", Emitter.LOOP),
+    ("four arrays in a row", "p = f32[8] parameter(0)",
+     "a = f32[32] concatenate(p, p, p, p), dimensions={0}", "f32[32]", Emitter.CONCATENATE),
+    ("five arrays in a row", "p = f32[8] parameter(0)",
+     "a = f32[40] concatenate(p, p, p, p, p), dimensions={0}", "f32[40]", Emitter.LOOP),
+    ("two updates", """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
         i = s32[] parameter(3)""",
-        "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, u, i)",
-        "f32[64], f32[64]",
-        Emitter.IN_PLACE_UPDATE,
-    ),
-    "updates of different sizes": (
-        """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, u, i)",
+     "f32[64], f32[64]", Emitter.IN_PLACE_UPDATE),
+    ("updates of different sizes",
+     """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
         i = s32[] parameter(3) v = f32[4] parameter(4)""",
-        "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, v, i)",
-        "f32[64], f32[64]",
-        Emitter.LOOP,
-    ),
-    "an update beside something else": (
-        """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, v, i)",
+     "f32[64], f32[64]", Emitter.LOOP),
+    ("an update beside something else",
+     """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
         i = s32[] parameter(3)""",
-        "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] negate(q)",
-        "f32[64], f32[64]",
-        Emitter.LOOP,
-    ),
-}
+     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] negate(q)", "f32[64], f32[64]",
+     Emitter.LOOP),
+]  # fmt: skip
 """Parameters, what gives the results ``a`` and ``b``, their shapes, and what XLA takes for them."""
 
 
-@pytest.mark.parametrize(("parameters", "body", "results", "emitter"), CHOSEN.values(), ids=CHOSEN)
+@for_rows(CHOSEN)
 def test_the_emitter_is_the_one_that_xla_takes(
     parameters: str, body: str, results: str, emitter: Emitter
 ) -> None:
@@ -349,83 +296,65 @@ def test_the_emitter_is_the_one_that_xla_takes(
     assert all_of(schedule)
 
 
-REFUSED = {
-    "a kernel of a kind of its own": (
-        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-        "f32[8] fusion(p), kind=kCustom, calls=f",
-        "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput",
-    ),
-    "no kernel": ("", "f32[8] bitcast(p)", "no schedule of %r, a bitcast; expected"),
-    "unknown maps": (
-        """f { p = f32[8] parameter(0) ROOT r = f32[8] custom-call(p), custom_call_target="x" }""",
-        "f32[8] fusion(p), kind=kLoop, calls=f",
-        "no schedule where maps are unknown: custom-call: no indexing map of x",
-    ),
-    "results that do not fit": (
-        """f { p = f32[8] parameter(0) s = f32[4] slice(p), slice={[0:4]}
+REFUSED = [
+    ("a kernel of a kind of its own", "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+     "f32[8] fusion(p), kind=kCustom, calls=f",
+     "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput"),
+    ("no kernel", "", "f32[8] bitcast(p)", "no schedule of %r, a bitcast; expected"),
+    ("unknown maps",
+     """f { p = f32[8] parameter(0) ROOT r = f32[8] custom-call(p), custom_call_target="x" }""",
+     "f32[8] fusion(p), kind=kLoop, calls=f",
+     "no schedule where maps are unknown: custom-call: no indexing map of x"),
+    ("results that do not fit", """f { p = f32[8] parameter(0) s = f32[4] slice(p), slice={[0:4]}
             ROOT r = (f32[8], f32[4]) tuple(p, s) }""",
-        "(f32[8], f32[4]) fusion(p), kind=kLoop, calls=f",
-        "no schedule where f32[4]{0} is written beside f32[8]{0}",
-    ),
-    "a loop for Triton": (
-        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-        """f32[8] fusion(p), kind=kLoop, calls=f,
+     "(f32[8], f32[4]) fusion(p), kind=kLoop, calls=f",
+     "no schedule where f32[4]{0} is written beside f32[8]{0}"),
+    ("a loop for Triton", "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+     """f32[8] fusion(p), kind=kLoop, calls=f,
             backend_config={"fusion_backend_config":{"kind":"__triton_nested_gemm_fusion"}}""",
-        "gives to __triton_nested_gemm_fusion; expected a fusion for XLA's own emitters",
-    ),
-    "a loop for cuDNN, in the older text": (
-        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-        r"""f32[8] fusion(p), kind=kLoop, calls=f,
+     "gives to __triton_nested_gemm_fusion; expected a fusion for XLA's own emitters"),
+    ("a loop for cuDNN, in the older text",
+     "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+     r"""f32[8] fusion(p), kind=kLoop, calls=f,
             backend_config="{\"fusion_backend_config\":{\"kind\":\"__cudnn$fusion\"}}" """,
-        "which its backend_config gives to __cudnn$fusion;",
-    ),
-    "a scatter of elements, which XLA rewrites": (
-        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+     "which its backend_config gives to __cudnn$fusion;"),
+    ("a scatter of elements, which XLA rewrites",
+     """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
         f { p = f32[8] parameter(0) i = s32[] constant(3) u = f32[] constant(1)
             ROOT r = f32[8] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
               scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum }""",
-        "f32[8] fusion(p), kind=kInput, calls=f",
-        "no schedule of the scatter %r; expected windows of the operand's rank",
-    ),
-    "Triton with a tile for one of two results": (
-        """f { p = f32[8] parameter(0) n = f32[8] negate(p)
+     "f32[8] fusion(p), kind=kInput, calls=f",
+     "no schedule of the scatter %r; expected windows of the operand's rank"),
+    ("Triton with a tile for one of two results",
+     """f { p = f32[8] parameter(0) n = f32[8] negate(p)
             ROOT r = (f32[8], f32[8]) tuple(p, n) }""",
-        """(f32[8], f32[8]) fusion(p), kind=kCustom, calls=f, backend_config={
+     """(f32[8], f32[8]) fusion(p), kind=kCustom, calls=f, backend_config={
             "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
               "num_warps":"1","output_tiles":[{"sizes":["4"]}]}}}""",
-        "gives to __triton, with 1; expected a tile for each of 2 results",
-    ),
-    "Triton with a tile that is no list": (
-        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-        """f32[8] fusion(p), kind=kCustom, calls=f, backend_config={
+     "gives to __triton, with 1; expected a tile for each of 2 results"),
+    ("Triton with a tile that is no list",
+     "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+     """f32[8] fusion(p), kind=kCustom, calls=f, backend_config={
             "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
               "num_warps":"1","output_tiles":[["4"]]}}}""",
-        "the backend_config of %r names no tiles that can be read; expected lists of sizes",
-    ),
-    "a configuration that is no object": (
-        "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-        """f32[8] fusion(p), kind=kCustom, calls=f,
+     "the backend_config of %r names no tiles that can be read; expected lists of sizes"),
+    ("a configuration that is no object", "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+     """f32[8] fusion(p), kind=kCustom, calls=f,
             backend_config={"fusion_backend_config":"__triton"}""",
-        "the backend_config of %r names no tiles that can be read; expected lists of sizes",
-    ),
-    "a dot with a tile of words": (
-        """f { p = f32[8] parameter(0)
+     "the backend_config of %r names no tiles that can be read; expected lists of sizes"),
+    ("a dot with a tile of words", """f { p = f32[8] parameter(0)
             ROOT d = f32[] dot(p, p), lhs_contracting_dims={0}, rhs_contracting_dims={0},
               backend_config={"sizes":["four"]} }""",
-        """f32[] fusion(p), kind=kCustom, calls=f, backend_config={
+     """f32[] fusion(p), kind=kCustom, calls=f, backend_config={
             "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
               "num_warps":"1","output_tiles":[{"sizes":[]}]}}}""",
-        "the backend_config of %d names no tiles that can be read; expected lists of sizes",
-    ),
-    "a copy": (
-        "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
-        "f32[8] fusion(p), kind=kLoop, calls=f",
-        "no schedule of %r, which only copies memory",
-    ),
-}
+     "the backend_config of %d names no tiles that can be read; expected lists of sizes"),
+    ("a copy", "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
+     "f32[8] fusion(p), kind=kLoop, calls=f", "no schedule of %r, which only copies memory"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("called", "root", "message"), REFUSED.values(), ids=REFUSED)
+@for_rows(REFUSED)
 def test_what_has_no_schedule_is_refused(called: str, root: str, message: str) -> None:
     parameter = "p = f32[64,64] parameter(0)" if "64" in root else "p = f32[8] parameter(0)"
     module = hlo.parse(f"HloModule m {called} ENTRY e {{ {parameter} ROOT r = {root} }}")

@@ -8,6 +8,7 @@ from indexing.layout import ShapeError
 from ops import Emitter, FusionError, hlo, schedule_of
 from ops.performance import A100, RTX_A6000, TPU_V5E, Device, DeviceError
 from simplifier.errors import ArgumentError
+from tests.cases import for_all, for_rows
 from tests.conformance import rows_of
 from tests.fusion.test_scheduling import GPU, all_of, elements, fusions_of, needed
 
@@ -26,7 +27,7 @@ OF_EMITTERS = {
 """The vector size that is in the name of XLA's test."""
 
 
-@pytest.mark.parametrize("name", OF_EMITTERS)
+@for_all([*OF_EMITTERS])
 def test_reductions_have_the_vectors_in_the_names_of_xlas_tests(name: str) -> None:
     (row,) = rows_of("emitters", id=name)
     schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, device=RTX_A6000)
@@ -39,7 +40,7 @@ LOOPS = {"identity": 1, "rhs_transposed": 1, "transpose_outer_dims": 4, "pad": 4
 """The elements of a thread on an RTX A6000, by the maps of XLA's coalescing test."""
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@for_all([*LOOPS])
 def test_loops_are_unrolled_as_in_xlas_tests(name: str) -> None:
     (row,) = rows_of("coalescing", id=name)
     schedule = schedule_of(hlo.parse(row["hlo"]).entry.root, device=RTX_A6000)
@@ -54,26 +55,20 @@ def unrolled(body: str, parameter: str, device: Device) -> int:
     return schedule_of(module.entry.root, device=device).writes()[0].map.ranges[-1].bounds.size or 0
 
 
-BODIES = {
-    "as it divides by 2": ("ROOT r = f32[262142] negate(p)", "f32[262142]", 2),
-    "as it does not divide": ("ROOT r = f32[262143] negate(p)", "f32[262143]", 1),
-    "small": ("ROOT r = f32[1024] negate(p)", "f32[1024]", 1),
-    "a byte of four bits": ("ROOT r = s4[1024] negate(p)", "s4[1024]", 2),
-    "truth values": ("ROOT r = pred[1024] not(p)", "pred[1024]", 1),
-    "a wide transpose": (
-        "ROOT r = f32[4096,512] transpose(p), dimensions={1,0}",
-        "f32[512,4096]",
-        1,
-    ),
-    "a transpose of doubles": (
-        "ROOT r = f64[4096,512] transpose(p), dimensions={1,0}",
-        "f64[512,4096]",
-        1,
-    ),
-}
+BODIES = [
+    ("as it divides by 2", "ROOT r = f32[262142] negate(p)", "f32[262142]", 2),
+    ("as it does not divide", "ROOT r = f32[262143] negate(p)", "f32[262143]", 1),
+    ("small", "ROOT r = f32[1024] negate(p)", "f32[1024]", 1),
+    ("a byte of four bits", "ROOT r = s4[1024] negate(p)", "s4[1024]", 2),
+    ("truth values", "ROOT r = pred[1024] not(p)", "pred[1024]", 1),
+    ("a wide transpose", "ROOT r = f32[4096,512] transpose(p), dimensions={1,0}", "f32[512,4096]",
+     1),
+    ("a transpose of doubles", "ROOT r = f64[4096,512] transpose(p), dimensions={1,0}",
+     "f64[512,4096]", 1),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "parameter", "size"), BODIES.values(), ids=BODIES)
+@for_rows(BODIES)
 def test_vectors_depend_on_sizes_and_bits(body: str, parameter: str, size: int) -> None:
     assert unrolled(body, parameter, A100) == size
 
@@ -106,7 +101,7 @@ def test_a_device_without_figures_is_an_error() -> None:
         schedule_of(root, device="A100")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("device", [None, A100])
+@for_all([None, A100])
 def test_no_neighbours_are_an_error(device: Device | None) -> None:
     (row,) = rows_of("coalescing", id="identity")
     root = hlo.parse(row["hlo"]).entry.root
@@ -158,14 +153,14 @@ def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
                     assert read == needed(pair, operand), (consumer.name, operand)
 
 
-NOT_PAIRS = {
-    "no producer": ("a", "c", "%c does not read %a"),
-    "a parameter": ("p", "c", "%p is a parameter; expected a producer that computes"),
-    "several arrays": ("t", "g", "%t gives several arrays"),
-}
+NOT_PAIRS = [
+    ("no producer", "a", "c", "%c does not read %a"),
+    ("a parameter", "p", "c", "%p is a parameter; expected a producer that computes"),
+    ("several arrays", "t", "g", "%t gives several arrays"),
+]
 
 
-@pytest.mark.parametrize(("producer", "consumer", "message"), NOT_PAIRS.values(), ids=NOT_PAIRS)
+@for_rows(NOT_PAIRS)
 def test_what_is_no_pair(producer: str, consumer: str, message: str) -> None:
     entry = hlo.parse(
         """ENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p) t = (f32[8], f32[8]) tuple(a, p)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from indexing.formats.text import format_head
 from ops import Fusion, Unknown, hlo
+from tests.cases import for_rows
 from tests.fusion.units import entry, fused, heads, named
 
 # Runtime variables.
@@ -33,55 +32,30 @@ def test_origins_of_a_slice_of_a_slice_are_not_swapped() -> None:
 
 
 KNOWN_VALUES = [
-    (
-        "a constant start",
-        (
-            "x = s32[64] parameter(0) o = s32[] constant(42) "
-            "ROOT r = s32[10] dynamic-slice(x, o), dynamic_slice_sizes={10}"
-        ),
-        "(d0) -> (d0 + 42)",
-    ),
-    (
-        "a constant start that is clamped",
-        (
-            "x = s32[64] parameter(0) o = s32[] constant(63) "
-            "ROOT r = s32[10] dynamic-slice(x, o), dynamic_slice_sizes={10}"
-        ),
-        "(d0) -> (d0 + 54)",
-    ),
-    (
-        "rows that count up, as far as there are some",
-        (
-            "x = s32[3,7] parameter(0) i = s32[5,1] iota(), iota_dimension=0 "
-            "ROOT r = s32[5,1,1] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, "
-            "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"
-        ),
-        "(d0, d1, d2) -> (min(d0, 2), 0)",
-    ),
-    (
-        "always the first row",
-        (
-            "x = s32[3,7] parameter(0) i = s32[5,1] iota(), iota_dimension=1 "
-            "ROOT r = s32[5,1,1] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, "
-            "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"
-        ),
-        "(d0, d1, d2) -> (0, 0)",
-    ),
-    (
-        "a slice of what is padded",
-        (
-            "x = s32[1,8] parameter(0) z = s32[] constant(0) s = s32[1] parameter(1) "
-            "p = s32[1,16] pad(x, z), padding=0_0x8_0 b = s32[] bitcast(s) "
-            "ROOT r = s32[1,8] dynamic-slice(p, z, b), dynamic_slice_sizes={1,8}"
-        ),
-        "(d0, d1){rt0} -> (0, d1 + rt0 - 8)",
-    ),
-]
+    ("a constant start",
+     ("x = s32[64] parameter(0) o = s32[] constant(42) "
+      "ROOT r = s32[10] dynamic-slice(x, o), dynamic_slice_sizes={10}"), "(d0) -> (d0 + 42)"),
+    ("a constant start that is clamped",
+     ("x = s32[64] parameter(0) o = s32[] constant(63) "
+      "ROOT r = s32[10] dynamic-slice(x, o), dynamic_slice_sizes={10}"), "(d0) -> (d0 + 54)"),
+    ("rows that count up, as far as there are some",
+     ("x = s32[3,7] parameter(0) i = s32[5,1] iota(), iota_dimension=0 "
+      "ROOT r = s32[5,1,1] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, "
+      "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"),
+     "(d0, d1, d2) -> (min(d0, 2), 0)"),
+    ("always the first row",
+     ("x = s32[3,7] parameter(0) i = s32[5,1] iota(), iota_dimension=1 "
+      "ROOT r = s32[5,1,1] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, "
+      "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"), "(d0, d1, d2) -> (0, 0)"),
+    ("a slice of what is padded",
+     ("x = s32[1,8] parameter(0) z = s32[] constant(0) s = s32[1] parameter(1) "
+      "p = s32[1,16] pad(x, z), padding=0_0x8_0 b = s32[] bitcast(s) "
+      "ROOT r = s32[1,8] dynamic-slice(p, z, b), dynamic_slice_sizes={1,8}"),
+     "(d0, d1){rt0} -> (0, d1 + rt0 - 8)"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"), [row[1:] for row in KNOWN_VALUES], ids=[row[0] for row in KNOWN_VALUES]
-)
+@for_rows(KNOWN_VALUES)
 def test_values_that_are_known_are_used(body: str, expected: str) -> None:
     fusion = Fusion.of_computation(entry(body).entry)
     assert heads(fusion.indexing()[fusion.operands[0]]) == [expected]

@@ -15,6 +15,7 @@ from ops.analysis.dataflow import Array
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.slicing import path_text
 from ops.hlo import HloModule, Instruction
+from tests.cases import for_rows
 from tests.fusion.enumeration import dependencies_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
@@ -114,72 +115,28 @@ def test_there_is_a_reason_for_every_map(row: Row) -> None:
 
 
 TEXTS = [
-    (
-        "a parameter",
-        SUM_WITH_TRANSPOSE,
-        "computation e",
-        "p",
-        ["%p <- %a add", "%p <- %t transpose <- %a add"],
-    ),
+    ("a parameter", SUM_WITH_TRANSPOSE, "computation e", "p",
+     ["%p <- %a add", "%p <- %t transpose <- %a add"]),
     ("itself", SUM_WITH_TRANSPOSE, "computation e", "a", ["%a add"]),
-    (
-        "through a fusion in a fusion",
-        NESTED,
-        "instruction r",
-        "p",
-        [("%p <- %a <- %a <- %t transpose <- %n fusion <- %all tuple <- %r fusion")],
-    ),
-    (
-        "through two runs",
-        CALLED_TWICE,
-        "computation e",
-        "p",
-        [
-            (
-                "%p <- %a <- %w pad <- %s slice <- %once call <- %a <- %w pad <- %s slice"
-                " <- %twice call"
-            )
-        ],
-    ),
-    (
-        "into one run or the other",
-        CALLED_TWICE,
-        "computation e",
-        "w",
-        [
-            "%w pad <- %s slice <- %twice call",
-            ("%w pad <- %s slice <- %once call <- %a <- %w pad <- %s slice <- %twice call"),
-        ],
-    ),
-    (
-        "either branch",
-        IN_A_BRANCH,
-        "computation e",
-        "p",
-        [
-            "%p <- %a <- %other abs <- %r conditional <- %v reverse",
-            "%p <- %a <- %hero negate <- %e exponential <- %r conditional <- %v reverse",
-        ],
-    ),
+    ("through a fusion in a fusion", NESTED, "instruction r", "p",
+     [("%p <- %a <- %a <- %t transpose <- %n fusion <- %all tuple <- %r fusion")]),
+    ("through two runs", CALLED_TWICE, "computation e", "p",
+     [("%p <- %a <- %w pad <- %s slice <- %once call <- %a <- %w pad <- %s slice"
+       " <- %twice call")]),
+    ("into one run or the other", CALLED_TWICE, "computation e", "w",
+     ["%w pad <- %s slice <- %twice call",
+      ("%w pad <- %s slice <- %once call <- %a <- %w pad <- %s slice <- %twice call")]),
+    ("either branch", IN_A_BRANCH, "computation e", "p",
+     ["%p <- %a <- %other abs <- %r conditional <- %v reverse",
+      "%p <- %a <- %hero negate <- %e exponential <- %r conditional <- %v reverse"]),
     ("what chooses", IN_A_BRANCH, "computation e", "c", ["%c <- %r conditional <- %v reverse"]),
-    (
-        "past a loop",
-        IN_A_LOOP,
-        "computation e",
-        "e.x",
-        [
-            "%x <- %s tuple <- %w while <- %r get-tuple-element",
-            "%x <- %s tuple <- %w while <- %r get-tuple-element",
-        ],
-    ),
-]
+    ("past a loop", IN_A_LOOP, "computation e", "e.x",
+     ["%x <- %s tuple <- %w while <- %r get-tuple-element",
+      "%x <- %s tuple <- %w while <- %r get-tuple-element"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("module", "unit", "target", "expected"),
-    [row[1:] for row in TEXTS],
-    ids=[row[0] for row in TEXTS],
-)
+@for_rows(TEXTS)
 def test_paths_have_a_text(module: HloModule, unit: str, target: str, expected: list[str]) -> None:
     found = fusion_in(module, unit).why(named(module, target))
     assert sorted(path_text(path) for each in found for path in each.paths) == sorted(expected)

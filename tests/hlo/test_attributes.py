@@ -84,9 +84,7 @@ def codec_of(name: str) -> Codec:
     return form
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("true", (True,)), ("{}", ()), ("{true,false}", (True, False))]
-)
+@for_all([("true", (True,)), ("{}", ()), ("{true,false}", (True, False))])
 def test_one_word_may_stand_for_a_list(text: str, value: tuple[bool, ...]) -> None:
     name = "allow_spmd_sharding_propagation_to_parameters"
     module = hlo.parse(f"HloModule m, {name}={text} ENTRY e {{ a = f32[4] parameter(0) }}")
@@ -102,8 +100,7 @@ def test_value_is_read_and_written_back(name: str, text: str, value: object) -> 
     assert codec_of(name).write(value) == text
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "written"),
+@for_all(
     [
         ("slice", "{ [0 : 9 : 1] }", "{[0:9]}"),
         ("padding", "1_2_0", "1_2"),
@@ -112,14 +109,13 @@ def test_value_is_read_and_written_back(name: str, text: str, value: object) -> 
         ("dimensions", "{ 1 , /* two */ 0 }", "{1,0}"),
         ("lower", "1", "true"),
         ("replica_groups", "[ 2,4 ] <= [8]", "[2,4]<=[8]"),
-    ],
+    ]
 )
 def test_value_is_written_in_one_form(name: str, text: str, written: str) -> None:
     assert codec_of(name).write(read_value(HloLexer(text), codec_of(name))) == written
 
 
-@pytest.mark.parametrize(
-    ("text", "groups"),
+@for_all(
     [
         ("{}", ()),
         ("{{0,1},{2,3}}", ((0, 1), (2, 3))),
@@ -133,14 +129,13 @@ def test_value_is_written_in_one_form(name: str, text: str, written: str) -> Non
         ("mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'b'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
         ("mesh['a'=2,'b'=2], device_ids=(3,1,2,0) {'a'}", ((3, 2), (1, 0))),
         ("mesh['a'=2] {}", ((0,), (1,))),
-    ],
+    ]
 )
 def test_groups_are_listed(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
     assert read_value(HloLexer(text), codec_of("replica_groups")).groups == groups
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
+@for_all(
     [
         ("slice", "{[0:9:3:1]}", "expected ']' after a slice"),
         ("padding", "1x2", "expected a padding such as"),
@@ -152,7 +147,7 @@ def test_groups_are_listed(text: str, groups: tuple[tuple[int, ...], ...]) -> No
         ("replica_groups", "mesh['a'=4] {'a':(2)4}", "'a':(2)4 is no part of an axis of size 4"),
         ("replica_groups", "all", "expected replica groups such as"),
         ("sharding", "replicated", "expected a text in braces or quotes"),
-    ],
+    ]
 )
 def test_a_wrong_value_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
@@ -178,10 +173,7 @@ def test_every_module_attribute_is_kept() -> None:
     assert module.attributes.keys() == MODULE_ATTRIBUTES.keys()
 
 
-@pytest.mark.parametrize(
-    ("attribute", "names"),
-    [("calls=f", ["f"]), ("calls=%f", ["f"]), ("calls={ x = f32[] parameter(0) }", ["_"])],
-)
+@for_all([("calls=f", ["f"]), ("calls=%f", ["f"]), ("calls={ x = f32[] parameter(0) }", ["_"])])
 def test_a_called_computation_is_a_value(attribute: str, names: list[str]) -> None:
     module = hlo.parse(
         "f { a = f32[] parameter(0) }"
@@ -237,12 +229,11 @@ def test_aliases_belong_to_the_start_unless_the_operation_has_them() -> None:
     assert "output_to_operand_aliasing" in fused.attributes["calls"].root.attributes
 
 
-@pytest.mark.parametrize(
-    ("after", "message"),
+@for_all(
     [
         ("abs-update(s), async_execution_thread='t'", "runs in thread main, not t"),
         ("abs-update(s)", ""),
-    ],
+    ]
 )
 def test_an_update_continues_its_start(after: str, message: str) -> None:
     shape = "((f32[4]), f32[4], u32[])"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ops import hlo
+from tests.cases import for_all
 from tests.conformance import Row, for_each, rows
 from tests.hlo.module_structure import Structures
 
@@ -20,16 +19,15 @@ def test_printed_text_says_the_same(row: Row) -> None:
     assert [c.name for c in again.computations] == [c.name for c in module.computations]
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "same"),
+@for_all(
     [
         ("negate(a)", "abs(a)", False),
         ("transpose(a), dimensions={0,1}", "transpose(a), dimensions={1,0}", False),
         ("negate(a), metadata={op_name='x'}", "negate(a), metadata={op_name='y'}", False),
         ("negate(a)", "negate(f32[2,2] %a)", True),
-    ],
+    ]
 )
-def test_structures_tell_modules_apart(left: str, right: str, *, same: bool) -> None:
+def test_structures_tell_modules_apart(left: str, right: str, same: bool) -> None:
     structures = Structures()
     modules = [
         hlo.parse(f"ENTRY e {{ a = f32[2,2] parameter(0) ROOT r = f32[2,2] {text} }}")

@@ -14,6 +14,7 @@ import pytest
 from ops import hlo
 from ops.cli import main
 from ops.hlo.files import decoded, module_in
+from tests.cases import for_all
 
 MODULE = """HloModule jit_f
 
@@ -53,7 +54,7 @@ HOLDING = {
 }
 
 
-@pytest.mark.parametrize("name", HOLDING)
+@for_all([*HOLDING])
 def test_the_module_in_a_message(name: str) -> None:
     message, module = HOLDING[name]
     assert module_in(message) == module

@@ -13,6 +13,7 @@ from ops import hlo
 from ops.hlo import ModuleEditor
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
+from tests.cases import for_all
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
 
@@ -75,49 +76,26 @@ PAIR = "(f32[2,3]{1,0}, f32[2,3]{1,0})"
 
 EDITED: list[tuple[Callable[[ModuleEditor], None], int, list[str]]] = [
     (cancelled, -1, ["%a = ", "%d = f32[2,3]{1,0} call(%a), to_apply=%twice", "%s = ", "%n", "%r"]),
-    (
-        inlined,
-        -1,
-        [
-            *("%a", "%b", "%c"),
-            '%q = f32[2,3]{1,0} add(%c, %c), metadata={op_name="twice"}',
-            *("%s = f32[2,3]{1,0} sine(%q)", "%n", "%r"),
-        ],
-    ),
-    (
-        fused,
-        -1,
-        [
-            *("%a", "%b", "%c", "%d"),
-            f"%fusion = {PAIR} fusion(%d), calls=%fusion_computation, kind=kLoop",
-            "%get-tuple-element.1 = f32[2,3]{1,0} get-tuple-element(%fusion), index=1",
-            "%get-tuple-element = f32[2,3]{1,0} get-tuple-element(%fusion), index=0",
-            f"%r = {PAIR} tuple(%get-tuple-element.1, %get-tuple-element)",
-        ],
-    ),
-    (
-        called,
-        -1,
-        [
-            "%a",
-            "%turn = f32[2,3]{1,0} call(%a), sharding={replicated}, metadata={op_name=",
-            *("%d = f32[2,3]{1,0} call(%turn)", "%s", "%n", "%r"),
-        ],
-    ),
+    (inlined, -1,
+     [*("%a", "%b", "%c"), '%q = f32[2,3]{1,0} add(%c, %c), metadata={op_name="twice"}',
+      *("%s = f32[2,3]{1,0} sine(%q)", "%n", "%r")]),
+    (fused, -1,
+     [*("%a", "%b", "%c", "%d"),
+      f"%fusion = {PAIR} fusion(%d), calls=%fusion_computation, kind=kLoop",
+      "%get-tuple-element.1 = f32[2,3]{1,0} get-tuple-element(%fusion), index=1",
+      "%get-tuple-element = f32[2,3]{1,0} get-tuple-element(%fusion), index=0",
+      f"%r = {PAIR} tuple(%get-tuple-element.1, %get-tuple-element)"]),
+    (called, -1,
+     ["%a", "%turn = f32[2,3]{1,0} call(%a), sharding={replicated}, metadata={op_name=",
+      *("%d = f32[2,3]{1,0} call(%turn)", "%s", "%n", "%r")]),
     (cloned, -1, ["%a", "%b", "%c.1 = f32[2,3]{0,1} transpose(%b), dim", "%d", "%s", "%n", "%r"]),
-    (
-        in_a_callee,
-        0,
-        [
-            *("%p", "%constant = f32[] constant(2)"),
-            "%broadcast = f32[2,3]{1,0} broadcast(%constant)",
-            '%multiply = f32[2,3]{1,0} multiply(%p, %broadcast), metadata={op_name="twice"}',
-        ],
-    ),
-]
+    (in_a_callee, 0,
+     [*("%p", "%constant = f32[] constant(2)"), "%broadcast = f32[2,3]{1,0} broadcast(%constant)",
+      '%multiply = f32[2,3]{1,0} multiply(%p, %broadcast), metadata={op_name="twice"}']),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "place", "expected"), EDITED)
+@for_all(EDITED)
 def test_an_edit_says(
     change: Callable[[ModuleEditor], None], place: int, expected: list[str]
 ) -> None:
@@ -308,7 +286,7 @@ REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), REFUSED)
+@for_all(REFUSED)
 def test_what_makes_no_sense_is_refused(
     change: Callable[[ModuleEditor], Any], message: str
 ) -> None:
@@ -327,7 +305,7 @@ WRONG_TYPES: list[tuple[Callable[[ModuleEditor], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), WRONG_TYPES)
+@for_all(WRONG_TYPES)
 def test_what_is_of_another_type_is_named(
     change: Callable[[ModuleEditor], Any], message: str
 ) -> None:

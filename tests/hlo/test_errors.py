@@ -356,21 +356,17 @@ CALLS = [
     ("s32[] while(i), condition=next, body=next", "computation %next gives s32[], not pred[]"),
     ("f32[] call(f), to_apply=next", "parameter 0 of %next is s32[], not f32[]"),
     ("f32[] fusion(f), kind=kLoop, calls=next", "parameter 0 of %next is s32[], not f32[]"),
-    (
-        "s32[] conditional(i, i, i), branch_computations={next, wide}",
-        "computation %wide gives s64[], not s32[]",
-    ),
+    ("s32[] conditional(i, i, i), branch_computations={next, wide}",
+     "computation %wide gives s64[], not s32[]"),
     ("f32[4] sort(v), dimensions={0}, to_apply=add", "computation %add gives f32[], not pred[]"),
     ("f32[4] sort(v), dimensions={1}, to_apply=lt", "dimensions is 1, but f32[4]{0} has rank 1"),
-    (
-        "f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add",
-        "computation %add gives f32[], not pred[]",
-    ),
-]
+    ("f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add",
+     "computation %add gives f32[], not pred[]"),
+]  # fmt: skip
 """What contradicts the computations that are called."""
 
 
-@pytest.mark.parametrize(("text", "message"), CALLS, ids=[text for text, _ in CALLS])
+@for_all(CALLS)
 def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> None:
     parameters = "i = s32[] parameter(0) f = f32[] parameter(1) v = f32[4] parameter(2)"
     opcode = text.split()[1].split("(", maxsplit=1)[0]
@@ -408,15 +404,12 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_all(
     [
         ("ENTRY e { a = " + "(" * 100_000, "shapes are nested more than 50 deep"),
         ("ENTRY e { a = f32[] " + "abs(" * 100_000, "instructions are nested more than 50 deep"),
-        (
-            "ENTRY e { " + "a = f32[] call(), to_apply={ " * 1000,
-            "instructions are nested more than 50",
-        ),
+        ("ENTRY e { " + "a = f32[] call(), to_apply={ " * 1000,
+         "instructions are nested more than 50"),
         ("ENTRY e { a = f32[1] constant(" + "{" * 100_000, "expected braces nested 1 deep"),
         ("ENTRY e { a = f32[] abs(), sharding=" + "{" * 100_000, "abs takes 1 operand"),
         ("ENTRY e { a = () tuple(), sharding=" + "{" * 100_000, "the brace is not closed"),
@@ -428,9 +421,8 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
         ("", "expected an HLO module, but the text is empty"),
         (" // nothing\n", "expected an HLO module, but the text is empty"),
         ("HloModule m\n\0", r"expected a computation, but found '\x00'"),
-    ],
-    ids=lambda value: value[:40],
-)
+    ]
+)  # fmt: skip
 def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)) as caught:
         hlo.parse(text)
@@ -446,7 +438,7 @@ OTHER_FORMATS = {
 """Texts that are no HLO, and what the hint calls them."""
 
 
-@pytest.mark.parametrize("name", OTHER_FORMATS)
+@for_all([*OTHER_FORMATS])
 def test_other_formats_are_recognised(name: str) -> None:
     text, called = OTHER_FORMATS[name]
     with pytest.raises(hlo.HloTextError, match=rf"hint: this looks like (a )?{called}"):

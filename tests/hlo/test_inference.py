@@ -86,10 +86,8 @@ INFERRED = [
     (f"gather(b, i), offset_dims={{0}}, {GATHER}", "f32[4]{0}"),
     ("sort(a), dimensions={0}, to_apply=ge", "f32[2,3]{0,1}"),
     ("reduce-window(a, s), window={size=1x3}, to_apply=add", "f32[2,1]{1,0}"),
-    (
-        "reduce-window(a, s), window={size=1x2 stride=1x2 pad=0_0x1_2}, to_apply=add",
-        "f32[2,3]{1,0}",
-    ),
+    ("reduce-window(a, s), window={size=1x2 stride=1x2 pad=0_0x1_2}, to_apply=add",
+     "f32[2,3]{1,0}"),
     ("convolution(a, b), dim_labels=bf_io->bf", "f32[2,4]{1,0}"),
     ("fft(c), fft_type=FFT, fft_length={3}", "c64[2,3]{1,0}"),
     ("fft(b), fft_type=RFFT, fft_length={4}", "c64[3,3]{1,0}"),
@@ -108,22 +106,16 @@ INFERRED = [
     ("cholesky(m)", "f32[4,4]{0,1}"),
     ("triangular-solve(m, v), lower=true, transpose_a=NO_TRANSPOSE", "f32[3,4]{0,1}"),
     ("select-and-scatter(a, a, s), window={size=1x1}, select=ge, scatter=add", "f32[2,3]{0,1}"),
-    (
-        "batch-norm-training(a, u, u), epsilon=0.1, feature_index=1",
-        "(f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})",
-    ),
+    ("batch-norm-training(a, u, u), epsilon=0.1, feature_index=1",
+     "(f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})"),
     ("batch-norm-inference(a, u, u, u, u), epsilon=0.1, feature_index=1", "f32[2,3]{0,1}"),
-    (
-        "batch-norm-grad(a, u, u, u, a), epsilon=0.1, feature_index=1",
-        "(f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})",
-    ),
+    ("batch-norm-grad(a, u, u, u, a), epsilon=0.1, feature_index=1",
+     "(f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})"),
     ("map(a, a), dimensions={0,1}, to_apply=rounded", "s32[2,3]{1,0}"),
     ("scan(a, s), dimensions={0}, num_carries=1, to_apply=row", "(f32[2,3]{1,0}, f32[])"),
     (f"scatter(a, j, w), {SCATTER}", "f32[2,3]{0,1}"),
-    (
-        f"ragged-dot(a, x, g), {RAGGED}, lhs_ragged_dims={{0}}, rhs_group_dims={{0}}",
-        "f32[2,4]{1,0}",
-    ),
+    (f"ragged-dot(a, x, g), {RAGGED}, lhs_ragged_dims={{0}}, rhs_group_dims={{0}}",
+     "f32[2,4]{1,0}"),
     (f"ragged-dot(a, y, g), {RAGGED}, lhs_ragged_dims={{1}}", "f32[2,2,4]{2,1,0}"),
     ("scaled-dot(a, b, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f32[2,4]{1,0}"),
     ("opt-barrier(t)", "(f32[2,3]{1,0}, s32[])"),
@@ -139,7 +131,7 @@ INFERRED = [
     ("concatenate(h, b), dimensions={0}", "f32[6,4]{1,0}"),
     ("clamp(b, h, h)", "bf16[3,4]{1,0}"),
     ("reduce-window(h, s), window={size=1x3}, to_apply=add", "f32[3,2]{1,0}"),
-]
+]  # fmt: skip
 
 REFUSED = [
     ("convert(a)", "the shape of convert cannot be inferred"),

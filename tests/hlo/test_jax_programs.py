@@ -13,6 +13,7 @@ import pytest
 
 from ops import hlo, summary
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
 
 
 def lowered() -> Any:  # noqa: ANN401 - untyped
@@ -52,7 +53,7 @@ class _Silent:
         """Nothing."""
 
 
-@pytest.mark.parametrize("program", [None, 3, b"HloModule m", _Silent(), _Silent])
+@for_all([None, 3, b"HloModule m", _Silent(), _Silent])
 def test_what_prints_no_text(program: Any) -> None:  # noqa: ANN401 - whatever people pass
     with pytest.raises(ArgumentError, match=r"hlo\.parse: .*expected a string, or what JAX"):
         hlo.parse(program)

@@ -87,13 +87,13 @@ def test_elements_are_found_by_their_index() -> None:
     assert literal("s32[] constant(7)")[()] == 7
 
 
-@pytest.mark.parametrize("index", [(2, 0), (0, 3), (-1, 0), (0,), (0, 0, 0), 0])
+@for_all([(2, 0), (0, 3), (-1, 0), (0,), (0, 0, 0), 0])
 def test_an_index_outside_is_refused(index: int | tuple[int, ...]) -> None:
     with pytest.raises(ShapeError, match="is no index of"):
         literal("s32[2,3] constant({{1,2,3},{4,5,6}})")[index]
 
 
-@pytest.mark.parametrize("text", ["f32[20,20] constant({...})", "(f32[], s32[2]) constant({...})"])
+@for_all(["f32[20,20] constant({...})", "(f32[], s32[2]) constant({...})"])
 def test_values_that_are_left_out_are_unknown(text: str) -> None:
     read = literal(text)
     assert read.is_elided
@@ -116,16 +116,13 @@ def test_a_tuple_holds_literals() -> None:
     assert read.elements[2].values == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_all(
     [
         ("f32[] constant({...})", "expected a number"),
         ("f32[2,2] constant({{...}, {1, 2}})", "expected a number"),
         ("f32[2,2] constant({{1, 2}})", "expected 2 elements in these braces, but there are 1"),
-        (
-            "f32[2,2] constant({{1, 2}, {3}})",
-            "expected 2 elements in these braces, but there are 1",
-        ),
+        ("f32[2,2] constant({{1, 2}, {3}})",
+         "expected 2 elements in these braces, but there are 1"),
         ("f32[3,0] constant({})", "expected 3 elements in these braces, but there are 0"),
         ("f32[2] constant({true, 1})", "expected a number"),
         ("s32[] constant(1e3)", "expected an integer"),
@@ -135,8 +132,8 @@ def test_a_tuple_holds_literals() -> None:
         ("(f32[]) constant((1, 2))", "expected 1 elements"),
         ("opaque[] constant(0)", "a constant of type opaque has no value"),
         ("f32[2] constant(}", "expected a number as a value of type f32"),
-    ],
-)
+    ]
+)  # fmt: skip
 def test_a_wrong_value_is_refused(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
         literal(text)

@@ -10,6 +10,7 @@ import pytest
 from indexing.layout import Shape, ShapeError
 from ops import hlo
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
 
 TEXT = """
 f { x = f32[2] parameter(0) ROOT add.1 = f32[2] add(x, x) }
@@ -24,7 +25,7 @@ NUMBER: Any = 0
 MODULE = hlo.parse(TEXT, "m.hlo")
 
 
-@pytest.mark.parametrize("name", ["add.1", "%add.1"])
+@for_all(["add.1", "%add.1"])
 def test_a_name_finds_its_instruction(name: str) -> None:
     assert MODULE[name] is MODULE.computations[0].root
     assert MODULE.computation("f")[name] is MODULE.computation("%f").root
@@ -41,7 +42,7 @@ FOUND: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("question", "names"), FOUND, ids=lambda value: str(value)[:40])
+@for_all(FOUND)
 def test_patterns_and_opcodes_find_instructions(question: dict[str, Any], names: list[str]) -> None:
     assert [each.name for each in MODULE.find(**question)] == names
     inside = [each.name for part in MODULE.computations for each in part.find(**question)]
@@ -60,7 +61,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("question", "error", "message"), ERRORS)
+@for_all(ERRORS)
 def test_what_is_not_there_is_named(
     question: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
@@ -86,6 +87,6 @@ BYTES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "size"), BYTES)
+@for_all(BYTES)
 def test_bytes_of_a_shape(text: str, size: int) -> None:
     assert Shape.parse(text).bytes == size

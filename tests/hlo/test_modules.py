@@ -12,6 +12,7 @@ import pytest
 
 from ops import hlo
 from ops.rules.elementwise import ELEMENTWISE
+from tests.cases import for_all
 from tests.extent import in_ci
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.hlo.modules import ALL, COVER, NAMES, STYLED, module_text
@@ -62,7 +63,7 @@ def test_module_is_read_and_printed(name: str) -> None:
     assert structures.of(hlo.parse(str(module))) == structures.of(module)
 
 
-@pytest.mark.parametrize("name", ["cpu/softmax", "tpu/sort_topk", "gpu/mlp_adam_step"])
+@for_all(["cpu/softmax", "tpu/sort_topk", "gpu/mlp_adam_step"])
 def test_no_instruction_is_lost(name: str) -> None:
     text = module_text(name)
     lines = [line for line in text.splitlines() if line.startswith("  ") and " = " in line]
@@ -148,16 +149,14 @@ ENTRY e {
 }"""
 
 LESS_PLAIN = [
-    (
-        "blanks",
-        {"{file": "{ file", "(%b.1, ": "( %b.1,", "12}": "12 }", ", metadata": " , metadata"},
-    ),
+    ("blanks",
+     {"{file": "{ file", "(%b.1, ": "( %b.1,", "12}": "12 }", ", metadata": " , metadata"}),
     ("comments", {"_id=7": "_id=/**/7", "(%a)": "(/**/%a)", "metadata=": "metadata/**/="}),
     ("a comma", {"']\" source": "']\", source"}),
     ("escapes", {"x[": r"\x78["}),
     ("operands with shapes", {"(%b.1, %a)": "(f32[4] %b.1, f32[4] %a)"}),
     ("no percent signs", {"(%b.1, %a)": "(b.1, a)"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -5,39 +5,28 @@ from __future__ import annotations
 import pytest
 
 from ops import Unknown, hlo, parameter_indexing
+from tests.cases import for_all
 from tests.hlo.module_structure import Structures
 
 SCRAPS = [
-    (
-        "p0 = f32[10] parameter(0) q = f32[10] negate(p0)",
-        "ENTRY e { p0 = f32[10] parameter(0) ROOT q = f32[10] negate(p0) }",
-    ),
-    (
-        "y = f32[2] power(f32[2] %b, f32[2] %a)",
-        "ENTRY e { b = f32[2] parameter(0) a = f32[2] parameter(1) ROOT y = f32[2] power(b, a) }",
-    ),
-    (
-        "f32[4]{0} power(f32[4]{0}, f32[4]{0})",
-        "ENTRY e { b = f32[4] parameter(0) a = f32[4] parameter(1) ROOT y = f32[4] power(b, a) }",
-    ),
+    ("p0 = f32[10] parameter(0) q = f32[10] negate(p0)",
+     "ENTRY e { p0 = f32[10] parameter(0) ROOT q = f32[10] negate(p0) }"),
+    ("y = f32[2] power(f32[2] %b, f32[2] %a)",
+     "ENTRY e { b = f32[2] parameter(0) a = f32[2] parameter(1) ROOT y = f32[2] power(b, a) }"),
+    ("f32[4]{0} power(f32[4]{0}, f32[4]{0})",
+     "ENTRY e { b = f32[4] parameter(0) a = f32[4] parameter(1) ROOT y = f32[4] power(b, a) }"),
     ("y = f32[2] add(a, a)", "ENTRY e { a = f32[2] parameter(0) ROOT y = f32[2] add(a, a) }"),
-    (
-        "ROOT y = f32[2] parameter(0) z = f32[2] negate(y)",
-        "ENTRY e { ROOT y = f32[2] parameter(0) z = f32[2] negate(y) }",
-    ),
-    (
-        "g { ROOT x = f32[2] parameter(0) } y = f32[2] call(f32[2] a), to_apply=g",
-        """g { ROOT x = f32[2] parameter(0) }
-        ENTRY e { a = f32[2] parameter(0) ROOT y = f32[2] call(a), to_apply=g }""",
-    ),
-    (
-        "HloModule m: ENTRY e: { x: = f32[2] parameter(0) ROOT y = negate(x:) }",
-        "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = negate(x) }",
-    ),
-]
+    ("ROOT y = f32[2] parameter(0) z = f32[2] negate(y)",
+     "ENTRY e { ROOT y = f32[2] parameter(0) z = f32[2] negate(y) }"),
+    ("g { ROOT x = f32[2] parameter(0) } y = f32[2] call(f32[2] a), to_apply=g",
+     """g { ROOT x = f32[2] parameter(0) }
+        ENTRY e { a = f32[2] parameter(0) ROOT y = f32[2] call(a), to_apply=g }"""),
+    ("HloModule m: ENTRY e: { x: = f32[2] parameter(0) ROOT y = negate(x:) }",
+     "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = negate(x) }"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("scrap", "whole"), SCRAPS, ids=lambda text: text[:40])
+@for_all(SCRAPS)
 def test_a_scrap_is_read_as_a_module(scrap: str, whole: str) -> None:
     structures = Structures()
     module = hlo.parse(scrap)
@@ -74,7 +63,7 @@ NOT_SHOWN = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_SHOWN)
+@for_all([*NOT_SHOWN])
 def test_computations_that_are_not_shown_are_custom_calls(name: str) -> None:
     module = hlo.parse(NOT_SHOWN[name])
     made = [each for each in module.computations if each is not module.entry]
@@ -109,7 +98,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG, ids=lambda text: text[:40])
+@for_all(WRONG)
 def test_scraps_with_such_computations_may_be_wrong(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=message):
         hlo.parse(text)
@@ -118,16 +107,14 @@ def test_scraps_with_such_computations_may_be_wrong(text: str, message: str) -> 
 HINTS = [
     ("y = f32[2] reverse(a), dimensions={0}", "with its shape before it, such as f32[2] %a"),
     ("a = f32[2] parameter(0) y = f32[2] reverse(aa), dimensions={0}", "did you mean a?"),
-    (
-        "g { ROOT x = f32[2] parameter(0) } y = f32[2] call(f32[2] a), to_apply=gg",
-        "did you mean g?",
-    ),
+    ("g { ROOT x = f32[2] parameter(0) } y = f32[2] call(f32[2] a), to_apply=gg",
+     "did you mean g?"),
     ("HloModule m y = f32[2] parameter(0)", "stand in a computation, such as ENTRY e { ... }"),
     ("HloModule m is_scheduled=true", "a comma is missing before an attribute of the module"),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "hint"), HINTS, ids=lambda text: text[:40])
+@for_all(HINTS)
 def test_hints_are_true(text: str, hint: str) -> None:
     with pytest.raises(hlo.HloTextError) as caught:
         hlo.parse(text)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ops import hlo
 from ops.hlo.module import source_locations
+from tests.cases import for_all
 
 TABLES = """\
 HloModule m
@@ -34,26 +33,21 @@ CIRCLE = "1 {file_location_id=1 parent_frame_id=2}\n2 {file_location_id=2 parent
 
 LINES: dict[str, tuple[str, list[str]]] = {
     "parents one too high": (
-        TABLES.format(SHIFTED, 2),
-        ["layers.py:41 in loss", "model.py:10 in main"],
-    ),
+        TABLES.format(SHIFTED, 2), ["layers.py:41 in loss", "model.py:10 in main"]),
     "the outermost frame": (TABLES.format(SHIFTED, 1), ["model.py:10 in main"]),
     "parents as they are": (
-        TABLES.format(PLAIN, 2),
-        ["layers.py:41 in loss", "model.py:10 in main"],
-    ),
+        TABLES.format(PLAIN, 2), ["layers.py:41 in loss", "model.py:10 in main"]),
     "frames in a circle": (TABLES.format(CIRCLE, 1), ["model.py:10 in main"]),
     "a frame that is not there": (TABLES.format(PLAIN, 7), []),
     "older metadata": (
         'ENTRY e { ROOT p = f32[] parameter(0), metadata={source_file="a.py" source_line=3} }',
-        ["a.py:3"],
-    ),
+        ["a.py:3"]),
     "no line": ('ENTRY e { ROOT p = f32[] parameter(0), metadata={source_file="a.py"} }', ["a.py"]),
     "nothing": ("ENTRY e { ROOT p = f32[] parameter(0) }", []),
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_all([*LINES])
 def test_lines(name: str) -> None:
     text, expected = LINES[name]
     assert [*map(str, source_locations(hlo.parse(text).entry.root))] == expected

@@ -10,6 +10,7 @@ import pytest
 
 from ops import hlo
 from ops.hlo import ModuleEditor
+from tests.cases import for_all, for_rows
 
 TEXT = """
 inner { ip = f32[4,4] parameter(0) ROOT iq = f32[4,4] sine(ip) }
@@ -71,89 +72,61 @@ F = "f32[4,4]"
 REFUSED: dict[str, tuple[Callable[[ModuleEditor], object], str]] = {
     "a bitcast of another layout": (
         lambda e: e.replace(M["l"], A),
-        (
-            r"bitcast %b would find other elements: %a is f32\[4,4\]\{1,0\}, but %l, which it "
-            r"reads, is f32\[4,4\]\{0,1\}; expected the same layout"
-        ),
-    ),
+        (r"bitcast %b would find other elements: %a is f32\[4,4\]\{1,0\}, but %l, which it "
+         r"reads, is f32\[4,4\]\{0,1\}; expected the same layout")),
     "some uses of another layout": (
-        lambda e: e.replace_uses(M["l"], A, [M["b"]]),
-        OTHER_LAYOUT.format("replace", "b"),
-    ),
+        lambda e: e.replace_uses(M["l"], A, [M["b"]]), OTHER_LAYOUT.format("replace", "b")),
     "a call inlined before a bitcast": (
-        lambda e: e.inline(M["ct"]),
-        OTHER_LAYOUT.format("inline", "bt2"),
-    ),
+        lambda e: e.inline(M["ct"]), OTHER_LAYOUT.format("inline", "bt2")),
     "a call inlined around a bitcast": (
-        lambda e: e.inline(M["cf"]),
-        OTHER_LAYOUT.format("inline", "fq"),
-    ),
+        lambda e: e.inline(M["cf"]), OTHER_LAYOUT.format("inline", "fq")),
     "a start replaced": (
         lambda e: e.replace(M["cs"], e.insert("tuple", [A, A, e.constant(0, "u32[]")])),
-        "%cd continues %cs, but %tuple is tuple; expected the start of the same operation",
-    ),
+        "%cd continues %cs, but %tuple is tuple; expected the start of the same operation"),
     "a start of another computation": (
         lambda e: e.replace(M["start"], e.clone(M["start"], calls=M.computation("other"))),
-        "%done continues %start, but %start.1 is async-start; expected the start of the same",
-    ),
+        "%done continues %start, but %start.1 is async-start; expected the start of the same"),
     "a start alone outlined": (
-        lambda e: e.outline([M["start"]], "call"),
-        "outline: " + APART.format("done", "start"),
-    ),
+        lambda e: e.outline([M["start"]], "call"), "outline: " + APART.format("done", "start")),
     "an end alone outlined": (lambda e: e.outline([M["cd"]]), APART.format("cd", "cs")),
     "the end of nothing": (
         lambda e: e.insert("copy-done", [M["both"]]),
-        "insert: copy-done: %both is tuple; expected copy-start",
-    ),
+        "insert: copy-done: %both is tuple; expected copy-start"),
     "the end of another start": (
         lambda e: e.insert("async-done", [M["cs"]]),
-        "%cs is copy-start; expected async-start or async-update",
-    ),
+        "%cs is copy-start; expected async-start or async-update"),
     "the end in another shape": (
         lambda e: e.insert("async-done", [M["start"]], "f32[5]"),
-        r"the result is f32\[4,4\]\{1,0\}, not f32\[5\]",
-    ),
+        r"the result is f32\[4,4\]\{1,0\}, not f32\[5\]"),
     "a tuple negated": (
         lambda e: e.insert("negate", [M["both"]]),
-        r"insert: negate: %both is \(f32\[4,4\]\{1,0\}, f32\[16\]\{0\}\); expected an array",
-    ),
+        r"insert: negate: %both is \(f32\[4,4\]\{1,0\}, f32\[16\]\{0\}\); expected an array"),
     "a tuple as a bitcast": (lambda e: e.insert("bitcast", [M["both"]], "f32[32]"), "an array"),
     "a bitcast to a tuple": (lambda e: e.insert("bitcast", [A], f"({F})"), "expected an array"),
     "a bitcast to more": (
         lambda e: e.insert("bitcast", [A], "f32[17]"),
-        r"f32\[4,4\]\{1,0\} has 64 bytes, but f32\[17\]\{0\} has 68",
-    ),
+        r"f32\[4,4\]\{1,0\} has 64 bytes, but f32\[17\]\{0\} has 68"),
     "a tuple copied into another": (
-        lambda e: e.insert("copy", [M["both"]], f"({F}, f32[17])"),
-        "the result is .*, not ",
-    ),
+        lambda e: e.insert("copy", [M["both"]], f"({F}, f32[17])"), "the result is .*, not "),
     "a conditional without branches": (
         lambda e: e.insert("conditional", [M["wi"], A]),
-        "insert: conditional: expected attribute branch_computations or true_computation",
-    ),
+        "insert: conditional: expected attribute branch_computations or true_computation"),
     "a computation by name": (
         lambda e: e.insert("call", [A], to_apply="inner"),
-        r"to_apply is 'inner'; expected a Computation, such as module.computation\(name\)",
-    ),
+        r"to_apply is 'inner'; expected a Computation, such as module.computation\(name\)"),
     "a computation that calls itself": (
         lambda e: (
             e.replace(M["iq"], e.insert("call", [M["ip"]], to_apply=M.computation("br1"))),
-            e.finish(),
-        ),
-        "each of these needs the next one: %inner -> %br1 -> %inner",
-    ),
+            e.finish()), "each of these needs the next one: %inner -> %br1 -> %inner"),
     "an argument of another shape": (
         lambda e: e.insert("call", [M["wi"]], to_apply=M.computation("inner")),
-        r"parameter 0 of %inner is f32\[4,4\]\{1,0\}, not s32\[\]",
-    ),
+        r"parameter 0 of %inner is f32\[4,4\]\{1,0\}, not s32\[\]"),
     "a value of another computation": (
-        lambda e: e.replace(M["iq"], A),
-        "%iq and %a stand in %inner and %e",
-    ),
-}
+        lambda e: e.replace(M["iq"], A), "%iq and %a stand in %inner and %e"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED)
+@for_all(REFUSED)
 def test_what_a_user_could_not_read_is_refused(
     change: Callable[[ModuleEditor], object], message: str
 ) -> None:
@@ -161,7 +134,7 @@ def test_what_a_user_could_not_read_is_refused(
         change(hlo.edit(M))
 
 
-@pytest.mark.parametrize("name", ["a bitcast of another layout", "a call inlined around a bitcast"])
+@for_all(["a bitcast of another layout", "a call inlined around a bitcast"])
 def test_what_is_refused_changes_nothing(name: str) -> None:
     editor = hlo.edit(M)
     with pytest.raises(hlo.EditError):
@@ -189,61 +162,39 @@ def loop_again(editor: ModuleEditor) -> None:
     editor.replace(M["w"], editor.insert("while", [M["t"]], **called))
 
 
-DONE: dict[str, tuple[Callable[[ModuleEditor], object], list[str]]] = {
+DONE: list[tuple[str, Callable[[ModuleEditor], object], list[str]]] = [
     # a change, and lines that are in the text afterwards
-    "a bitcast along a dimension of size 1": (
-        lambda e: e.replace_uses(M["v"], e.clone(M["v"], shape="f32[4,1,4]{2,0,1}"), [M["line"]]),
-        ["%line = f32[16]{0} bitcast(%v.1)"],
-    ),
-    "a call without bitcasts inlined": (
-        lambda e: e.inline(M["cpass"]),
-        ["%pq = f32[4,4]{0,1} negate(%a)"],
-    ),
-    "a call in a body inlined": (
-        lambda e: e.inline(M["bc"]),
-        ["%bm = f32[4,4]{1,0} multiply(%iq, %iq)"],
-    ),
-    "a call in a branch inlined": (
-        lambda e: e.inline(M["r1"]),
-        ["ROOT %iq = f32[4,4]{1,0} sine(%p1)"],
-    ),
-    "a loop outlined": (
-        lambda e: e.outline([M["w"], M["wx"]], "call"),
-        ["call(%t), to_apply=%call_computation", "while(%param_0), condition=%cond, body=%body"],
-    ),
-    "an asynchronous operation outlined": (
-        lambda e: e.outline([M["start"], M["done"]], "call"),
-        ["ROOT %done = f32[4,4]{1,0} async-done(%start), calls=%wrapped"],
-    ),
-    "an asynchronous operation again": (
-        clone_pair,
-        ["%async-done = f32[4,4]{1,0} async-done(%start.1), calls=%wrapped"],
-    ),
-    "a tuple copied": (
-        copy_of_tuple,
-        ["%copy = (f32[4,4]{0,1}, s32[]) copy(%w)", "tuple-element(%copy)"],
-    ),
-    "an element of a parameter": (
-        lambda e: e.replace(M["wx"], e.insert("get-tuple-element", [M["t"]], index=0)),
-        ["%get-tuple-element = f32[4,4]{1,0} get-tuple-element(%t), index=0"],
-    ),
-    "other branches": (other_branches, ["branch_computations={%br1, %br1}"]),
-    "another loop": (
-        loop_again,
-        ["%while = (f32[4,4]{1,0}, s32[]) while(%t), condition=%cond, body=%body"],
-    ),
-    "a result that is the argument": (
-        lambda e: e.replace(M["iq"], M["ip"]),
-        ["ROOT %ip = f32[4,4]"],
-    ),
-    "what is used twice": (
-        lambda e: e.replace(M["c"], A),
-        ["%sq = f32[4,4]{1,0} multiply(%a, %a)"],
-    ),
-}
+    ("a bitcast along a dimension of size 1",
+     lambda e: e.replace_uses(M["v"], e.clone(M["v"], shape="f32[4,1,4]{2,0,1}"), [M["line"]]),
+     ["%line = f32[16]{0} bitcast(%v.1)"]),
+    ("a call without bitcasts inlined", lambda e: e.inline(M["cpass"]),
+     ["%pq = f32[4,4]{0,1} negate(%a)"]),
+    ("a call in a body inlined", lambda e: e.inline(M["bc"]),
+     ["%bm = f32[4,4]{1,0} multiply(%iq, %iq)"]),
+    ("a call in a branch inlined", lambda e: e.inline(M["r1"]),
+     ["ROOT %iq = f32[4,4]{1,0} sine(%p1)"]),
+    ("a loop outlined", lambda e: e.outline([M["w"], M["wx"]], "call"),
+     ["call(%t), to_apply=%call_computation", "while(%param_0), condition=%cond, body=%body"]),
+    ("an asynchronous operation outlined", lambda e: e.outline([M["start"], M["done"]], "call"),
+     ["ROOT %done = f32[4,4]{1,0} async-done(%start), calls=%wrapped"]),
+    ("an asynchronous operation again", clone_pair,
+     ["%async-done = f32[4,4]{1,0} async-done(%start.1), calls=%wrapped"]),
+    ("a tuple copied", copy_of_tuple,
+     ["%copy = (f32[4,4]{0,1}, s32[]) copy(%w)", "tuple-element(%copy)"]),
+    ("an element of a parameter",
+     lambda e: e.replace(M["wx"], e.insert("get-tuple-element", [M["t"]], index=0)),
+     ["%get-tuple-element = f32[4,4]{1,0} get-tuple-element(%t), index=0"]),
+    ("other branches", other_branches, ["branch_computations={%br1, %br1}"]),
+    ("another loop", loop_again,
+     ["%while = (f32[4,4]{1,0}, s32[]) while(%t), condition=%cond, body=%body"]),
+    ("a result that is the argument", lambda e: e.replace(M["iq"], M["ip"]),
+     ["ROOT %ip = f32[4,4]"]),
+    ("what is used twice", lambda e: e.replace(M["c"], A),
+     ["%sq = f32[4,4]{1,0} multiply(%a, %a)"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "lines"), DONE.values(), ids=DONE)
+@for_rows(DONE)
 def test_what_a_user_can_read_is_there(
     change: Callable[[ModuleEditor], object], lines: list[str]
 ) -> None:
@@ -264,7 +215,7 @@ CONSTANTS: list[tuple[object, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "shape", "text"), CONSTANTS, ids=[row[2] for row in CONSTANTS])
+@for_all(CONSTANTS)
 def test_constants_are_lists_and_arrays_too(value: object, shape: str, text: str) -> None:
     made = str(hlo.edit(M).constant(value, shape))
     assert made.endswith(f" constant({text})")

@@ -18,7 +18,7 @@ from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
 from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.extent import examples, seldom
 
 DATA: Final = Path(__file__).parents[1] / "data" / "cute"
@@ -114,7 +114,7 @@ COMPOSED: Final = (
 )
 
 
-@pytest.mark.parametrize(("layout", "tiler"), COMPOSED)
+@for_all(COMPOSED)
 def test_composed_maps_simplify_to_the_composition(layout: str, tiler: str) -> None:
     outer, inner = cute.to_map(parse(layout), "index"), cute.to_map(parse(tiler), "modes")
     expected = cute.composition(parse(layout), parse(tiler))
@@ -122,7 +122,7 @@ def test_composed_maps_simplify_to_the_composition(layout: str, tiler: str) -> N
     assert (outer @ inner).equals(cute.to_map(expected, "modes"))
 
 
-@pytest.mark.parametrize("text", ["(4,8):(8,1)", "((2,4),8):((1,16),2)", "(3,(2,5)):(10,(5,1))"])
+@for_all(["(4,8):(8,1)", "((2,4),8):((1,16),2)", "(3,(2,5)):(10,(5,1))"])
 def test_the_inverse_map_is_the_inverse_layout(text: str) -> None:
     layout = parse(text)
     back = cute.to_map(layout, "index").inverse()
@@ -177,9 +177,7 @@ def test_swizzles_undo_themselves(bits: int, base: int, distance: int, down: boo
     assert cute.parse_swizzle(str(swizzle)) == swizzle
 
 
-@pytest.mark.parametrize(
-    "text", ["Sw<3,4,3> o 0 o (8,64):(64,1)", "Sw<2,1,-3> o 5 o (4,(2,8)):(16,(1,2))"]
-)
+@for_all(["Sw<3,4,3> o 0 o (8,64):(64,1)", "Sw<2,1,-3> o 5 o (4,(2,8)):(16,(1,2))"])
 def test_swizzled_layouts_have_maps(text: str) -> None:
     composed = cute.parse_composed(text)
     offsets = [composed(index) for index in range(composed.size)]
@@ -215,44 +213,33 @@ def test_bad_texts(drawn: DrawnError) -> None:
     drawn.check(error.value)
 
 
-CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] = {
-    "a float": (lambda: CuteLayout(2.5), ArgumentError, "the shape: 2.5 of float"),  # type: ignore[arg-type]
-    "an empty tuple": (lambda: CuteLayout(()), ShapeError, "has a tuple without sizes"),
-    "a deep tuple": (lambda: parse("(" * 60 + "1" + ")" * 60), TextError, "nested deeper than 50"),
-    "a coordinate": (lambda: parse("(2,4)")(1, 2, 3), ShapeError, "expected 2 parts, as in (2,4)"),
-    "no layout": (lambda: cute.coalesce(8), ArgumentError, "expected a CuteLayout"),  # type: ignore[arg-type]
-    "a tiler": (
+CALLS: Final[list[tuple[str, Callable[[], object], type[IndexingError], str]]] = [
+    ("a float", lambda: CuteLayout(2.5), ArgumentError, "the shape: 2.5 of float"),  # type: ignore[arg-type]
+    ("an empty tuple", lambda: CuteLayout(()), ShapeError, "has a tuple without sizes"),
+    ("a deep tuple", lambda: parse("(" * 60 + "1" + ")" * 60), TextError, "nested deeper than 50"),
+    ("a coordinate", lambda: parse("(2,4)")(1, 2, 3), ShapeError, "expected 2 parts, as in (2,4)"),
+    ("no layout", lambda: cute.coalesce(8), ArgumentError, "expected a CuteLayout"),  # type: ignore[arg-type]
+    (
+        "a tiler",
         lambda: cute.logical_divide(parse("8:1"), "2"),  # type: ignore[arg-type]
         ArgumentError,
         "expected a CuteLayout, a size, or a tuple",
     ),
-    "too many parts": (lambda: cute.composition(parse("8:1"), (2, 2)), ShapeError, "at most 1"),
-    "indivisible": (
-        lambda: cute.composition(parse("(6,2):(8,2)"), parse("4:4")),
-        ShapeError,
-        "4 and the size 6",
-    ),
-    "overlapping": (
-        lambda: cute.complement(parse("(4,4):(1,2)"), 8),
-        ShapeError,
-        "a multiple of 4",
-    ),
-    "cute-left-inverse-1": (
-        lambda: cute.left_inverse(parse("(2,3):(1,3)")),
-        ShapeError,
-        "the stride 3; expected a multiple of 2",
-    ),
-    "cute-left-inverse-2": (
-        lambda: cute.left_inverse(parse("(4,6):(32,1)")),
-        ShapeError,
-        "the stride 32; expected a multiple of 6",
-    ),
-    "a swizzle": (lambda: Swizzle(3, 4, 2), ShapeError, "a shift of at least so many bits"),
-    "an offset": (lambda: ComposedLayout(Swizzle(3, 4, 3), 0, 8), ArgumentError, "a CuteLayout"),  # type: ignore[arg-type]
-}
+    ("too many parts", lambda: cute.composition(parse("8:1"), (2, 2)), ShapeError, "at most 1"),
+    ("indivisible", lambda: cute.composition(parse("(6,2):(8,2)"), parse("4:4")), ShapeError,
+     "4 and the size 6"),
+    ("overlapping", lambda: cute.complement(parse("(4,4):(1,2)"), 8), ShapeError,
+     "a multiple of 4"),
+    ("cute-left-inverse-1", lambda: cute.left_inverse(parse("(2,3):(1,3)")), ShapeError,
+     "the stride 3; expected a multiple of 2"),
+    ("cute-left-inverse-2", lambda: cute.left_inverse(parse("(4,6):(32,1)")), ShapeError,
+     "the stride 32; expected a multiple of 6"),
+    ("a swizzle", lambda: Swizzle(3, 4, 2), ShapeError, "a shift of at least so many bits"),
+    ("an offset", lambda: ComposedLayout(Swizzle(3, 4, 3), 0, 8), ArgumentError, "a CuteLayout"),  # type: ignore[arg-type]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "kind", "message"), CALLS.values(), ids=CALLS)
+@for_rows(CALLS)
 def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
     with pytest.raises(kind, match=re.escape(message)):
         call()
@@ -270,7 +257,7 @@ NO_LAYOUTS: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), NO_LAYOUTS.items())
+@for_all(NO_LAYOUTS.items())
 def test_maps_that_are_no_layouts(text: str, message: str) -> None:
     with pytest.raises(MapError, match=re.escape(message)):
         cute.from_map(parse_map(text))

@@ -6,10 +6,10 @@ import pytest
 
 from indexing.layout import FORMATS, UNTILED, Shape, ShapeError, format_of, tile_format, tpu_shape
 from indexing.layout.tile_formats import PLATFORMS
+from tests.cases import for_all
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "printed"),
+@for_all(
     [
         ("f32[64,512]", "TPU 8x128", "f32[64,512]{1,0:T(8,128)}"),
         ("f32[5,512]", "TPU 8x128", "f32[5,512]{1,0:T(8,128)}"),
@@ -32,7 +32,7 @@ from indexing.layout.tile_formats import PLATFORMS
         ("bf16[100]", "TPU 16-bit 256", "bf16[100]{0:T(256)(128)(2,1)}"),
         ("f32[]", "TPU 128", "f32[]{:T(128)}"),
         ("pred[]", "TPU 512", "pred[]{:T(512)}"),
-    ],
+    ]
 )
 def test_a_format_picks_itself(text: str, name: str, printed: str) -> None:
     shape = Shape.parse(text)

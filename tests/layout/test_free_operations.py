@@ -26,6 +26,7 @@ from indexing.layout import (
     reshape_is_bitcast,
     transpose_is_bitcast,
 )
+from tests.cases import for_all
 from tests.layout.model import PADDING, memory_of
 from tests.layout.strategies import arrays_in, same_memory
 
@@ -89,8 +90,7 @@ def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
         assert all(offsets_of(other) != offsets_of(source) for other in others)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "expected"),
+@for_all(
     [
         ("f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
         ("f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
@@ -100,14 +100,13 @@ def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
         ("f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
         ("f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
         ("s4[8]{0:E(4)}", "s4[8]{0}", False),
-    ],
+    ]
 )
-def test_copies(source: str, target: str, *, expected: bool) -> None:
+def test_copies(source: str, target: str, expected: bool) -> None:
     assert copy_is_bitcast(Shape.parse(source), Shape.parse(target)) is expected
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "expected"),
+@for_all(
     [
         ("f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
         ("f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
@@ -116,9 +115,9 @@ def test_copies(source: str, target: str, *, expected: bool) -> None:
         ("f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
         ("f32[0,3]", "f32[7,0]{0,1}", True),
         ("f32[]", "f32[1,1]{0,1}", True),
-    ],
+    ]
 )
-def test_reshapes_of_tiles(source: str, target: str, *, expected: bool) -> None:
+def test_reshapes_of_tiles(source: str, target: str, expected: bool) -> None:
     assert reshape_is_bitcast(Shape.parse(source), Shape.parse(target)) is expected
 
 
@@ -136,12 +135,11 @@ def test_the_element_type_of_a_reshape() -> None:
         assert reshape_is_bitcast(floats, others, ignore_element_type=True) is ignored
 
 
-@pytest.mark.parametrize(
-    ("target", "permutation", "message"),
+@for_all(
     [
         ("f32[3,2]", [0, 0], "(0, 0) is no permutation of the dimensions of f32[2,3]{1,0}"),
         ("f32[2,3]", [1, 0], "f32[2,3]{1,0} is not f32[2,3]{1,0} with the dimensions (1, 0)"),
-    ],
+    ]
 )
 def test_what_is_no_transpose(target: str, permutation: list[int], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
@@ -174,15 +172,14 @@ def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> No
         assert np.array_equal(indices[0][place], indices[1][other])
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "deleted", "inserted"),
+@for_all(
     [
         ((1, 5, 3), (5, 1, 3, 1), (0,), (1, 3)),
         ((5, 3), (5, 3), (), ()),
         ((1, 1), (1,), (1,), ()),
         ((), (1, 1), (), (0, 1)),
         ((2, 1, 3, 1), (2, 3), (1, 3), ()),
-    ],
+    ]
 )
 def test_one_sized_dimensions(
     before: list[int], after: list[int], deleted: tuple[int, ...], inserted: tuple[int, ...]
@@ -191,9 +188,7 @@ def test_one_sized_dimensions(
     assert found == OneSizedDimensions(deleted, inserted)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [((6,), (2, 3)), ((1, 6), (3, 2)), ((4,), (5,)), ((2, 3), (3, 2))]
-)
+@for_all([((6,), (2, 3)), ((1, 6), (3, 2)), ((4,), (5,)), ((2, 3), (3, 2))])
 def test_other_dimensions_change(before: list[int], after: list[int]) -> None:
     assert one_sized_dimensions_changed_by_reshape(before, after) is None
 

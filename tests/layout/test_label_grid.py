@@ -6,6 +6,7 @@ import pytest
 
 from indexing.layout import ShapeError, cute, linear
 from indexing.pictures.grids import LabelGrid
+from tests.cases import for_all
 from tests.svg import check_is_alone, check_nothing_lies_outside, parsed, texts
 
 PICTURES = {
@@ -18,7 +19,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("picture", PICTURES.values(), ids=PICTURES)
+@for_all(PICTURES)
 def test_pictures_are_whole_and_alone(picture: LabelGrid) -> None:
     svg = picture.svg()
     root = parsed(svg)

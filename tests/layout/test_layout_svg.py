@@ -13,6 +13,7 @@ from indexing.layout import Shape, layout_picture
 from indexing.layout.picture import HEIGHT, _color_count, shown, svg_of_layout
 from indexing.pictures.grids import Box, painted
 from indexing.pictures.svg import HATCH, Panel, beside, hatching
+from tests.cases import for_all
 from tests.figures import LAYOUTS
 from tests.layout.strategies import small_arrays
 from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
@@ -34,7 +35,7 @@ SHAPES: Final = (
 )
 
 
-@pytest.mark.parametrize("text", SHAPES)
+@for_all(SHAPES)
 def test_picture_is_whole_and_alone(text: str) -> None:
     shape = Shape.parse(text)
     svg = svg_of_layout(shape)
@@ -51,7 +52,7 @@ def test_picture_is_whole_and_alone(text: str) -> None:
     assert svg == svg_of_layout(shape)
 
 
-@pytest.mark.parametrize("text", SHAPES)
+@for_all(SHAPES)
 def test_nothing_lies_outside(text: str) -> None:
     check_nothing_lies_outside(parsed(svg_of_layout(Shape.parse(text))))
 
@@ -115,7 +116,7 @@ def test_padding_and_nothing_else_is_hatched() -> None:
     }
 
 
-@pytest.mark.parametrize("corner", [(0, 0), (30.4, 28), (3, 100)])
+@for_all([(0, 0), (30.4, 28), (3, 100)])
 def test_hatching_stays_within(corner: tuple[float, float]) -> None:
     x, y = corner
     lines = re.findall(r"M(\S+) (\S+)L([^ M]+) ([^ M]+)", hatching(x, y, 30, HEIGHT))
@@ -126,7 +127,7 @@ def test_hatching_stays_within(corner: tuple[float, float]) -> None:
         assert y <= high <= low <= y + HEIGHT
 
 
-@pytest.mark.parametrize("columns", [*range(1, 13), 30])
+@for_all([*range(1, 13), 30])
 def test_neighbouring_tiles_differ_in_color(columns: int) -> None:
     picture = layout_picture(Shape.parse(f"f32[4,{2 * columns}]{{1,0:T(2,2)}}"))
     count = _color_count(picture)
@@ -155,7 +156,7 @@ def test_any_layout_is_drawn(shape: Shape) -> None:
     ] == []
 
 
-@pytest.mark.parametrize("text", ["f32[?]", "token[]", "(f32[2])", "f32[8]{0:SC(0:4)}"])
+@for_all(["f32[?]", "token[]", "(f32[2])", "f32[8]{0:SC(0:4)}"])
 def test_what_has_no_picture_shows_as_text(text: str) -> None:
     assert Shape.parse(text)._repr_svg_() is None
 

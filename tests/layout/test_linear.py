@@ -16,7 +16,7 @@ from indexing.layout import ShapeError, cute, linear
 from indexing.layout.linear import BlockSplit, LinearLayout
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import DrawnError, drawn_errors
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.extent import examples
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
@@ -26,244 +26,140 @@ FOUR, TWO = BlockSplit((4,), (2,), (0,)), BlockSplit((2,), (2,), (0,))
 COLUMNS = BlockSplit((1, 2), (1, 2), (1, 0))
 CLUSTER: Final = BlockSplit((4, 2, 2), (4, 2, 1), (2, 1, 0))
 
-TRITON: Final[dict[str, tuple[Callable[[], LinearLayout], str]]] = {
-    "SimpleBlocked": (
-        lambda: linear.blocked((16,), (1,), (4,), (4,), (0,)),
-        "register; lane 1 2; warp 4 8; block",
-    ),
-    "CTADuplication": (
-        lambda: linear.blocked((32,), (1,), (4,), (4,), (0,), FOUR),
-        "register; lane 1 2; warp 4 8; block 16 0",
-    ),
-    "CTABroadcast": (
-        lambda: linear.blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS),
-        "register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64",
-    ),
-    "ShapeLargerThanLayout": (
-        lambda: linear.blocked((128,), (1,), (4,), (4,), (0,)),
-        "register 16 32 64; lane 1 2; warp 4 8; block",
-    ),
-    "ShapeSmallerThanLayout": (
-        lambda: linear.blocked((8,), (4,), (4,), (4,), (0,)),
-        "register 1 2; lane 4 0; warp 0 0; block",
-    ),
-    "ReversedOrder": (
-        lambda: linear.blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1)),
-        "register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block",
-    ),
-    "OneDimTooLargeAnotherTooSmall": (
-        lambda: linear.blocked(
-            (128, 16), (1, 4), (8, 4), (4, 1), (1, 0), BlockSplit((2, 2), (2, 1), (1, 0))
-        ),
-        "register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0",
-    ),
-    "RepeatInCTGDimFirst": (
-        lambda: linear.blocked((4,), (1,), (1,), (4,), (0,), TWO),
-        "register; lane; warp 1 0; block 2",
-    ),
-    "SmallerThanCTALayout": (
-        lambda: linear.blocked((2,), (1,), (1,), (1,), (0,), BlockSplit((4,), (4,), (0,))),
-        "register; lane; warp; block 1 0",
-    ),
-    "BlockedOrder": (
-        lambda: linear.blocked(
-            (1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))
-        ),
-        (
-            "register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; "
-            "warp 0,16 8,0; block 0,64 512,0"
-        ),
-    ),
-    "MMAv2_32x32": (
-        lambda: linear.nvidia_mma((32, 32), 2, (1, 1), (16, 8)),
-        "register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block",
-    ),
-    "MMAv2_ExtendDim2": (
-        lambda: linear.nvidia_mma((16, 128), 2, (1, 1), (16, 8)),
-        "register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block",
-    ),
-    "MMAv2_Cga": (
-        lambda: linear.nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER),
-        (
-            "register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; "
-            "lane 0,0,2 0,0,4 0,1,0 0,2,0 0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; "
-            "block 0,0,0 0,64,0 16,0,0 32,0,0"
-        ),
-    ),
-    "MMAv3_64x16": (
-        lambda: linear.nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8)),
-        "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block",
-    ),
-    "MMAv3_128x16": (
-        lambda: linear.nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8)),
-        "register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block",
-    ),
-    "MMAv3_4x2Warps": (
-        lambda: linear.nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16)),
-        (
-            "register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; "
-            "warp 16,0 32,0 0,32; block"
-        ),
-    ),
-    "MMAv3_4x4Warps": (
-        lambda: linear.nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8)),
-        "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block",
-    ),
-    "MFMA32_2x4Warps": (
-        lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32)),
-        "register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block",
-    ),
-    "MFMA16_2x4Warps": (
-        lambda: linear.amd_mfma((16, 16), (2, 4), (16, 16)),
-        "register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block",
-    ),
-    "MFMA32_2x4x1Warps": (
-        lambda: linear.amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True),
-        (
-            "register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; "
-            "lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp 0,32,0 0,64,0 0,0,0; block"
-        ),
-    ),
-    "SliceOfBlocked": (
-        lambda: linear.slice_of(
-            linear.blocked(
-                (1, 128), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))
-            ),
-            0,
-        ),
-        "register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0",
-    ),
-    "SliceOfBlocked, columns": (
-        lambda: linear.slice_of(
-            linear.blocked(
-                (128, 1), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))
-            ),
-            1,
-        ),
-        "register 1 16 32; lane 0 2 4; warp 0 8; block 0 64",
-    ),
-    "SliceOfMmaV2": (
-        lambda: linear.slice_of(linear.nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1),
-        "register 8 32 64; lane 0 0 1 2 4; warp 0 16; block",
-    ),
-    "SharedSimple1D": (
-        lambda: linear.swizzled_shared((16,), vec=1, per_phase=1, max_phase=1),
-        "offset 1 2 4 8; block",
-    ),
-    "SharedSwizzled2D_MaxPhaseOnly": (
-        lambda: linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4),
-        "offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block",
-    ),
-    "SharedSwizzled2D_PerPhaseMaxPhaseVec": (
-        lambda: linear.swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4),
-        "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block",
-    ),
-    "SharedSwizzled4D": (
-        lambda: linear.swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4),
-        (
-            "offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 "
-            "0,0,16,0 0,1,0,0 0,2,0,0 1,0,0,0; block"
-        ),
-    ),
-    "SharedSwizzled2D_Order01": (
-        lambda: linear.swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
-        "offset 1,0 2,0 1,1 2,2 0,4; block",
-    ),
-    "LeadingOffset_128x16_4_2": (
-        lambda: linear.nvmma_shared(
-            (128, 16), swizzle_bytes=32, element_bits=16, is_transposed=False
-        ),
-        "offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block",
-    ),
-    "LeadingOffset_8x32_2_4": (
-        lambda: linear.nvmma_shared(
-            (8, 32), swizzle_bytes=64, element_bits=16, is_transposed=False
-        ),
-        "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block",
-    ),
-    "LeadingOffset_8x64_1_8": (
-        lambda: linear.nvmma_shared(
-            (8, 64), swizzle_bytes=128, element_bits=16, is_transposed=False
-        ),
-        "offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block",
-    ),
-    "LeadingOffset_8x64_1_8_32b": (
-        lambda: linear.nvmma_shared(
-            (8, 64), swizzle_bytes=128, element_bits=32, is_transposed=False
-        ),
-        "offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block",
-    ),
-    "LeadingOffset_128x128_1_8_128b_transposed": (
-        lambda: linear.nvmma_shared(
-            (128, 128), swizzle_bytes=128, element_bits=32, is_transposed=True
-        ),
-        "offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block",
-    ),
-    "LeadingOffset_32x4x64_1_8_32b": (
-        lambda: linear.nvmma_shared(
-            (32, 4, 64), swizzle_bytes=64, element_bits=32, is_transposed=False
-        ),
-        (
-            "offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 "
-            "0,0,32; block"
-        ),
-    ),
-    "LeadingOffset_64x4x32_1_8_32b_transposed": (
-        lambda: linear.nvmma_shared(
-            (64, 4, 32), swizzle_bytes=64, element_bits=32, is_transposed=True
-        ),
-        (
-            "offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 "
-            "32,0,0; block"
-        ),
-    ),
-    "MFMA32_2x4Warps, transposed": (
-        lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True),
-        "register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block",
-    ),
-    "MFMA32_2x4Warps, transposed, two tiles each way": (
-        lambda: linear.amd_mfma(
-            (128, 128), (2, 4), (32, 32, 8), is_transposed=True, tiles_per_warp=(2, 2)
-        ),
-        (
-            "register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 "
-            "0,0 64,0; block"
-        ),
-    ),
-    "MFMA32_2x4x1Warps, batch": (
-        lambda: linear.amd_mfma((2, 64, 32), (2, 4, 1), (32, 32)),
-        (
-            "register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; "
-            "warp 0,32,0 0,0,0 1,0,0; block"
-        ),
-    ),
-    "warp1onK_mfma32_rhs_kwidth8": (
-        lambda: linear.amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8),
-        (
-            "register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; "
-            "warp 0,32 0,64; block"
-        ),
-    ),
-    "warp1onK_mfma16_rhs_kwidth8, one row": (
-        lambda: linear.amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8),
-        "register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block",
-    ),
-    "warp1onK_mfma16_rhs_kwidth8, batch": (
-        lambda: linear.amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8),
-        (
-            "register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 "
-            "0,0,8 0,8,0 0,16,0; warp 0,0,16 0,0,32 0,0,64; block"
-        ),
-    ),
-    "SliceOfMmaV2, copies in registers": (
-        lambda: linear.slice_of(linear.nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1),
-        "register; lane 0 0 1 2 4; warp 0 0; block",
-    ),
-    "SharedSwizzled2D, one column": (
-        lambda: linear.swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4),
-        "offset 1,0 2,0 4,0 8,0 16,0 32,0; block",
-    ),
-}
+TRITON: Final[list[tuple[str, Callable[[], LinearLayout], str]]] = [
+    ("SimpleBlocked", lambda: linear.blocked((16,), (1,), (4,), (4,), (0,)),
+     "register; lane 1 2; warp 4 8; block"),
+    ("CTADuplication", lambda: linear.blocked((32,), (1,), (4,), (4,), (0,), FOUR),
+     "register; lane 1 2; warp 4 8; block 16 0"),
+    ("CTABroadcast", lambda: linear.blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS),
+     "register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64"),
+    ("ShapeLargerThanLayout", lambda: linear.blocked((128,), (1,), (4,), (4,), (0,)),
+     "register 16 32 64; lane 1 2; warp 4 8; block"),
+    ("ShapeSmallerThanLayout", lambda: linear.blocked((8,), (4,), (4,), (4,), (0,)),
+     "register 1 2; lane 4 0; warp 0 0; block"),
+    ("ReversedOrder", lambda: linear.blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1)),
+     "register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block"),
+    ("OneDimTooLargeAnotherTooSmall",
+     lambda: linear.blocked(
+         (128, 16), (1, 4), (8, 4), (4, 1), (1, 0), BlockSplit((2, 2), (2, 1), (1, 0))),
+     "register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0"),
+    ("RepeatInCTGDimFirst", lambda: linear.blocked((4,), (1,), (1,), (4,), (0,), TWO),
+     "register; lane; warp 1 0; block 2"),
+    ("SmallerThanCTALayout",
+     lambda: linear.blocked((2,), (1,), (1,), (1,), (0,), BlockSplit((4,), (4,), (0,))),
+     "register; lane; warp; block 1 0"),
+    ("BlockedOrder",
+     lambda: linear.blocked(
+         (1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))),
+     ("register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; "
+      "warp 0,16 8,0; block 0,64 512,0")),
+    ("MMAv2_32x32", lambda: linear.nvidia_mma((32, 32), 2, (1, 1), (16, 8)),
+     "register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block"),
+    ("MMAv2_ExtendDim2", lambda: linear.nvidia_mma((16, 128), 2, (1, 1), (16, 8)),
+     "register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block"),
+    ("MMAv2_Cga", lambda: linear.nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER),
+     ("register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; "
+      "lane 0,0,2 0,0,4 0,1,0 0,2,0 0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; "
+      "block 0,0,0 0,64,0 16,0,0 32,0,0")),
+    ("MMAv3_64x16", lambda: linear.nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8)),
+     "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block"),
+    ("MMAv3_128x16", lambda: linear.nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8)),
+     "register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block"),
+    ("MMAv3_4x2Warps", lambda: linear.nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16)),
+     ("register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; "
+      "warp 16,0 32,0 0,32; block")),
+    ("MMAv3_4x4Warps", lambda: linear.nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8)),
+     "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block"),
+    ("MFMA32_2x4Warps", lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32)),
+     "register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block"),
+    ("MFMA16_2x4Warps", lambda: linear.amd_mfma((16, 16), (2, 4), (16, 16)),
+     "register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block"),
+    ("MFMA32_2x4x1Warps",
+     lambda: linear.amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True),
+     ("register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; "
+      "lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp 0,32,0 0,64,0 0,0,0; block")),
+    ("SliceOfBlocked",
+     lambda: linear.slice_of(
+         linear.blocked(
+             (1, 128), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))), 0),
+     "register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0"),
+    ("SliceOfBlocked, columns",
+     lambda: linear.slice_of(
+         linear.blocked(
+             (128, 1), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))), 1),
+     "register 1 16 32; lane 0 2 4; warp 0 8; block 0 64"),
+    ("SliceOfMmaV2", lambda: linear.slice_of(linear.nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1),
+     "register 8 32 64; lane 0 0 1 2 4; warp 0 16; block"),
+    ("SharedSimple1D", lambda: linear.swizzled_shared((16,), vec=1, per_phase=1, max_phase=1),
+     "offset 1 2 4 8; block"),
+    ("SharedSwizzled2D_MaxPhaseOnly",
+     lambda: linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4),
+     "offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block"),
+    ("SharedSwizzled2D_PerPhaseMaxPhaseVec",
+     lambda: linear.swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4),
+     "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block"),
+    ("SharedSwizzled4D",
+     lambda: linear.swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4),
+     ("offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 "
+      "0,0,16,0 0,1,0,0 0,2,0,0 1,0,0,0; block")),
+    ("SharedSwizzled2D_Order01",
+     lambda: linear.swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
+     "offset 1,0 2,0 1,1 2,2 0,4; block"),
+    ("LeadingOffset_128x16_4_2",
+     lambda: linear.nvmma_shared((128, 16), swizzle_bytes=32, element_bits=16, is_transposed=False),
+     "offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block"),
+    ("LeadingOffset_8x32_2_4",
+     lambda: linear.nvmma_shared((8, 32), swizzle_bytes=64, element_bits=16, is_transposed=False),
+     "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block"),
+    ("LeadingOffset_8x64_1_8",
+     lambda: linear.nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16, is_transposed=False),
+     "offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block"),
+    ("LeadingOffset_8x64_1_8_32b",
+     lambda: linear.nvmma_shared((8, 64), swizzle_bytes=128, element_bits=32, is_transposed=False),
+     "offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block"),
+    ("LeadingOffset_128x128_1_8_128b_transposed",
+     lambda: linear.nvmma_shared(
+         (128, 128), swizzle_bytes=128, element_bits=32, is_transposed=True),
+     "offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block"),
+    ("LeadingOffset_32x4x64_1_8_32b",
+     lambda: linear.nvmma_shared(
+         (32, 4, 64), swizzle_bytes=64, element_bits=32, is_transposed=False),
+     ("offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 "
+      "0,0,32; block")),
+    ("LeadingOffset_64x4x32_1_8_32b_transposed",
+     lambda: linear.nvmma_shared(
+         (64, 4, 32), swizzle_bytes=64, element_bits=32, is_transposed=True),
+     ("offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 "
+      "32,0,0; block")),
+    ("MFMA32_2x4Warps, transposed",
+     lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True),
+     "register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block"),
+    ("MFMA32_2x4Warps, transposed, two tiles each way",
+     lambda: linear.amd_mfma(
+         (128, 128), (2, 4), (32, 32, 8), is_transposed=True, tiles_per_warp=(2, 2)),
+     ("register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 "
+      "0,0 64,0; block")),
+    ("MFMA32_2x4x1Warps, batch", lambda: linear.amd_mfma((2, 64, 32), (2, 4, 1), (32, 32)),
+     ("register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; "
+      "warp 0,32,0 0,0,0 1,0,0; block")),
+    ("warp1onK_mfma32_rhs_kwidth8",
+     lambda: linear.amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8),
+     ("register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; "
+      "warp 0,32 0,64; block")),
+    ("warp1onK_mfma16_rhs_kwidth8, one row",
+     lambda: linear.amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8),
+     "register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block"),
+    ("warp1onK_mfma16_rhs_kwidth8, batch",
+     lambda: linear.amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8),
+     ("register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 "
+      "0,0,8 0,8,0 0,16,0; warp 0,0,16 0,0,32 0,0,64; block")),
+    ("SliceOfMmaV2, copies in registers",
+     lambda: linear.slice_of(linear.nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1),
+     "register; lane 0 0 1 2 4; warp 0 0; block"),
+    ("SharedSwizzled2D, one column",
+     lambda: linear.swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4),
+     "offset 1,0 2,0 4,0 8,0 16,0 32,0; block"),
+]  # fmt: skip
 
 
 def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
@@ -274,7 +170,7 @@ def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
     }
 
 
-@for_all(TRITON)
+@for_rows(TRITON)
 def test_encodings_as_triton(make: Callable[[], LinearLayout], expected: str) -> None:
     layout = make()
     assert layout.bases == _bases(expected)
@@ -308,57 +204,46 @@ ENCODINGS: Final[dict[str, Callable[[], LinearLayout]]] = {
     BLOCKED: lambda: linear.blocked((64, 64), (2, 4), (4, 2), (2, 2), (1, 0)),
     MMA: lambda: linear.nvidia_mma((64, 64), 2, (2, 2), (16, 8)),
     f"#ttg.dot_op<{{opIdx = 1, parent = {MMA}, kWidth = 2}}>": lambda: linear.dot_operand(
-        (64, 64), 1, (2, 2), 2
-    ),
+        (64, 64), 1, (2, 2), 2),
     "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>": (
-        lambda: linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=8)
-    ),
+        lambda: linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=8)),
     "#ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [32, 32], isTransposed = true}>": (
-        lambda: linear.amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True)
-    ),
+        lambda: linear.amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True)),
     "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], "
     "isTransposed = true, tilesPerWarp = [2, 1]}>": lambda: linear.amd_mfma(
-        (64, 64), (2, 2), (32, 32), is_transposed=True, tiles_per_warp=(2, 1)
-    ),
+        (64, 64), (2, 2), (32, 32), is_transposed=True, tiles_per_warp=(2, 1)),
     "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [16, 16], "
     "isTransposed = false}>, kWidth = 4}>": lambda: linear.amd_dot_operand(
-        (64, 64), 0, (2, 2), (16, 16), 4
-    ),
+        (64, 64), 0, (2, 2), (16, 16), 4),
     "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>": (
         lambda: linear.nvmma_shared((64, 64), swizzle_bytes=64, element_bits=16, is_transposed=True)
     ),
     "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []}>": (
         lambda: LinearLayout(
             {"register": [(0, 1)], "lane": [(1, 0)], "warp": [], "block": []},
-            {"dim0": 64, "dim1": 64},
-        )
-    ),
-}
+            {"dim0": 64, "dim1": 64})),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "make"), ENCODINGS.items(), ids=ENCODINGS)
+@for_all(ENCODINGS.items())
 def test_texts_of_encodings(text: str, make: Callable[[], LinearLayout]) -> None:
     assert linear.parse_encoding(text, (64, 64)) == make()
 
 
-OLD_NAMES: Final = {
-    "encoding-old-name": (
-        "#triton_gpu.shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1,0]}>",
-        "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>",
-    ),
-    "encoding-old-field": (
-        "#triton_gpu.shared<{vec = 4, maxPhase = 1, perPhase = 2, order = [1, 0],"
-        + " hasLeadingOffset = false}>",
-        "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 1, order = [1, 0]}>",
-    ),
-    "mma": (
-        "#triton_gpu.mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
-        "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
-    ),
-}
+OLD_NAMES: Final = [
+    ("encoding-old-name",
+     "#triton_gpu.shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1,0]}>",
+     "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>"),
+    ("encoding-old-field",
+     "#triton_gpu.shared<{vec = 4, maxPhase = 1, perPhase = 2, order = [1, 0]," +
+     " hasLeadingOffset = false}>",
+     "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 1, order = [1, 0]}>"),
+    ("mma", "#triton_gpu.mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
+     "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new"), OLD_NAMES.values(), ids=OLD_NAMES)
+@for_rows(OLD_NAMES)
 def test_old_names_of_encodings(old: str, new: str) -> None:
     assert linear.parse_encoding(old, (64, 64)) == linear.parse_encoding(new, (64, 64))
 
@@ -411,15 +296,14 @@ BAD_ENCODINGS: Final = """
 """
 
 
-@pytest.mark.parametrize(
-    ("definitions", "expected"),
+@for_all(
     [
         ("#A = #ttg.slice<{dim = 0, parent = #B}>", "1:37: expected ttg or the name"),
         ("#A = #ttg.slice<{dim = 0, parent = #A}>", "1:36: encodings are nested deeper than 8"),
         ("#A = #ttg.linear<{}>\n#A = #ttg.linear<{}>", "2:2: A is defined twice"),
         ("#A = #ttg.slice<{dim = 0}>", "1:11: slice lacks parent"),
         ("#A = #ttg.shared_memory", "1:11: expected an encoding"),
-    ],
+    ]
 )
 def test_bad_definitions(definitions: str, expected: str) -> None:
     """The caret stands in the definitions."""
@@ -572,18 +456,15 @@ def test_cute_swizzles_are_linear() -> None:
 
 SWIZZLES: Final = {
     "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]": (
-        "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]"
-    ),
+        "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]"),
     "(d0, d1) -> (d0 * 8 + bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]": (
-        "(d0) -> (d0 floordiv 8, bitxor(d0 floordiv 8, d0 mod 8)), domain: d0 in [0, 63]"
-    ),
+        "(d0) -> (d0 floordiv 8, bitxor(d0 floordiv 8, d0 mod 8)), domain: d0 in [0, 63]"),
     "(d0) -> (bitxor(d0, d0 floordiv 2)), domain: d0 in [0, 15]": (
-        "(d0) -> (bitxor(d0, d0 floordiv 2, d0 floordiv 4, d0 floordiv 8)), domain: d0 in [0, 15]"
-    ),
-}
+        "(d0) -> (bitxor(d0, d0 floordiv 2, d0 floordiv 4, d0 floordiv 8)), domain: d0 in [0, 15]"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), SWIZZLES.items())
+@for_all(SWIZZLES.items())
 def test_inverses_of_swizzles_are_readable(text: str, expected: str) -> None:
     swizzle = parse_map(text)
     inverse = swizzle.inverse()
@@ -591,14 +472,13 @@ def test_inverses_of_swizzles_are_readable(text: str, expected: str) -> None:
     assert all(inverse.evaluate(results) == dims for dims, _, _, results in swizzle.points())
 
 
-@pytest.mark.parametrize(
-    "text",
+@for_all(
     [
         "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]",
         "(d0) -> (bitxor(d0, ((d0 floordiv 128) mod 8) * 16)), domain: d0 in [0, 8191]",
         "(d0, d1) -> (d0, bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]",
         "(d0, d1) -> (d0, bitxor((d0 mod 8) * 4, d1)), domain: d0 in [0, 63], d1 in [0, 63]",
-    ],
+    ]
 )
 def test_a_swizzle_after_itself_is_the_identity(text: str) -> None:
     swizzle = parse_map(text)
@@ -618,10 +498,7 @@ LAYOUTS: Final = {
 }
 
 
-@pytest.mark.parametrize(
-    ("source", "destination", "moves"),
-    [("rows", "rows", "nothing"), ("rows", "columns", "warp"), ("eights", "rows", "warp")],
-)
+@for_all([("rows", "rows", "nothing"), ("rows", "columns", "warp"), ("eights", "rows", "warp")])
 def test_what_moves(source: str, destination: str, moves: str) -> None:
     found = linear.conversion(LAYOUTS[source], LAYOUTS[destination])
     assert found.moves == moves
@@ -678,103 +555,60 @@ def test_bad_texts(drawn: DrawnError) -> None:
 
 
 ROWS: Final = LAYOUTS["rows"]
-CALLS: Final[dict[str, tuple[Callable[[], object], type[IndexingError], str]]] = {
-    "a size": (lambda: LinearLayout({}, {"dim0": 6}), ShapeError, "is 6; expected a power of two"),
-    "a basis": (
-        lambda: LinearLayout({"lane": [(1, 2)]}, ["dim0"]),
-        ShapeError,
-        "an index for each of dim0",
-    ),
-    "outside": (lambda: LinearLayout({"lane": [(4,)]}, {"dim0": 4}), ShapeError, "has size 4"),
-    "negative": (lambda: LinearLayout({"lane": [(-1,)]}, ["dim0"]), ShapeError, "is negative"),
-    "no integer": (lambda: LinearLayout({"lane": [(0.5,)]}, ["dim0"]), ArgumentError, "0.5"),  # type: ignore[list-item]
-    "a place": (lambda: ROWS(lane=32), ShapeError, "expected 0 to 31"),
-    "a dimension": (lambda: ROWS(thread=1), ShapeError, "expected one of register, lane"),
-    "no inverse": (
-        lambda: linear.blocked((8,), (1,), (32,), (1,), (0,)).inverse(),
-        ShapeError,
-        "pseudo_inverse picks one",
-    ),
-    "no elements": (
-        lambda: LinearLayout({"lane": [(1,)]}, {"dim0": 4}).pseudo_inverse(),
-        ShapeError,
-        "at no place",
-    ),
-    "composition": (lambda: ROWS.compose(ROWS), ShapeError, "expected dim0 of size 32"),
-    "other elements": (
-        lambda: linear.conversion(ROWS, LAYOUTS["mma"]),
-        ShapeError,
-        "expected the same out-dimensions",
-    ),
-    "an order": (
-        lambda: linear.blocked((8, 8), (1, 1), (8, 4), (1, 1), (0, 0)),
-        ShapeError,
-        "expected the dimensions 0 to 1 in some order",
-    ),
-    "a version": (
-        lambda: linear.nvidia_mma((32, 32), 5, (1, 1), (16, 8)),
-        ShapeError,
-        "expected 2 or 3",
-    ),
-    "an instruction": (lambda: linear.amd_mfma((8, 8), (1, 1), (4, 4)), ShapeError, "(32, 32) or"),
-    "no instruction": (
-        lambda: linear.nvidia_mma((16, 16), 3, (1, 1), ()),
-        ShapeError,
-        "expected M and N",
-    ),
-    "a width": (
-        lambda: linear.dot_operand((16, 16), 0, (1, 1), 3),
-        ShapeError,
-        "k_width is 3; expected a power of two",
-    ),
-    "a slice": (lambda: linear.slice_of(ROWS, "a"), ArgumentError, "expected an integer"),  # type: ignore[arg-type]
-    "blocks": (
+CALLS: Final[list[tuple[str, Callable[[], object], type[IndexingError], str]]] = [
+    ("a size", lambda: LinearLayout({}, {"dim0": 6}), ShapeError, "is 6; expected a power of two"),
+    ("a basis", lambda: LinearLayout({"lane": [(1, 2)]}, ["dim0"]), ShapeError,
+     "an index for each of dim0"),
+    ("outside", lambda: LinearLayout({"lane": [(4,)]}, {"dim0": 4}), ShapeError, "has size 4"),
+    ("negative", lambda: LinearLayout({"lane": [(-1,)]}, ["dim0"]), ShapeError, "is negative"),
+    ("no integer", lambda: LinearLayout({"lane": [(0.5,)]}, ["dim0"]), ArgumentError, "0.5"),  # type: ignore[list-item]
+    ("a place", lambda: ROWS(lane=32), ShapeError, "expected 0 to 31"),
+    ("a dimension", lambda: ROWS(thread=1), ShapeError, "expected one of register, lane"),
+    ("no inverse", lambda: linear.blocked((8,), (1,), (32,), (1,), (0,)).inverse(), ShapeError,
+     "pseudo_inverse picks one"),
+    ("no elements", lambda: LinearLayout({"lane": [(1,)]}, {"dim0": 4}).pseudo_inverse(),
+     ShapeError, "at no place"),
+    ("composition", lambda: ROWS.compose(ROWS), ShapeError, "expected dim0 of size 32"),
+    ("other elements", lambda: linear.conversion(ROWS, LAYOUTS["mma"]), ShapeError,
+     "expected the same out-dimensions"),
+    ("an order", lambda: linear.blocked((8, 8), (1, 1), (8, 4), (1, 1), (0, 0)), ShapeError,
+     "expected the dimensions 0 to 1 in some order"),
+    ("a version", lambda: linear.nvidia_mma((32, 32), 5, (1, 1), (16, 8)), ShapeError,
+     "expected 2 or 3"),
+    ("an instruction", lambda: linear.amd_mfma((8, 8), (1, 1), (4, 4)), ShapeError, "(32, 32) or"),
+    ("no instruction", lambda: linear.nvidia_mma((16, 16), 3, (1, 1), ()), ShapeError,
+     "expected M and N"),
+    ("a width", lambda: linear.dot_operand((16, 16), 0, (1, 1), 3), ShapeError,
+     "k_width is 3; expected a power of two"),
+    ("a slice", lambda: linear.slice_of(ROWS, "a"), ArgumentError, "expected an integer"),  # type: ignore[arg-type]
+    (
+        "blocks",
         lambda: linear.blocked((4,), (1,), (1,), (1,), (0,), blocks=3),  # type: ignore[arg-type]
         ArgumentError,
         "expected a BlockSplit",
     ),
-    "an operand": (
-        lambda: linear.amd_dot_operand((64, 64), 2, (1, 1), (32, 32), 4),
-        ShapeError,
-        "expected 0 or 1",
-    ),
-    "tiles": (
-        lambda: linear.amd_mfma((64, 64), (1, 1), (32, 32), tiles_per_warp=(2,)),
-        ShapeError,
-        "expected 2 numbers",
-    ),
-    "rows": (
-        lambda: linear.nvmma_shared((4, 64), swizzle_bytes=128, element_bits=16),
-        ShapeError,
-        "8 rows or more of 64 elements",
-    ),
-    "a copy of one dimension": (
-        lambda: linear.nvmma_shared((64,), swizzle_bytes=32, element_bits=16),
-        ShapeError,
-        "expected a matrix",
-    ),
-    "shared memory": (
-        lambda: linear.conversion(
-            ROWS, linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=1)
-        ),
-        ShapeError,
-        "shared_access is for shared memory",
-    ),
-    "bytes": (lambda: linear.shared_access(ROWS, ROWS, 3), ShapeError, "1, 2, 4, 8 or 16"),
-    "not linear": (
-        lambda: linear.from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")),
-        MapError,
-        "is not linear in the bits",
-    ),
-    "not a box": (
-        lambda: linear.from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")),
-        MapError,
-        "a power of two less 1",
-    ),
-}
+    ("an operand", lambda: linear.amd_dot_operand((64, 64), 2, (1, 1), (32, 32), 4), ShapeError,
+     "expected 0 or 1"),
+    ("tiles", lambda: linear.amd_mfma((64, 64), (1, 1), (32, 32), tiles_per_warp=(2,)), ShapeError,
+     "expected 2 numbers"),
+    ("rows", lambda: linear.nvmma_shared((4, 64), swizzle_bytes=128, element_bits=16), ShapeError,
+     "8 rows or more of 64 elements"),
+    ("a copy of one dimension",
+     lambda: linear.nvmma_shared((64,), swizzle_bytes=32, element_bits=16), ShapeError,
+     "expected a matrix"),
+    ("shared memory",
+     lambda: linear.conversion(
+         ROWS, linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=1)), ShapeError,
+     "shared_access is for shared memory"),
+    ("bytes", lambda: linear.shared_access(ROWS, ROWS, 3), ShapeError, "1, 2, 4, 8 or 16"),
+    ("not linear", lambda: linear.from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")),
+     MapError, "is not linear in the bits"),
+    ("not a box", lambda: linear.from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")),
+     MapError, "a power of two less 1"),
+]  # fmt: skip
 
 
-@for_all(CALLS)
+@for_rows(CALLS)
 def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
     with pytest.raises(kind, match=re.escape(message)):
         call()

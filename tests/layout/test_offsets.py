@@ -20,6 +20,7 @@ from indexing.layout import (
     memory_order,
     multi_index,
 )
+from tests.cases import for_all
 from tests.layout.model import PADDING, index_of, memory_of
 from tests.layout.strategies import small_arrays
 
@@ -36,8 +37,7 @@ FIGURE_2 = """
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "table"),
+@for_all(
     [
         ("f32[3,5]{1,0:T(2,2)}", FIGURE_1),
         ("bf16[4,8]{1,0:T(2,4)(2,1)}", FIGURE_2),
@@ -50,7 +50,7 @@ FIGURE_2 = """
         ("f32[8]{0:T(2,2)}", "0 1 4 5 8 9 12 13"),
         ("f32[3]{0:T(8,128)}", "0 1 2"),
         ("f32[2,3]{1,0:T(2,2,2)}", "0 1 8\n2 3 10"),
-    ],
+    ]
 )
 def test_offsets_of_the_document(text: str, table: str) -> None:
     shape = Shape.parse(text)
@@ -141,8 +141,7 @@ def test_nothing_overflows() -> None:
 TILED = "f32[3,5]{1,0:T(2,2)}"
 
 
-@pytest.mark.parametrize(
-    ("text", "index", "message"),
+@for_all(
     [
         (TILED, (2,), "the index has 1 entries; expected 2, one for each dimension of f32[3,5]"),
         (TILED, 3, "the index is 3, no sequence; expected 2, one for each dimension of f32[3,5]"),
@@ -155,7 +154,7 @@ TILED = "f32[3,5]{1,0:T(2,2)}"
         ("f32[?,3]", (0, 0), "f32[?,3]{1,0}: a dimension has no bound"),
         ("f32[4]{0:D(C)}", (0,), "f32[4]{0:D(C)}: the layout is sparse"),
         ("f32[4]{0:SC(0:2)}", (0,), "the array lies in several memories; expected one of its"),
-    ],
+    ]
 )
 def test_a_wrong_index_is_refused(text: str, index: tuple[int, ...], message: str) -> None:
     with pytest.raises(ShapeError) as caught:

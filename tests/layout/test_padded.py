@@ -11,6 +11,7 @@ from indexing.layout import PaddedLayout, PaddingValue, Shape, ShapeError, linea
 from indexing.layout.layout import ElementType
 from simplifier.errors import TextError
 from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
 
 OLD = PaddedLayout((0, 1), (3, 5), PaddingValue.ZERO_PAD)
 LETTERS = np.array([list("abc"), list("def")])
@@ -28,17 +29,14 @@ def test_it_is_the_larger_array_in_the_same_order() -> None:
     assert list(OLD.in_memory(LETTERS, SHAPE, padding="0")) == larger.ravel("F").tolist()
 
 
-@pytest.mark.parametrize(
-    "text",
+@for_all(
     [
-        (
-            "minor_to_major: 0 minor_to_major: 1 padded_dimensions: 3 padded_dimensions: 5 "
-            "padding_value: ZERO_PAD"
-        ),
+        ("minor_to_major: 0 minor_to_major: 1 padded_dimensions: 3 padded_dimensions: 5 "
+         "padding_value: ZERO_PAD"),
         "minor_to_major: [0, 1]\npadded_dimensions: [3,5]\n  padding_value: ZERO_PAD\n",
         str(OLD),
-    ],
-)
+    ]
+)  # fmt: skip
 def test_text_is_read(text: str) -> None:
     assert PaddedLayout.parse(text) == OLD
 
@@ -66,15 +64,14 @@ def test_offsets_are_those_of_the_larger_array(data: st.DataObject, sizes: tuple
     assert np.array_equal(linear_index(index, shape), linear_index(index, larger))
 
 
-@pytest.mark.parametrize(
-    ("order", "widths", "message"),
+@for_all(
     [
         ((0, 2), (), "is no permutation of the dimensions 0 to 1"),
         ((0, 0), (), "lists a dimension twice"),
         ((0, 1), (3,), "padded_dimensions has 1 entries; expected 2, one for each dimension"),
         ((0,), (3,), "f32[2,3]{1,0} has 2 dimensions; expected as many as minor_to_major: [0]"),
         ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size up to 2"),
-    ],
+    ]
 )
 def test_what_does_not_fit_is_refused(
     order: tuple[int, ...], widths: tuple[int, ...], message: str

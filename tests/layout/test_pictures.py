@@ -20,6 +20,7 @@ from indexing.layout import (
 )
 from indexing.layout.picture import MAX_OFFSETS, MemoryCell, Plane
 from indexing.pictures.grids import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, Sides
+from tests.cases import for_all, for_rows
 from tests.layout.strategies import small_arrays
 
 FIGURE_1: Final = "f32[3,5]{1,0:T(2,2)}"
@@ -88,11 +89,7 @@ ROWS_AND_COLUMNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "rows", "columns", "expected"),
-    [row[1:] for row in ROWS_AND_COLUMNS],
-    ids=[row[0] for row in ROWS_AND_COLUMNS],
-)
+@for_rows(ROWS_AND_COLUMNS)
 def test_rows_and_columns(text: str, rows: str, columns: str, expected: list[list[int]]) -> None:
     picture = picture_of(text)
     assert (picture.rows.name, picture.columns.name) == (rows, columns)
@@ -167,25 +164,24 @@ NOTES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "notes"), NOTES, ids=[row[0] for row in NOTES])
+@for_all(NOTES)
 def test_notes(text: str, notes: tuple[str, ...]) -> None:
     assert picture_of(text).notes == notes
 
 
-@pytest.mark.parametrize(
-    "text",
+@for_all(
     [
         "f32[9223372036854775807]{0:T(1024)}",
         "f32[1,1,1,1,1,1,1,1,1000000000,1000000000,1000000000]",
         "f32[1000000,1000000,1000000]{0,1,2:T(8,128)(4,1)(2,1)}",
-    ],
+    ]
 )
 def test_any_size_is_drawn(text: str) -> None:
     picture = picture_of(text)
     assert 0 < len(list(picture.cells)) <= MAX_CELLS
 
 
-@pytest.mark.parametrize("text", ["f32[?]", "(f32[2])", "token[]", "f32[8]{0:SC(0:4)}"])
+@for_all(["f32[?]", "(f32[2])", "token[]", "f32[8]{0:SC(0:4)}"])
 def test_what_has_no_offsets_has_no_picture(text: str) -> None:
     with pytest.raises(ShapeError):
         picture_of(text)

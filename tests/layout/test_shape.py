@@ -25,70 +25,50 @@ from indexing.layout import (
 )
 from indexing.layout.layout import LETTERS
 from simplifier.errors import IndexingError
+from tests.cases import for_all
 
 F32 = ElementType.F32
 
 
-@pytest.mark.parametrize(
-    ("layout", "text"),
+@for_all(
     [
         (Layout((4, 5, 6)), "{4,5,6}"),
         (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5))), "{3,2,1,0:T(42,123)(4,5)}"),
         (Layout((1, 0), tiles=((2, 55),), element_size_in_bits=42), "{1,0:T(2,55)E(42)}"),
-        (
-            Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5)), memory_space=3),
-            "{3,2,1,0:T(42,123)(4,5)S(3)}",
-        ),
-        (
-            Layout((1, 0), tiles=((-2, 55),), element_size_in_bits=42),
-            "{1,0:T(Invalid value -2,55)E(42)}",
-        ),
+        (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5)), memory_space=3),
+         "{3,2,1,0:T(42,123)(4,5)S(3)}"),
+        (Layout((1, 0), tiles=((-2, 55),), element_size_in_bits=42),
+         "{1,0:T(Invalid value -2,55)E(42)}"),
         (Layout(()), "{}"),
         (Layout((), tiles=((128,),)), "{:T(128)}"),
         (Layout((0,), tiles=((COMBINE_DIMENSION, 8),)), "{0:T(*,8)}"),
         (Layout((0,), tail_padding_alignment_in_elements=32), "{0:L(32)}"),
-        (
-            Layout(
-                (0,), index_primitive_type=ElementType.U32, pointer_primitive_type=ElementType.U16
-            ),
-            "{0:#(u32)*(u16)}",
-        ),
-        (
-            Layout((1, 0), split_configs=(SplitConfig(1, (64, 70)), SplitConfig(0, (3,)))),
-            "{1,0:SC(1:64,70)(0:3)}",
-        ),
-        (
-            Layout((0,), dim_level_types=(LevelType(LevelKind.COMPRESSED, ordered=False),)),
-            "{0:D(C~)}",
-        ),
-        (
-            Layout(
-                (0,),
-                dim_level_types=(LevelType(LevelKind.COMPRESSED),),
-                physical_shape=Shape(F32, (3,)),
-                dynamic_shape_metadata_prefix_bytes=8,
-            ),
-            "{0:D(C)P(f32[3]{0})M(8)}",
-        ),
-    ],
-)
+        (Layout((0,), index_primitive_type=ElementType.U32, pointer_primitive_type=ElementType.U16),
+         "{0:#(u32)*(u16)}"),
+        (Layout((1, 0), split_configs=(SplitConfig(1, (64, 70)), SplitConfig(0, (3,)))),
+         "{1,0:SC(1:64,70)(0:3)}"),
+        (Layout((0,), dim_level_types=(LevelType(LevelKind.COMPRESSED, ordered=False),)),
+         "{0:D(C~)}"),
+        (Layout(
+             (0,), dim_level_types=(LevelType(LevelKind.COMPRESSED),),
+             physical_shape=Shape(F32, (3,)), dynamic_shape_metadata_prefix_bytes=8),
+         "{0:D(C)P(f32[3]{0})M(8)}"),
+    ]
+)  # fmt: skip
 def test_layout_is_printed(layout: Layout, text: str) -> None:
     assert str(layout) == text
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
+@for_all(
     [
         ({"minor_to_major": (0, -1)}, "minor_to_major {0,-1} has a negative dimension"),
         ({"minor_to_major": (1, 1)}, "minor_to_major {1,1} lists a dimension twice"),
         ({"memory_space": -1}, "memory_space is -1; expected at least 0"),
-        (
-            {"tail_padding_alignment_in_elements": 0},
-            "tail_padding_alignment_in_elements is 0; expected at least 1",
-        ),
+        ({"tail_padding_alignment_in_elements": 0},
+         "tail_padding_alignment_in_elements is 0; expected at least 1"),
         ({"element_size_in_bits": -4}, "element_size_in_bits is -4; expected at least 0"),
-    ],
-)
+    ]
+)  # fmt: skip
 def test_layout_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
         replace(Layout((0,)), **fields)
@@ -134,8 +114,7 @@ def test_only_fields_can_be_ignored() -> None:
 SPARSE = (LevelType(LevelKind.COMPRESSED), LevelType())
 
 
-@pytest.mark.parametrize(
-    ("layout", "message"),
+@for_all(
     [
         (Layout((0,)), "the shape has 2 dimensions, but the layout {0} orders 1"),
         (Layout((2, 0)), "the layout {2,0} is no permutation of the dimensions 0 to 1"),
@@ -146,19 +125,16 @@ SPARSE = (LevelType(LevelKind.COMPRESSED), LevelType())
         (Layout((1, 0), split_configs=(SplitConfig(2, (1,)),)), "splits a dimension that"),
         (Layout((1, 0), dim_level_types=(LevelType(),)), "has 1 level types"),
         (Layout((1, 0), dim_level_types=SPARSE, tiles=((2,),)), "but is for a sparse array"),
-        (
-            Layout((1, 0), physical_shape=Shape(F32)),
-            "has a physical shape, but is not for a sparse",
-        ),
-    ],
-)
+        (Layout((1, 0), physical_shape=Shape(F32)),
+         "has a physical shape, but is not for a sparse"),
+    ]
+)  # fmt: skip
 def test_layout_must_fit_the_shape(layout: Layout, message: str) -> None:
     with pytest.raises(ShapeError, match=re.escape(message)):
         Shape(F32, (2, 3), layout)
 
 
-@pytest.mark.parametrize(
-    ("element_type", "fields", "message"),
+@for_all(
     [
         (F32, {"dimensions": (10**30,)}, "does not fit in 64 bits"),
         (F32, {"dimensions": (-2,)}, "dimension -2 is negative"),
@@ -168,7 +144,7 @@ def test_layout_must_fit_the_shape(layout: Layout, message: str) -> None:
         (ElementType.TUPLE, {"layout": Layout(())}, "neither dimensions nor a layout"),
         (ElementType.BUFFER, {}, "a buffer holds one array"),
         (ElementType.BUFFER, {"elements": (Shape(ElementType.TOKEN),)}, "holds one array"),
-    ],
+    ]
 )
 def test_shape_is_refused(element_type: ElementType, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ShapeError, match=message):
@@ -215,8 +191,7 @@ def test_negative_dimensions_count_from_the_last_one() -> None:
         Shape.parse("f32[]").size(0)
 
 
-@pytest.mark.parametrize(
-    ("text", "rank", "true_rank", "names"),
+@for_all(
     [
         ("f32[]", 0, 0, ""),
         ("f32[3]", 1, 1, "d0"),
@@ -224,7 +199,7 @@ def test_negative_dimensions_count_from_the_last_one() -> None:
         ("f32[0,1,?]", 3, 1, "z y x"),
         ("f32[2,1,<=2,3]", 4, 3, "p z y x"),
         ("f32[2,2,2,2,2]", 5, 5, "d0 d1 d2 d3 d4"),
-    ],
+    ]
 )
 def test_dimensions(text: str, rank: int, true_rank: int, names: str) -> None:
     shape = Shape.parse(text)
@@ -239,8 +214,7 @@ def test_bits_of_an_element() -> None:
         _ = Shape.parse("()").element_size_in_bits
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "compatible"),
+@for_all(
     [
         ("f32[2,3]", "f32[2,3]{0,1}", True),
         ("f32[2,3]", "f32[<=2,3]", True),
@@ -253,9 +227,9 @@ def test_bits_of_an_element() -> None:
         ("(f32[2], s32[])", "(f32[2], u32[])", False),
         ("token[]", "opaque[]", False),
         ("()", "()", True),
-    ],
+    ]
 )
-def test_compatible(left: str, right: str, *, compatible: bool) -> None:
+def test_compatible(left: str, right: str, compatible: bool) -> None:
     assert Shape.parse(left).is_compatible_with(Shape.parse(right)) is compatible
     assert Shape.parse(right).is_compatible_with(Shape.parse(left)) is compatible
 

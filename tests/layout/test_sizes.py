@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 
 from indexing.layout import Shape, ShapeError, array_size, linear_index, pieces, strides
+from tests.cases import for_all
 from tests.layout.model import PADDING, memory_of
 from tests.layout.strategies import small_arrays
 
 
-@pytest.mark.parametrize(
-    ("text", "elements", "padding", "bits", "size_in_bytes"),
+@for_all(
     [
         ("f32[3,5]{1,0:T(2,2)}", 24, 9, 768, 96),
         ("bf16[4,8]{1,0:T(2,4)(2,1)}", 32, 0, 512, 64),
@@ -26,7 +26,7 @@ from tests.layout.strategies import small_arrays
         ("f32[0,3]{1,0:L(8)}", 0, 0, 0, 0),
         ("f32[10,4]{1,0:T(4,4)SC(0:3)}", 32, 4, 1024, 128),
         ("u8[6]{0:T(4)(3)(2,1)}", 12, 6, 96, 12),
-    ],
+    ]
 )
 def test_size(text: str, elements: int, padding: int, bits: int, size_in_bytes: int) -> None:
     size = array_size(Shape.parse(text))
@@ -74,7 +74,7 @@ def test_the_largest_piece_is_the_size() -> None:
     assert array_size(shape).elements == 150 * 90 * 70
 
 
-@pytest.mark.parametrize("cuts", ["11", "7,3"])
+@for_all(["11", "7,3"])
 def test_a_wrong_split_is_refused(cuts: str) -> None:
     with pytest.raises(
         ShapeError, match=r"dimension 0 is split at .* expected rising positions up to 10"
@@ -82,7 +82,7 @@ def test_a_wrong_split_is_refused(cuts: str) -> None:
         pieces(Shape.parse(f"f32[10]{{0:SC(0:{cuts})}}"))
 
 
-@pytest.mark.parametrize("text", ["f32[?]", "(f32[2])", "f32[4]{0:D(C)}"])
+@for_all(["f32[?]", "(f32[2])", "f32[4]{0:D(C)}"])
 def test_what_has_no_size_is_refused(text: str) -> None:
     with pytest.raises(ShapeError, match="expected"):
         array_size(Shape.parse(text))

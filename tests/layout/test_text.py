@@ -16,8 +16,7 @@ from tests.cases import for_all
 from tests.layout.strategies import layouts
 
 
-@pytest.mark.parametrize(
-    ("text", "printed"),
+@for_all(
     [
         ("f32[]", "f32[]"),
         ("f32[ 2 , 3 ] { 1 , 0 : T( 8,128 ) S(1) }", "f32[2,3]{1,0:T(8,128)S(1)}"),
@@ -31,17 +30,15 @@ from tests.layout.strategies import layouts
         ("b(f32[16]{0})", "b(f32[16]{0})"),
         ("F32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}"),
         ("(BF16[2], F8E4M3FN[])", "(bf16[2]{0}, f8e4m3fn[])"),
-        (
-            "F32[2,7,8,11,10]{4,3,2,1,0:T(\u2217,\u2217,2,\u2217,3)}",
-            "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
-        ),
+        ("F32[2,7,8,11,10]{4,3,2,1,0:T(\u2217,\u2217,2,\u2217,3)}",
+         "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}"),
         ("f32[4,6]{1,0:T(-1,2)}", "f32[4,6]{1,0:T(*,2)}"),
         ("f32[8]{0:T(8,128)}", "f32[8]{0:T(8,128)}"),
         ("((), (token[], (opaque[])))", "((), (token[], (opaque[])))"),
         ("f32[/* rows */2]", "f32[2]{0}"),
         ("f32[2]/* as usual */{0}", "f32[2]{0}"),
-    ],
-)
+    ]
+)  # fmt: skip
 def test_shape_is_read_and_printed(text: str, printed: str) -> None:
     assert str(Shape.parse(text)) == printed
     assert str(Shape.parse(printed)) == printed
@@ -140,9 +137,7 @@ def test_a_wrong_shape_is_shown(case: str) -> None:
     assert caught.value.span.excerpt() == f"{text}\n{carets}^"
 
 
-@pytest.mark.parametrize(
-    "text", ["(" * 100_000, "f32[1]{0:P(" * 10_000, "f32[1]{0:D(C)P(f32[1]" * 10_000]
-)
+@for_all(["(" * 100_000, "f32[1]{0:P(" * 10_000, "f32[1]{0:D(C)P(f32[1]" * 10_000])
 def test_deep_nests_are_refused(text: str) -> None:
     with pytest.raises(TextError):
         Shape.parse(text)

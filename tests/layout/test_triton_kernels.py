@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.layout import linear
 from indexing.layout.linear import LinearLayout
+from tests.cases import for_all
 from tests.extent import examples
 
 DATA: Final = Path(__file__).parents[1] / "data" / "layout" / "triton_kernels.mlir"
@@ -91,7 +91,7 @@ MOVES: Final = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "source", "destination", "shape", "moves"), MOVES)
+@for_all(MOVES)
 def test_what_moves_in_kernels(
     kernel: str, source: str, destination: str, shape: tuple[int, ...], moves: str
 ) -> None:
@@ -157,7 +157,7 @@ ACCESSES: Final = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "registers", "shared", "shape", "expected"), ACCESSES)
+@for_all(ACCESSES)
 def test_shared_memory_of_kernels(
     kernel: str, registers: str, shared: str, shape: tuple[int, int], expected: str
 ) -> None:

@@ -15,7 +15,7 @@ from ops import DimensionKind, Fusion, FusionError, TilingSpace, Unknown, hlo, p
 from simplifier import symbol
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, part
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named
@@ -86,7 +86,7 @@ def all_sizes(fusion: Fusion, most: int = 40 if IN_CI else 12) -> list[list[int]
     return [[*sizes] for sizes in every[:: max(1, len(every) // most)]]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@for_all([*OPERATIONS])
 def test_tiles_hold_what_the_points_of_the_space_read(name: str) -> None:
     fusion = fusion_of(OPERATIONS[name])
     checked = 0
@@ -99,7 +99,7 @@ def test_tiles_hold_what_the_points_of_the_space_read(name: str) -> None:
 NEEDED = ["dot", "convolution", "softmax", "two results", "scaled dot", "choice of one"]
 
 
-@pytest.mark.parametrize("name", NEEDED)
+@for_all(NEEDED)
 def test_all_tiles_together_are_what_the_fusion_needs(name: str) -> None:
     """The maps of :meth:`ops.Fusion.indexing` are composed without the space."""
     fusion = fusion_of(OPERATIONS[name])
@@ -230,26 +230,25 @@ def test_a_result_that_is_reached_in_part_has_dimensions_of_its_own() -> None:
 
 # Collectives.
 
-COLLECTIVES = {
-    "all-gather": ("ROOT r = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}", 18),
-    "all-gather of other axes": (
-        "ROOT r = f32[4,12] all-gather(x), replica_groups={{1,0}}, dimensions={1}", 16),
-    "all-gather, then a slice": (
-        """g = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}
+COLLECTIVES = [
+    ("all-gather", "ROOT r = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}", 18),
+    ("all-gather of other axes",
+     "ROOT r = f32[4,12] all-gather(x), replica_groups={{1,0}}, dimensions={1}", 16),
+    ("all-gather, then a slice",
+     """g = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}
         ROOT r = f32[5,6] slice(g), slice={[3:8],[0:6]}""", 6),
-    "all-reduce": ("ROOT r = f32[4,6] all-reduce(x), replica_groups={{0,1}}, to_apply=sum", 24),
-    "reduce-scatter": (
-        """ROOT r = f32[2,6] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0},
+    ("all-reduce", "ROOT r = f32[4,6] all-reduce(x), replica_groups={{0,1}}, to_apply=sum", 24),
+    ("reduce-scatter",
+     """ROOT r = f32[2,6] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0},
         to_apply=sum""", 12),
-    "all-to-all": (
-        "ROOT r = f32[4,6] all-to-all(x), replica_groups={{0,1}}, dimensions={0}", 12),
-    "collective-permute": (
-        "ROOT r = f32[4,6] collective-permute(x), source_target_pairs={{0,1},{1,0}}", 24),
-}  # fmt: skip
+    ("all-to-all", "ROOT r = f32[4,6] all-to-all(x), replica_groups={{0,1}}, dimensions={0}", 12),
+    ("collective-permute",
+     "ROOT r = f32[4,6] collective-permute(x), source_target_pairs={{0,1},{1,0}}", 24),
+]  # fmt: skip
 """The body behind ``x``, and at how many sizes of tiles it has a tile at least."""
 
 
-@pytest.mark.parametrize(("body", "least"), COLLECTIVES.values(), ids=COLLECTIVES)
+@for_rows(COLLECTIVES)
 def test_tiles_of_collectives_are_elements_of_replicas(body: str, least: int) -> None:
     text = f"HloModule m, replica_count=2 {ADD} ENTRY e {{ x = f32[4,6] parameter(0) {body} }}"
     fusion = Fusion.of_computation(hlo.parse(text).entry)
@@ -269,7 +268,7 @@ def test_tiles_of_collectives_are_elements_of_replicas(body: str, least: int) ->
 # Programs.
 
 
-@pytest.mark.parametrize("order", [*permutations(range(3))])
+@for_all([*permutations(range(3))])
 def test_programs_in_any_order(order: tuple[int, ...]) -> None:
     fusion = fusion_of("x = f32[4,6,5] parameter(0) ROOT r = f32[4,6,5] negate(x)")
     found = propagate(fusion, [2, 2, 2])
@@ -283,9 +282,7 @@ def test_programs_in_any_order(order: tuple[int, ...]) -> None:
 # Forward.
 
 
-@pytest.mark.parametrize(
-    ("body", "sizes", "text"),
-    [
+@for_all([
         ("x = f32[4] parameter(0) ROOT r = f32[4,8] broadcast(x), dimensions={0}", [2],
          ["offsets: t0 * 2, 0", "sizes: 2, 8"]),
         ("x = f32[4,6] parameter(0) ROOT r = f32[6,4] transpose(x), dimensions={1,0}", [2, 3],
@@ -293,8 +290,7 @@ def test_programs_in_any_order(order: tuple[int, ...]) -> None:
         (OPERATIONS["reduce"], [3, 2, 2], ["offsets: t1 * 2", "sizes: 2"]),
         (OPERATIONS["dot"], [2, 6], ["offsets: t0 * 2, 0", "sizes: 2, 5"]),
         (OPERATIONS["call"], [2, 3], ["offsets: t0 * 2, t1 * 3", "sizes: 2, 3"]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_forward_from_an_operand(body: str, sizes: Sequence[int], text: list[str]) -> None:
     fusion = fusion_of(body)
     found = propagate(fusion, sizes, operand=fusion.operands[0])
@@ -347,17 +343,14 @@ def test_what_is_behind_an_unknown_operation_is_unknown() -> None:
     assert [each.instruction.name for each in found.refused] == ["x"]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
+@for_all([
         ([2], "1 sizes are given; expected 2 or 3, one for each parallel dimension, or for all"),
         ([0, 1], "parallel dimension 0 of %r, in [0, 3] has the tile size 0; expected 1 to 4"),
         ([4, 6], "parallel dimension 1 of %r, in [0, 4] has the tile size 6; expected 1 to 5"),
         ([4, 2.5], "parallel dimension 1 of %r, in [0, 4] has the tile size 2.5; expected an integer"),  # noqa: E501 - one message
         ({"k": 4}, "k is no dimension of the space"),
         (4, "tile_sizes is 4; expected sizes, or a mapping"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_bad_sizes(sizes: object, message: str) -> None:
     with pytest.raises((TileError, TypeError)) as caught:
         propagate(fusion_of(OPERATIONS["dot"]), sizes)  # pyright: ignore[reportArgumentType]

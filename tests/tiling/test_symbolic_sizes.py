@@ -16,16 +16,13 @@ from ops.performance import A100
 PROGRAMS = {
     "elementwise": ("x = f32[{n},6] parameter(0) ROOT y = f32[{n},6] negate(x)", [3, 4]),
     "transpose": (
-        "x = f32[{n},6] parameter(0) ROOT y = f32[6,{n}] transpose(x), dimensions={{1,0}}",
-        [4, 3],
-    ),
+        "x = f32[{n},6] parameter(0) ROOT y = f32[6,{n}] transpose(x), dimensions={{1,0}}", [4, 3]),
     "dot": (
         """x = f32[{n},6] parameter(0) w = f32[6,4] parameter(1)
         ROOT y = f32[{n},4] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}""",
-        [3, 4, 2],
-    ),
+        [3, 4, 2]),
     "reshape": ("x = f32[{n},6] parameter(0) ROOT y = f32[{six_n}] reshape(x)", [12]),
-}
+}  # fmt: skip
 """Each with the sizes of a tile; ``n`` is a number, or dynamic with at most so many."""
 
 every_program = pytest.mark.parametrize(("text", "sizes"), PROGRAMS.values(), ids=PROGRAMS)

@@ -19,6 +19,7 @@ from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline, Tally, tally_of
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
+from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, seldom
 from tests.fusion.units import ADD, MAXIMUM, entry
 from tests.tiling.random_fusions import fusions, swapped
@@ -70,8 +71,7 @@ FUSIONS: dict[str, HloModule] = {
     "windows that overlap": entry(
         """x = f32[20] parameter(0) lowest = f32[] constant(-inf)
         ROOT w = f32[9] reduce-window(x, lowest), window={size=4 stride=2}, to_apply=top""",
-        MAXIMUM,
-    ),
+        MAXIMUM),
     "a reshape that splits": entry("""a = f32[6,4] parameter(0) b = f32[24] reshape(a)
         ROOT n = f32[24] negate(b)"""),
     "a reshape that merges": entry("""a = f32[24] parameter(0) b = f32[6,4] reshape(a)
@@ -109,15 +109,12 @@ FUSIONS: dict[str, HloModule] = {
     "neighbours that change places, at sizes that do not divide": entry("""x = f32[14] parameter(0)
         p = f32[7,2] reshape(x) r = f32[7,2] reverse(p), dimensions={1} s = f32[14] reshape(r)
         ROOT sum = f32[14] add(x, s)"""),
-    "steps that load the same": entry(
-        """x = f32[2] parameter(0) zero = f32[] constant(0)
+    "steps that load the same": entry("""x = f32[2] parameter(0) zero = f32[] constant(0)
         b = f32[16,2] broadcast(x), dimensions={1} r = f32[32] reshape(b)
-        ROOT s = f32[] reduce(r, zero), dimensions={0}, to_apply=sum""",
-        ADD,
-    ),
+        ROOT s = f32[] reduce(r, zero), dimensions={0}, to_apply=sum""", ADD),
     "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
-}
+}  # fmt: skip
 
 
 def of(module: HloModule) -> Fusion:
@@ -201,7 +198,7 @@ def test_kernels_that_are_alike_are_tiled_once() -> None:
         assert str(each.propagation(each[0])) == str(alone.propagation(alone[0]))
 
 
-@pytest.mark.parametrize("module", FUSIONS.values(), ids=FUSIONS)
+@for_all(FUSIONS)
 def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
     found = tilings(of(module), A100)
     small = [number for number in range(len(found)) if size_of(found, number) <= MAX_TILES]
@@ -354,13 +351,13 @@ def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     assert not found or check_against_points(found)
 
 
-TWO_ORDERS: dict[str, tuple[str, str]] = {
-    "tiles-of-two-orders": ("bf16[2000,160]{0,1}, bf16[160,2000]", "t, c"),
-    "tiles-of-two-orders: the other way round": ("bf16[160,2000], bf16[2000,160]{0,1}", "c, t"),
-}
+TWO_ORDERS: list[tuple[str, str, str]] = [
+    ("tiles-of-two-orders", "bf16[2000,160]{0,1}, bf16[160,2000]", "t, c"),
+    ("tiles-of-two-orders: the other way round", "bf16[160,2000], bf16[2000,160]{0,1}", "c, t"),
+]
 
 
-@pytest.mark.parametrize(("shapes", "names"), TWO_ORDERS.values(), ids=TWO_ORDERS)
+@for_rows(TWO_ORDERS)
 def test_results_in_two_orders_share_dimensions(shapes: str, names: str) -> None:
     module = hlo.parse(
         f"""f {{ p = f32[160,2000] parameter(0) c = bf16[160,2000] convert(p)
@@ -440,14 +437,14 @@ def test_sizes_may_be_given() -> None:
     assert {tiling.sizes for tiling in found} == {(3, size, 5) for size in (1, 2, 4, 5)}
 
 
-WRONG_SIZES = {
-    "zero": ([[0], None, None], "has the tile size 0; expected 1 to 6"),
-    "beyond": ([None, [6], None], "has the tile size 6; expected 1 to 5"),
-    "too few": ([[1]], "1 lists of sizes are given; expected 3"),
-}
+WRONG_SIZES = [
+    ("zero", [[0], None, None], "has the tile size 0; expected 1 to 6"),
+    ("beyond", [None, [6], None], "has the tile size 6; expected 1 to 5"),
+    ("too few", [[1]], "1 lists of sizes are given; expected 3"),
+]
 
 
-@pytest.mark.parametrize(("sizes", "words"), WRONG_SIZES.values(), ids=WRONG_SIZES)
+@for_rows(WRONG_SIZES)
 def test_wrong_sizes(sizes: list[list[int] | None], words: str) -> None:
     with pytest.raises(TileError, match=words):
         tilings(of(FUSIONS["a dot"]), A100, sizes=sizes)
@@ -459,19 +456,19 @@ def test_too_many_candidates() -> None:
         tilings(of(LARGE), A100, sizes=many)
 
 
-WRONG_KINDS: dict[str, tuple[object, str]] = {
-    "a number for a dimension": ([3, None, None], "the sizes of parallel dimension 0 of %d, in "),
-    "a mapping": ({0: [1], 1: [1], 2: [1]}, "expected sizes, or None, for each dimension"),
-}
+WRONG_KINDS: list[tuple[str, object, str]] = [
+    ("a number for a dimension", [3, None, None], "the sizes of parallel dimension 0 of %d, in "),
+    ("a mapping", {0: [1], 1: [1], 2: [1]}, "expected sizes, or None, for each dimension"),
+]
 
 
-@pytest.mark.parametrize(("sizes", "words"), WRONG_KINDS.values(), ids=WRONG_KINDS)
+@for_rows(WRONG_KINDS)
 def test_sizes_of_another_kind(sizes: object, words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         tilings(of(FUSIONS["a dot"]), A100, sizes=sizes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("figure", ["shared_memory_bytes", "registers"])
+@for_all(["shared_memory_bytes", "registers"])
 def test_a_device_without_a_figure(figure: str) -> None:
     lacking = replace(A100, name="mine", **{figure: None})
     with pytest.raises(DeviceError, match=f"tilings: mine has no {figure}"):

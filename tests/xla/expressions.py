@@ -11,7 +11,7 @@ import sympy
 from simplifier import Interval, Mod, TextError, bounds_of, parse_expr, simplify, symbol
 from simplifier.bounds.interval import Undecided
 from tests.conformance import Row
-from tests.xla.outcome import Outcome, Question, ends, of_expression, of_values
+from tests.xla.outcome import Answer, Outcome, ends, of_expression
 
 # Expressions.
 
@@ -35,33 +35,16 @@ def replaced(row: Row) -> Outcome:
     return of_expression(parse_expr(row["text"]).xreplace(values), row)
 
 
-def evaluated(row: Row) -> Outcome:
+def evaluated(row: Row) -> int | None:
     """The value of an expression; none if a variable has none."""
     values = {symbol(name): value for name, value in row["values"].items()}
     value = parse_expr(row["text"]).subs(values)
-    return of_values(int(value) if value.is_Integer else None, row)
+    return int(value) if value.is_Integer else None
 
 
-def is_multiple(row: Row) -> Outcome:
-    """Whether all values of an expression are multiples of a number."""
-    rest = simplify(Mod(parse_expr(row["text"]), row["number"]), {})
-    return of_values(bool(rest.is_zero), row)
-
-
-def distinct(row: Row) -> Outcome:
-    """How many different expressions some texts are."""
-    return of_values(len({parse_expr(text) for text in row["texts"]}), row)
-
-
-def bounds(row: Row) -> Outcome:
+def bounds(row: Row) -> Interval:
     """The least and the greatest value of an expression."""
-    return of_values(ends(bounds_of(parse_expr(row["text"]), row["bounds"])), row)
-
-
-def is_never_negative(row: Row) -> Outcome:
-    """Whether no value of an expression is less than 0."""
-    found = bounds_of(parse_expr(row["text"]), row["bounds"])
-    return of_values(Interval(0, None).contains(found), row)
+    return bounds_of(parse_expr(row["text"]), row["bounds"])
 
 
 # Intervals.
@@ -88,16 +71,17 @@ INT64: Final = (-(1 << 63), (1 << 63) - 1)
 """XLA's ends of an interval that stand for "perhaps beyond"; ours are ``None``."""
 
 
-def interval(row: Row) -> Outcome:
+def interval(row: Row) -> object:
     """A comparison of intervals, or arithmetic with them."""
     a, b = (_interval_of(row[name]) if row[name] else Interval(0, 0) for name in "ab")
     name: str = row["op"]
     if name == "loop_trip_count":
-        return of_values(a.size, row)
+        return a.size
     if name in COMPARISONS:
         said = COMPARISONS[name](a, b)
-        return of_values(None if isinstance(said, Undecided) else said, row)
-    return of_values(_saturated(ARITHMETIC[name](a, b)), row)
+        return None if isinstance(said, Undecided) else said
+    found = ends(ARITHMETIC[name](a, b))
+    return [end if known is None else known for known, end in zip(found, INT64, strict=True)]
 
 
 def _interval_of(written: list[int]) -> Interval:
@@ -105,18 +89,15 @@ def _interval_of(written: list[int]) -> Interval:
     return Interval(None if lower == INT64[0] else lower, None if upper == INT64[1] else upper)
 
 
-def _saturated(found: Interval) -> list[int]:
-    """The ends of an interval as XLA writes them."""
-    return [end if known is None else known for known, end in zip(ends(found), INT64, strict=True)]
-
-
-QUESTIONS: Final[dict[str, Question]] = {
-    "bounds": bounds,
-    "distinct expressions": distinct,
+QUESTIONS: Final[dict[str, Answer]] = {
+    "bounds": lambda row: ends(bounds(row)),
+    "distinct expressions": lambda row: len({*map(parse_expr, row["texts"])}),
     "evaluate expression": evaluated,
     "interval": interval,
-    "is multiple": is_multiple,
-    "never negative": is_never_negative,
+    "is multiple": lambda row: bool(
+        simplify(Mod(parse_expr(row["text"]), row["number"]), {}).is_zero
+    ),
+    "never negative": lambda row: Interval(0, None).contains(bounds(row)),
     "replace": replaced,
     "symbolic_expr": read_and_printed,
 }

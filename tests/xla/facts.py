@@ -30,7 +30,7 @@ from tests.conformance import TABLES, Row, rows
 
 
 class Verdict(Enum):
-    """How our answer is to XLA's."""
+    """How our answer is to XLA's; the worst is the last."""
 
     SAME = "same"
     BETTER = "better"

@@ -8,7 +8,7 @@ from typing import Final
 from ops import hlo
 from tests.conformance import Row
 from tests.hlo.module_structure import Structures
-from tests.xla.outcome import Outcome, Question, of_values
+from tests.xla.outcome import Answer, Outcome, of_values
 
 
 def read_or_refused(row: Row) -> Outcome:
@@ -43,7 +43,7 @@ def _places(row: Row) -> list[str]:
     return re.findall(r"was parsing (\d+:\d+):", row.get("error", ""))
 
 
-QUESTIONS: Final[dict[str, Question]] = {
+QUESTIONS: Final[dict[str, Answer]] = {
     "hlo_text": read_or_refused,
     "nested hlo_text": nested_read_or_refused,
 }

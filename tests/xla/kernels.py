@@ -11,14 +11,13 @@ from ops.hlo import Instruction
 from ops.xla_gpu.emitters import results_of
 from tests.conformance import Row
 from tests.xla.modules import answer_to, module_of
-from tests.xla.outcome import Outcome, Question, of_values
+from tests.xla.outcome import Answer
 
 
-def reasons_without_maps(row: Row) -> Outcome:
+def reasons_without_maps(row: Row) -> list[str]:
     """Why parts of the entry's root have no maps, in one of both directions."""
     answers = _answers(module_of(row).entry.root)
-    reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
-    return of_values(list(reasons), row)
+    return list(dict.fromkeys(each.reason for each in answers if isinstance(each, Unknown)))
 
 
 def _answers(instruction: Instruction) -> Iterator[Indexings]:
@@ -28,16 +27,16 @@ def _answers(instruction: Instruction) -> Iterator[Indexings]:
         yield from input_to_output(instruction, number).indexing
 
 
-def starts(row: Row) -> Outcome:
+def starts(row: Row) -> object:
     """The intervals to which starts are clamped, by the maps to the elements that hold them."""
     asked = {**row, "direction": "output_to_input", "physical_layout": False}
     found = answer_to(asked, module_of(row))
     if isinstance(found, Unknown):
-        return of_values(found.reason, row)
+        return found.reason
     (way,) = found
     places = [str(origin.map).partition(", domain")[0] for origin in way.runtime]
     bounds = [[each.bounds.lower, each.bounds.upper] for each in way.map.runtime]
-    return of_values(dict(zip(places, bounds, strict=True)), row)
+    return dict(zip(places, bounds, strict=True))
 
 
 # Schedules.
@@ -57,8 +56,7 @@ def is_written_once(schedule: FusionSchedule, row: Row) -> bool:
     """Whether threads write each element of a result once."""
     results = results_of(schedule.fusion.roots[0])
     owners = [hero or result for hero, result in zip(schedule.heroes, results, strict=True)]
-    names = [owner.name for owner in owners]
-    return schedule.writes_exactly_once(names.index(row["hero"]))
+    return schedule.writes_exactly_once([owner.name for owner in owners].index(row["hero"]))
 
 
 def threads(schedule: FusionSchedule, _: Row) -> list[int]:
@@ -67,19 +65,19 @@ def threads(schedule: FusionSchedule, _: Row) -> list[int]:
     return [launch.threads[0], launch.blocks[0]]
 
 
-def _of_schedule(answer: Callable[[FusionSchedule, Row], object]) -> Question:
-    """A question to the schedule of the entry's root; one without schedule answers why."""
+def _of_schedule(answer: Callable[[FusionSchedule, Row], object]) -> Answer:
+    """The answer for the schedule of the entry's root; one without schedule says why."""
 
-    def question(row: Row) -> Outcome:
+    def found(row: Row) -> object:
         try:
-            return of_values(answer(schedule_of(module_of(row).entry.root), row), row)
+            return answer(schedule_of(module_of(row).entry.root), row)
         except FusionError as error:
-            return of_values(str(error), row)
+            return str(error)
 
-    return question
+    return found
 
 
-QUESTIONS: Final[dict[str, Question]] = {
+QUESTIONS: Final[dict[str, Answer]] = {
     "no maps": reasons_without_maps,
     "read once": _of_schedule(is_read_once),
     "starts": starts,

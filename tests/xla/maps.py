@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from indexing import IndexingMap, MapError, VariableKind, compose, from_affine_map, parse_map
 from simplifier import TextError, parse_expr, symbol
 from tests.conformance import Row
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, Question, ends, of_map, of_values, verdict_on_map
+from tests.xla.outcome import Answer, Outcome, ends, of_map, verdict_on_map
 
 
 def given(row: Row) -> IndexingMap:
@@ -45,30 +46,16 @@ def after_steps(row: Row) -> Outcome:
     return of_map(made, row)
 
 
-def read_and_printed(row: Row) -> Outcome:
+def read_and_printed(row: Row) -> object:
     """A map's text, read and printed."""
     made = parse_map(row["text"])
-    return of_values(str(made), row) if made.is_undefined else of_map(made, row)
+    return str(made) if made.is_undefined else of_map(made, row)
 
 
-def is_undefined(row: Row) -> Outcome:
-    """Whether a map stands for one that is not known."""
-    return of_values(parse_map(row["text"]).is_undefined, row)
-
-
-def refused_map(row: Row) -> Outcome:
+def _printed(read: Callable[[str], IndexingMap], row: Row) -> str | None:
     """A text that is no map, or is one to us only."""
-    return of_values(_printed(parse_map, row["text"]), row)
-
-
-def refused_affine_map(row: Row) -> Outcome:
-    """A text that is no map without a domain."""
-    return of_values(_printed(from_affine_map, row["text"]), row)
-
-
-def _printed(read: Callable[[str], IndexingMap], text: str) -> str | None:
     try:
-        return str(read(text))
+        return str(read(row["text"]))
     except TextError:
         return None
 
@@ -76,50 +63,26 @@ def _printed(read: Callable[[str], IndexingMap], text: str) -> str | None:
 # Values of a map.
 
 
-def result_bounds(row: Row) -> Outcome:
-    """The least and the greatest value of each result."""
-    return of_values([ends(interval) for interval in given(row).result_bounds()], row)
-
-
-def result_count(row: Row) -> Outcome:
-    """How many results a map has."""
-    made = _any_map(row) if isinstance(row["input"], str) else given(row)
-    return of_values(len(made.results), row)
-
-
-def evaluated(row: Row) -> Outcome:
-    """The results at a point, inside of the domain or not."""
-    return of_values(list(_any_map(row).evaluate(row["dims"], row.get("ranges", ()))), row)
-
-
-def contained(row: Row) -> Outcome:
-    """Whether a point lies in the domain."""
-    return of_values(given(row).contains(row["dims"], row["ranges"]), row)
-
-
-def unused_variables(row: Row) -> Outcome:
+def unused_variables(row: Row) -> list[bool]:
     """For each variable whether nothing depends on it."""
     made = _any_map(row)
     unused = made.unused_variables()
     roles = enumerate(made.domain.roles)
-    return of_values(
-        [place in unused[role] for role, names in roles for place in range(len(names))], row
-    )
+    return [place in unused[role] for role, names in roles for place in range(len(names))]
 
 
-def changes_once(row: Row) -> Outcome:
+def changes_once(row: Row) -> list[bool]:
     """Whether the first and the second simplification change a map."""
     before = given(row)
     once = before.simplify()
-    again = parse_map(str(once)).simplify()
-    return of_values([once != before, again != once], row)
+    return [once != before, parse_map(str(once)).simplify() != once]
 
 
-def distinct_maps(row: Row) -> Outcome:
+def distinct_maps(row: Row) -> int:
     """How many different maps some texts are."""
     made = [_any_map({"input": text}) for text in row["input"]]
     assert all((a == b) is (hash(a) == hash(b)) is not (a != b) for a in made for b in made)
-    return of_values(len(set(made)), row)
+    return len(set(made))
 
 
 # Maps without a domain.
@@ -143,11 +106,6 @@ def _without_domain(made: IndexingMap, row: Row) -> Outcome:
     return Outcome(verdict, str(made).partition(", domain")[0], expected)
 
 
-def read_affine_map(row: Row) -> Outcome:
-    """A map without a domain, read and printed."""
-    return _affine(from_affine_map(row["text"]), row)
-
-
 def composed_affine_maps(row: Row) -> Outcome:
     """The first map after the second."""
     producer, consumer = map(from_affine_map, row["input"])
@@ -160,12 +118,12 @@ def _affine(made: IndexingMap, row: Row) -> Outcome:
     return Outcome(Verdict.SAME if ours == theirs else Verdict.WRONG, ours, row["expected"])
 
 
-def selected_results(row: Row) -> Outcome:
+def selected_results(row: Row) -> Outcome | None:
     """Some results of a map."""
     try:
         made = _any_map(row).select_results(row["indices"])
     except MapError:
-        return of_values(None, row)
+        return None
     return _without_domain(made, row)
 
 
@@ -177,67 +135,48 @@ def substituted(row: Row) -> Outcome:
     return _without_domain(IndexingMap(results, declared.dims, declared.ranges), row)
 
 
-def without_unused(row: Row) -> Outcome:
-    """Without the variables that no result uses."""
-    return _without_domain(_any_map(row).without_unused_variables(), row)
-
-
-def identity(row: Row) -> Outcome:
-    """The identity of a rank."""
-    return _without_domain(IndexingMap.identity([10] * row["rank"]), row)
-
-
-def is_identity(row: Row) -> Outcome:
+def is_identity(row: Row) -> bool:
     """Whether a map is the identity of its dimensions."""
     made = _any_map(row)
-    dims = [parse_expr(variable) for variable in made.domain.names[: len(made.dims)]]
-    return of_values(list(made.results) == dims, row)
+    return list(made.results) == [*map(parse_expr, made.domain.names[: len(made.dims)])]
 
 
-def constant_results(row: Row) -> Outcome:
+def constant_results(row: Row) -> list[int] | None:
     """The results of a map without variables in them."""
     results = _any_map(row).results
-    constant = all(result.is_Integer for result in results)
-    return of_values([int(result) for result in results] if constant else None, row)
+    return [*map(int, results)] if all(result.is_Integer for result in results) else None
 
 
-# Variables.
-
-
-def variable_kinds(row: Row) -> Outcome:
-    """The kinds of variables by their names, and their names again."""
-    return of_values([VariableKind(name).value for name in row["names"]], row)
-
-
-def declared(row: Row) -> Outcome:
+def declared(row: Row) -> str:
     """A map with one result and variables of some sizes."""
-    made = IndexingMap.from_sizes(
-        [parse_expr(row["text"])], dims=row["sizes"], ranges=row.get("ranges", ())
-    )
-    return of_values(str(made), row)
+    sizes, ranges = row["sizes"], row.get("ranges", ())
+    return str(IndexingMap.from_sizes([parse_expr(row["text"])], dims=sizes, ranges=ranges))
 
 
-QUESTIONS: Final[dict[str, Question]] = {
-    "affine_map": read_affine_map,
+QUESTIONS: Final[dict[str, Answer]] = {
+    "affine_map": lambda row: _affine(from_affine_map(row["text"]), row),
     "affine_map_after": composed_affine_maps,
     "changes once": changes_once,
     "constant results": constant_results,
-    "contains": contained,
+    "contains": lambda row: given(row).contains(row["dims"], row["ranges"]),
     "dims of a result": declared,
     "distinct maps": distinct_maps,
-    "evaluate": evaluated,
-    "identity": identity,
-    "indexing_map_error": refused_map,
+    # At a point inside of the domain or not.
+    "evaluate": lambda row: list(_any_map(row).evaluate(row["dims"], row.get("ranges", ()))),
+    "identity": lambda row: _without_domain(IndexingMap.identity([10] * row["rank"]), row),
+    "indexing_map_error": partial(_printed, parse_map),
     "indexing_map_round_trip": read_and_printed,
     "is identity": is_identity,
-    "is undefined": is_undefined,
+    "is undefined": lambda row: parse_map(row["text"]).is_undefined,
     "map": after_steps,
-    "result bounds": result_bounds,
-    "result count": result_count,
+    "result bounds": lambda row: [*map(ends, given(row).result_bounds())],
+    "result count": lambda row: len(
+        (_any_map(row) if isinstance(row["input"], str) else given(row)).results
+    ),
     "results": selected_results,
     "substitute": substituted,
-    "symbolic_map_error": refused_affine_map,
+    "symbolic_map_error": partial(_printed, from_affine_map),
     "unused variables": unused_variables,
-    "variable kinds": variable_kinds,
-    "without unused": without_unused,
+    "variable kinds": lambda row: [VariableKind(name).value for name in row["names"]],
+    "without unused": lambda row: _without_domain(_any_map(row).without_unused_variables(), row),
 }

@@ -17,7 +17,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import Form
 from tests.conformance import Row, rows_of
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, Question, of_values
+from tests.xla.outcome import Answer, Outcome, of_values
 
 MAX_SIZES: Final = 40
 """So many sizes of tiles are compared, drawn from all."""
@@ -143,17 +143,6 @@ def _is_box(touched: set[tuple[int, ...]]) -> bool:
     return len(touched) == prod(map(len, _columns(touched)))
 
 
-def size_constraints(row: Row) -> Outcome:
-    """Constraints on sizes, all parts multiplied out."""
-    return of_values(str(TileConstraints.parse(row["text"]).expanded()), row)
-
-
-def satisfied_sizes(row: Row) -> Outcome:
-    """Whether sizes meet constraints."""
-    sizes = {f"v{number}": size for number, size in enumerate(row["sizes"])}
-    return of_values(TileConstraints.parse(row["text"]).satisfied(sizes), row)
-
-
 # Reads.
 
 
@@ -185,11 +174,14 @@ def bandwidth_rate(row: Row) -> Outcome:
     return of_values(found, {"expected": whole["rate"], **row})
 
 
-QUESTIONS: Final[dict[str, Question]] = {
+QUESTIONS: Final[dict[str, Answer]] = {
     "bandwidth rate": bandwidth_rate,
     "coalesced operands": coalesced_operands,
     "likely coalesced": likely_coalesced,
-    "satisfied sizes": satisfied_sizes,
-    "size constraints": size_constraints,
+    "satisfied sizes": lambda row: TileConstraints.parse(row["text"]).satisfied(
+        {f"v{number}": size for number, size in enumerate(row["sizes"])}
+    ),
+    # All parts multiplied out.
+    "size constraints": lambda row: str(TileConstraints.parse(row["text"]).expanded()),
     "tile": tile,
 }

@@ -25,7 +25,7 @@ from ops.dependence.dependence import Indexings
 from ops.hlo import HloModule, Instruction
 from tests.conformance import Row, rows_of
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, Question, verdict_on_map
+from tests.xla.outcome import Answer, Outcome, most_serious, verdict_on_map
 
 REWORDED: Final = {
     r"\b([su]1)\b(?!\[)": r"x\1",
@@ -87,18 +87,13 @@ def of_indexings(answer: Indexings, row: Row) -> Outcome:
     expected: list[str] = row["expected"]
     if isinstance(answer, Unknown):
         return Outcome(Verdict.WRONG, f"unknown: {answer.reason}", "\n".join(expected))
-    verdict = verdict_on_maps([way.map for way in answer], row)
-    ours, theirs = map(str, (way.map for way in answer)), iter(expected)
-    for way in answer:
-        verdict = max(verdict, _verdict_on_origins(way, row), key=_SERIOUS.index)
+    maps = [way.map for way in answer]
+    origins = (_verdict_on_origins(way, row) for way in answer)
+    verdict = most_serious([verdict_on_maps(maps, row), *origins])
+    ours = [*map(str, maps), *_origins_text(row, "rt_vars_correct")]
     return Outcome(
-        verdict,
-        "\n".join(chain(ours, _origins_text(row, "rt_vars_correct"))),
-        "\n".join(chain(theirs, _origins_text(row, "rt_vars_xla"))),
+        verdict, "\n".join(ours), "\n".join([*expected, *_origins_text(row, "rt_vars_xla")])
     )
-
-
-_SERIOUS: Final = [Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT, Verdict.WRONG]
 
 
 def verdict_on_maps(found: Sequence[IndexingMap], row: Row) -> Verdict:
@@ -109,11 +104,11 @@ def verdict_on_maps(found: Sequence[IndexingMap], row: Row) -> Verdict:
     waiting, worst = [*row["expected"]], Verdict.SAME
     for made in found:
         verdicts = [verdict_on_map(made, text) for text in waiting]
-        best = min(verdicts, key=_SERIOUS.index, default=Verdict.WRONG)
+        best = min(verdicts, key=[*Verdict].index, default=Verdict.WRONG)
         if best is Verdict.WRONG:
             return best
         del waiting[verdicts.index(best)]
-        worst = max(worst, best, key=_SERIOUS.index)
+        worst = most_serious([worst, best])
     return Verdict.WRONG if waiting else worst
 
 
@@ -172,10 +167,6 @@ OF_MODULES: Final[dict[str, Callable[[Row, HloModule], Outcome]]] = {
 """Questions about a row's module."""
 
 
-def _of_own_module(ask: Callable[[Row, HloModule], Outcome]) -> Question:
-    return lambda row: ask(row, module_of(row))
-
-
-QUESTIONS: Final[dict[str, Question]] = {
-    kind: _of_own_module(ask) for kind, ask in OF_MODULES.items()
+QUESTIONS: Final[dict[str, Answer]] = {
+    kind: lambda row, ask=ask: ask(row, module_of(row)) for kind, ask in OF_MODULES.items()
 }

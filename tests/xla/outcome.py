@@ -6,7 +6,7 @@ or all points are enumerated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Final, TypeAlias
@@ -32,8 +32,13 @@ class Outcome:
     xla: str
 
 
-Question: TypeAlias = Callable[[Row], Outcome]
-"""What a row asks."""
+Answer: TypeAlias = Callable[[Row], object]
+"""What we say to a row: an outcome, or a value beside the one that the row expects."""
+
+
+def most_serious(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on all, from those on each."""
+    return max(verdicts, key=[*Verdict].index, default=Verdict.SAME)
 
 
 def of_values(ours: object, row: Row) -> Outcome:

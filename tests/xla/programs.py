@@ -8,7 +8,7 @@ a row lists the dimensions that the number counts, the slowest first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -18,23 +18,15 @@ from typing import Final
 
 from sympy import Expr
 
-from indexing import IndexingMap, TileError, parse_map
+from indexing import IndexingMap, Tile, TileError, parse_map
 from ops import ArrayTile, DimensionKind, Propagation
 from ops.tiling.propagation import propagate_in
 from simplifier import Interval, format_expr
 from tests.conformance import Row
 from tests.extent import IN_CI
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, Question, of_map, of_values
-from tests.xla.spaces import (
-    Elements,
-    Index,
-    Space,
-    Steps,
-    most_serious,
-    path_of,
-    verdict_on_elements,
-)
+from tests.xla.outcome import Answer, Outcome, most_serious, of_map
+from tests.xla.spaces import Elements, Index, Space, Steps, path_of, verdict_on_elements
 
 MAX_PROGRAMS: Final = 32 if IN_CI else 12
 """Of so many programs the tiles are compared; all, if there are no more."""
@@ -231,53 +223,35 @@ def map_of_array(row: Row) -> Outcome:
     return of_map(permuted.compose(indexing.map).simplify(), row)
 
 
-def results(row: Row) -> Outcome:
-    """The instructions whose results a fusion gives."""
-    return of_values(sorted(each.name for each in Space(row).fusion.roots), row)
-
-
-def program_map(row: Row) -> Outcome:
+def program_map(row: Row) -> object:
     """From the number of a program to the ids of its tile, in the order that a row names.
 
     Where a program computes several tiles, ``before`` leads from both numbers to that of the tile.
     """
-    found = propagate_in(Space(row).space, row["sizes"])
     try:
-        made = found.program_map(row.get("order"))
+        made = propagation_of(row).program_map(row.get("order"))
     except TileError:
-        return of_values(None, row)
+        return None
     if row["expected"] is None:
-        return of_values(str(made), row)
+        return str(made)
     if "before" in row:
         made = parse_map(row["before"]).compose(made).simplify()
     return of_map(made, row)
 
 
-def program_count(row: Row) -> Outcome:
-    """How many programs there are along each parallel dimension."""
-    found = propagate_in(Space(row).space, row["sizes"])
-    return of_values([*found.grid[: len(found.space.parallel)]], row)
-
-
 # What programs share.
 
 
-def different_tiles(row: Row) -> Outcome:
-    """How many different tiles of an array a program has: equal ones are one."""
-    found = propagate_in(Space(row).space, row["sizes"])
-    return of_values([*map(path_of, found)].count(row["to"]), row)
-
-
-def arrays_in_loop(row: Row) -> Outcome:
+def arrays_in_loop(row: Row) -> list[str]:
     """The arrays whose tile differs from step to step of what an instruction goes through."""
-    found = propagate_in(Space(row).space, row["sizes"])
+    found = propagation_of(row)
     looped = [
         f"t{number}"
         for number, each in enumerate(found.space.dimensions)
         if each.instruction.name == row["of"] and each.kind is not DimensionKind.PARALLEL
     ]
     names = {each.instruction.name for each in found if _ids_of(each).intersection(looped)}
-    return of_values(sorted(names), row)
+    return sorted(names)
 
 
 def _ids_of(each: ArrayTile) -> set[str]:
@@ -287,41 +261,49 @@ def _ids_of(each: ArrayTile) -> set[str]:
     return {str(name) for each in (*tile.offsets, *conditions) for name in each.free_symbols}
 
 
-def strides_of_tile(row: Row) -> Outcome:
-    """The strides of a tile: 0 where there is one position."""
-    tile = Steps(Space(row), row["to"], tuple(row["sizes"])).tile
-    return of_values(None if tile is None else [*map(int, tile.strides)], row)
+def _of_tile(numbers: Callable[[Tile], Iterable[Expr]]) -> Answer:
+    """Numbers of the tile of an array."""
+
+    def found(row: Row) -> list[int] | None:
+        tile = Steps(Space(row), row["to"], tuple(row["sizes"])).tile
+        return None if tile is None else [*map(int, numbers(tile))]
+
+    return found
 
 
-def sizes_of_tile(row: Row) -> Outcome:
-    """The sizes of a tile."""
-    tile = Steps(Space(row), row["to"], tuple(row["sizes"])).tile
-    return of_values(None if tile is None else [*map(int, tile.sizes)], row)
-
-
-def bytes_of_step(row: Row) -> Outcome:
+def bytes_of_step(row: Row) -> int:
     """The bytes of one tile of each operand."""
-    found = propagate_in(Space(row).space, row["sizes"])
-    tiles = [(each.instruction.shape, each.checked_tile()) for each in found.operands]
-    return of_values(sum(prod(map(int, t.sizes)) * s.element_type.bytes for s, t in tiles), row)
+    operands = propagation_of(row).operands
+    tiles = [(each.instruction.shape, each.checked_tile()) for each in operands]
+    return sum(prod(map(int, t.sizes)) * s.element_type.bytes for s, t in tiles)
 
 
-def needed_values(row: Row) -> Outcome:
-    """The instructions that give the values that say where a tile is."""
-    _, indexing = Space(row).array(row["to"])
-    return of_values([each.instruction.name for each in indexing.runtime], row)
+def propagation_of(row: Row) -> Propagation:
+    """The tiles of all arrays of the row's sizes."""
+    return propagate_in(Space(row).space, row["sizes"])
 
 
-QUESTIONS: Final[dict[str, Question]] = {
+def grid_of_programs(row: Row) -> list[int]:
+    """How many programs there are along each parallel dimension."""
+    found = propagation_of(row)
+    return [*found.grid[: len(found.space.parallel)]]
+
+
+QUESTIONS: Final[dict[str, Answer]] = {
     "arrays in a loop": arrays_in_loop,
     "bytes of a step": bytes_of_step,
-    "different tiles": different_tiles,
+    # Equal tiles of an array are one.
+    "different tiles": lambda row: [*map(path_of, propagation_of(row))].count(row["to"]),
     "map of an array": map_of_array,
     "program map": program_map,
-    "programs": program_count,
-    "results of a fusion": results,
-    "sizes of a tile": sizes_of_tile,
-    "strides of a tile": strides_of_tile,
+    "programs": grid_of_programs,
+    "results of a fusion": lambda row: sorted(each.name for each in Space(row).fusion.roots),
+    "sizes of a tile": _of_tile(lambda tile: tile.sizes),
+    # 0 where there is one position.
+    "strides of a tile": _of_tile(lambda tile: tile.strides),
     "tile of a program": tile_of_program,
-    "values of a tile": needed_values,
+    # The instructions that give the values that say where a tile is.
+    "values of a tile": lambda row: [
+        each.instruction.name for each in Space(row).array(row["to"])[1].runtime
+    ],
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from tests.conformance import Row
 from tests.xla import (
     expressions,
     hlo_texts,
@@ -20,32 +19,18 @@ from tests.xla import (
     traffic,
 )
 from tests.xla.facts import Verdict, facts
-from tests.xla.outcome import Outcome, Question
-
-
-def _nothing(_: Row) -> Outcome:
-    """A test of something that we do not have: how C++ hashes values, how long they live."""
-    return Outcome(Verdict.UNASKED, "", "")
-
+from tests.xla.outcome import Answer, Outcome, of_values
 
 MODULES: Final = (
-    expressions,
-    hlo_texts,
-    kernels,
-    maps,
-    memory,
-    modules,
-    programs,
-    shapes,
-    tile_sizes,
-    tilings,
-    traffic,
+    *(expressions, hlo_texts, kernels, maps, memory, modules, programs, shapes),
+    *(tile_sizes, tilings, traffic),
 )
 """Where the questions are; each has a name of its own."""
 
-QUESTIONS: Final[dict[str, Question]] = {
-    Verdict.UNASKED.value: _nothing,
-    **{name: question for module in MODULES for name, question in module.QUESTIONS.items()},
+QUESTIONS: Final[dict[str, Answer]] = {
+    # Of something that we do not have: how C++ hashes values, how long they live.
+    Verdict.UNASKED.value: lambda _: Outcome(Verdict.UNASKED, "", ""),
+    **{name: answer for module in MODULES for name, answer in module.QUESTIONS.items()},
 }
 
 
@@ -53,4 +38,5 @@ QUESTIONS: Final[dict[str, Question]] = {
 def outcome(place: int) -> Outcome:
     """Our answer to a question, beside XLA's."""
     fact = facts()[place]
-    return QUESTIONS[fact.kind](fact.row)
+    answer = QUESTIONS[fact.kind](fact.row)
+    return answer if isinstance(answer, Outcome) else of_values(answer, fact.row)

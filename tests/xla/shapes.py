@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from math import prod
@@ -34,7 +34,7 @@ from indexing.layout import (
 from ops.xla_gpu.shared_memory import merged_in_memory
 from simplifier import TextError
 from tests.conformance import Row
-from tests.xla.outcome import Question, of_values
+from tests.xla.outcome import Answer
 
 
 def _shape(row: Row) -> Shape:
@@ -63,6 +63,14 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 - a list of anything, or anythin
     if not isinstance(value, list):
         return value
     return tuple(map(_frozen, cast("list[Any]", value)))
+
+
+def _text_of(shape: Shape | None) -> str | None:
+    return None if shape is None else str(shape)
+
+
+def _listed(numbers: Iterable[object] | None) -> list[object] | None:
+    return None if numbers is None else list(numbers)
 
 
 # One shape.
@@ -105,24 +113,23 @@ def largest_piece(row: Row) -> tuple[int, ...]:
     return tuple(map(max, *sizes)) if len(sizes) > 1 else sizes[0]
 
 
-def is_empty_array(row: Row) -> bool:
-    """Whether a shape is that of an array without elements."""
-    shape = _shape(row)
-    return shape.is_array and not shape.element_count
-
-
 def subshape(row: Row) -> str:
     """The shape at a path into nested tuples."""
     path: list[int] = row["path"]
     return str(reduce(lambda shape, place: shape.elements[place], path, _shape(row)))
 
 
+def _reordered(row: Row) -> Shape:
+    return reorder_dimensions(_shape(row), row["permutation"])
+
+
+def _is_aligned(shape: Shape, sizes: list[int]) -> bool:
+    """Whether a shape of these sizes is found, to which a reshape is a bitcast."""
+    found = align_layouts(shape, sizes)
+    return found is not None and reshape_is_bitcast(shape, found)
+
+
 # Two shapes.
-
-
-def same_layouts(row: Row) -> bool:
-    """Whether two shapes are the same tuples of the same layouts, of whatever sizes."""
-    return eq(*map(_layouts_in, _shapes(row)))
 
 
 def _layouts_in(shape: Shape) -> object:
@@ -136,12 +143,6 @@ def layout_copied(row: Row) -> str | None:
         return str(target.with_layout(source.layout))
     except ShapeError:
         return None
-
-
-def reshape_costs_nothing(row: Row) -> bool:
-    """Whether a reshape leaves all elements where they are."""
-    ignore: bool = row.get("ignore_element_type", False)
-    return reshape_is_bitcast(*_shapes(row), ignore_element_type=ignore)
 
 
 def decomposition(row: Row) -> list[str] | None:
@@ -159,19 +160,6 @@ def transpose_costs_nothing(row: Row) -> bool:
     return same_type and transpose_is_bitcast(source, target, row["permutation"])
 
 
-def reordering_costs_nothing(row: Row) -> bool:
-    """Whether dimensions move with their layout."""
-    shape, permutation = _shape(row), row["permutation"]
-    return transpose_is_bitcast(shape, reorder_dimensions(shape, permutation), permutation)
-
-
-def alignment_costs_nothing(row: Row) -> bool:
-    """Whether a shape of other sizes is found, to which a reshape is a bitcast."""
-    shape = _shape(row)
-    found = align_layouts(shape, row["sizes"])
-    return found is not None and reshape_is_bitcast(shape, found)
-
-
 def merged_transpose(row: Row) -> list[list[int]]:
     """The sizes of a transpose and the order of its dimensions, with as few as possible."""
     operand, result = _shapes(row)
@@ -187,59 +175,45 @@ def equal_layouts(row: Row) -> bool:
     return eq(*(replace(made, **same) for made in _layouts(row)))
 
 
-def transposition(row: Row) -> list[int] | None:
-    """The permutation of a transpose that is a bitcast."""
-    found = deduce_transpose(*_shapes(row))
-    return None if found is None else list(found)
-
-
-def aligned(row: Row) -> str | None:
-    """The shape of other sizes to which a reshape is a bitcast."""
-    found = align_layouts(_shape(row), row["sizes"])
-    return None if found is None else str(found)
-
-
-ANSWERS: Final[dict[str, Callable[[Row], object]]] = {
-    "align_layouts": aligned,
-    "aligned is bitcast": alignment_costs_nothing,
+QUESTIONS: Final[dict[str, Answer]] = {
+    "align_layouts": lambda row: _text_of(align_layouts(_shape(row), row["sizes"])),
+    "aligned is bitcast": lambda row: _is_aligned(_shape(row), row["sizes"]),
     "array_size": lambda row: array_size(_shape(row)).bytes,
     "arrays": lambda row: [array.text(layout=False) for array in _shape(row).arrays],
     "byte strides": byte_strides,
     "byte strides are": lambda row: byte_strides(row) == row["strides"],
     "compatible": lambda row: Shape.is_compatible_with(*_shapes(row)),
     "decompose_bitcast": decomposition,
-    "deduce_transpose": transposition,
+    "deduce_transpose": lambda row: _listed(deduce_transpose(*_shapes(row))),
     "default layout": lambda row: str(Layout.default(row["rank"])),
     "delete_dimensions": lambda row: str(delete_dimensions(_shape(row), row["dimensions"])),
     "descending_layout_same_physical": lambda row: str(in_memory_order(_shape(row))),
     "dimensions_unmodified_by_reshape": lambda row: [
-        list(pair) for pair in dimensions_unmodified_by_reshape(*row["sizes"])
-    ],
+        list(pair) for pair in dimensions_unmodified_by_reshape(*row["sizes"])],
     "element count": lambda row: _shape(row).element_count,
     "elements of the largest piece": lambda row: prod(largest_piece(row)),
     "equal layouts": equal_layouts,
     "equal shapes": lambda row: eq(*_ignoring(row, _shapes(row))),
     "indices in order": lambda row: [
-        list(index) for index, *_ in IndexingMap.identity(row["sizes"]).points()
-    ],
+        list(index) for index, *_ in IndexingMap.identity(row["sizes"]).points()],
     "inserts or deletes ones": lambda row: (
-        one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None
-    ),
-    "is empty array": is_empty_array,
+        one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None),
+    "is empty array": lambda row: _shape(row).is_array and not _shape(row).element_count,
     "is sparse": lambda row: _shape(row).array_layout.is_sparse,
     "largest piece": lambda row: list(largest_piece(row)),
     "layout copied": layout_copied,
     "layout_print": lambda row: str(_layouts(row)[0]),
     "merged transpose": merged_transpose,
-    "multi_index": lambda row: list(multi_index(row["offset"], _shape(row)) or ()),
+    "multi_index": lambda row: _listed(multi_index(row["offset"], _shape(row))) or [],
     "offset of its index": offset_of_its_index,
     "points": lambda row: sum(1 for _ in IndexingMap.identity(row["sizes"]).points()),
-    "reorder is bitcast": reordering_costs_nothing,
-    "reorder_logical_dimensions": lambda row: str(
-        reorder_dimensions(_shape(row), row["permutation"])
-    ),
-    "reshape_is_bitcast": reshape_costs_nothing,
-    "same layouts": same_layouts,
+    "reorder is bitcast": lambda row: transpose_is_bitcast(
+        _shape(row), _reordered(row), row["permutation"]),
+    "reorder_logical_dimensions": lambda row: str(_reordered(row)),
+    "reshape_is_bitcast": lambda row: reshape_is_bitcast(
+        *_shapes(row), ignore_element_type=row.get("ignore_element_type", False)),
+    # The same tuples of the same layouts, of whatever sizes.
+    "same layouts": lambda row: eq(*map(_layouts_in, _shapes(row))),
     "same dimensions": lambda row: eq(*(shape.dimensions for shape in _shapes(row))),
     "shape_text": read_and_printed,
     "size": size_of_dimension,
@@ -247,13 +221,4 @@ ANSWERS: Final[dict[str, Callable[[Row], object]]] = {
     "tiled_linear_index": lambda row: linear_index(row["index"], _shape(row)),
     "tiled_shape": lambda row: list(tiling_steps(_shape(row))[0].sizes),
     "transpose_is_bitcast": transpose_costs_nothing,
-}
-
-
-def _question(answer: Callable[[Row], object]) -> Question:
-    return lambda row: of_values(answer(row), row)
-
-
-QUESTIONS: Final[dict[str, Question]] = {
-    kind: _question(answer) for kind, answer in ANSWERS.items()
-}
+}  # fmt: skip

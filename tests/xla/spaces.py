@@ -61,14 +61,6 @@ def verdict_on_elements(touched: Elements, ours: Elements, theirs: Elements) -> 
     return Verdict.DIFFERENT if theirs == touched else Verdict.BETTER
 
 
-def most_serious(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on all, from those on each."""
-    return max(verdicts, key=_SERIOUS.index, default=Verdict.SAME)
-
-
-_SERIOUS: Final = [Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT, Verdict.WRONG]
-
-
 @dataclass(frozen=True)
 class Tiled:
     """What is tiled, which several rows may ask about: a module, or a pair of instructions in it.

@@ -150,22 +150,14 @@ VERDICTS = [
     (MOD, MOD, "(d0) -> (d0 mod 5), domain: d0 in [0, 99]", Verdict.WRONG),
     (MOD, "KNOWN EMPTY", None, Verdict.WRONG),
     ("(d0) -> (0), domain: KNOWN EMPTY", "KNOWN EMPTY", None, Verdict.SAME),
-    (
-        "(d0) -> (d0), domain: d0 in [1, 9], d0 mod 4 in [1, 2]",
-        "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 2]",
-        None,
-        Verdict.BETTER,
-    ),
-    (
-        "(d0, d1) -> (d1 * d0), domain: d0 in [0, 3], d1 in [0, 3]",
-        "(d0, d1) -> (d1 * d1), domain: d0 in [0, 3], d1 in [0, 3]",
-        None,
-        Verdict.WRONG,
-    ),
-]
+    ("(d0) -> (d0), domain: d0 in [1, 9], d0 mod 4 in [1, 2]",
+     "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 2]", None, Verdict.BETTER),
+    ("(d0, d1) -> (d1 * d0), domain: d0 in [0, 3], d1 in [0, 3]",
+     "(d0, d1) -> (d1 * d1), domain: d0 in [0, 3], d1 in [0, 3]", None, Verdict.WRONG),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("ours", "xla", "right", "verdict"), VERDICTS)
+@for_all(VERDICTS)
 def test_verdicts_on_maps(ours: str, xla: str, right: str | None, verdict: Verdict) -> None:
     assert verdict_on_map(parse_map(ours), xla, right) is verdict
 
@@ -204,7 +196,7 @@ PROGRAM_TILES: list[tuple[dict[str, Any], Verdict]] = [
 ]
 
 
-@pytest.mark.parametrize(("other", "verdict"), PROGRAM_TILES)
+@for_all(PROGRAM_TILES)
 def test_a_wrong_tile_of_a_program_is_seen(other: dict[str, Any], verdict: Verdict) -> None:
     name = "symbolic_tile_analysis_test/slice_offset_indexing_is_correct.2"
     row = dict(next(fact.row for fact in facts() if fact.name == name))
@@ -224,7 +216,7 @@ CONSTRAINTS = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "verdict"), CONSTRAINTS)
+@for_all(CONSTRAINTS)
 def test_wrong_constraints_are_seen(expected: str, verdict: Verdict) -> None:
     name = "symbolic_tile_analysis_test/does_not_bail_out_on_constrained_reshape.1"
     row = next(fact.row for fact in facts() if fact.name == name)

@@ -12,6 +12,7 @@ from typing import Final
 
 from indexing import TileConstraints, TileError
 from ops import Fusion, FusionError, TilingDimension, TilingSpace, hlo, schedule_of
+from ops.hlo import Instruction
 from ops.limits import Device
 from ops.tiling import tilings
 from ops.tiling.propagation import propagate_in
@@ -19,7 +20,7 @@ from ops.xla_gpu.schedule import block_level, contracted_tile
 from tests.conformance import Row
 from tests.extent import IN_CI
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, Question, of_values
+from tests.xla.outcome import Answer, Outcome, of_values
 from tests.xla.spaces import Index, Space, Steps
 
 MAX_SIZES: Final = 4096
@@ -110,27 +111,14 @@ def _verdict_on_constraints(
     return Verdict.BETTER if only_ours else Verdict.SAME
 
 
-def is_constrained(row: Row) -> Outcome:
-    """Whether some sizes give no exact tiles."""
-    constraints = Space(row).symbolic.check().constraints
-    return of_values(not constraints.is_always_satisfied, row)
-
-
-def sizes_of_fusion(row: Row) -> Outcome:
-    """All sizes that are tried on a device where all fit."""
-    found = tilings(Space(row).fusion, BOUNDLESS)
-    return of_values(sorted(found.columns["sizes"].tolist()), row)
-
-
-def accepted_sizes(row: Row) -> Outcome:
+def accepted_sizes(row: Row) -> object:
     """Which sizes of a row are accepted, and which refused: too few, too many or too large."""
-    fusion = Space(row).fusion
-    found = [_judged(fusion, sizes) for sizes in row["tilings"]]
+    found = [_judged(Space(row).fusion, sizes) for sizes in row["tilings"]]
     pairs = zip(row["tilings"], found, strict=True)
     accepted = [tuple(sizes) for sizes, each in pairs if each == "accepted"]
     if not are_exact(Space(row), accepted):
         return Outcome(Verdict.WRONG, "inexact tiles", str(row["expected"]))
-    return of_values(found, row)
+    return found
 
 
 def _judged(fusion: Fusion, sizes: Sequence[int]) -> str:
@@ -142,18 +130,6 @@ def _judged(fusion: Fusion, sizes: Sequence[int]) -> str:
 
 
 # Sizes by the instructions whose dimensions they are of.
-
-
-def sizes_by_instruction(row: Row) -> Outcome:
-    """How many sizes each instruction takes."""
-    counts = Counter(each.instruction.name for each in Space(row).space.dimensions)
-    return of_values([*map(list, counts.items())], row)
-
-
-def conforming_sizes(row: Row) -> Outcome:
-    """Which sizes of a row, listed by instruction, are those of dimensions."""
-    space = Space(row).space
-    return of_values([_conforms(space, tiling) for tiling in row["tilings"]], row)
 
 
 def _conforms(space: TilingSpace, tiling: Mapping[str, Sequence[int]]) -> bool:
@@ -168,56 +144,57 @@ def _conforms(space: TilingSpace, tiling: Mapping[str, Sequence[int]]) -> bool:
     return True
 
 
-def results_share_dimensions(row: Row) -> Outcome:
+def results_share_dimensions(row: Row) -> bool:
     """Whether there are several results, which all have the same dimensions."""
     space = Space(row).space
     ranks = [node.instruction.shape.arrays[node.element].rank for node in space.results]
-    return of_values(len(ranks) > 1 and {len(space.parallel)} == {*ranks}, row)
+    return len(ranks) > 1 and {len(space.parallel)} == {*ranks}
 
 
 # Sizes that a module names.
 
 
-def sizes_of_config(row: Row) -> Outcome:
+def sizes_of_config(row: Row) -> object:
     """The sizes that the configs of a kernel and its dot name, and all of other dimensions."""
-    root = hlo.parse(row["hlo"]).entry.root
-    blocks = block_level(root)
-    assert blocks is not None
+    root = root_of(row)
+    tiles, _ = tiles_of_config(row)
     try:
         schedule_of(root)
     except FusionError:
-        return of_values(None, row)
-    first, *others = dict.fromkeys(blocks.output_tiles)
+        return None
+    first, *others = [tile for at, tile in enumerate(tiles) if tile not in tiles[:at]]
     if others:
-        return of_values([*map(list, (first, *others))], row)
+        return [first, *others]
     space = TilingSpace.of(Fusion.of_computation(root.attributes["calls"]))
     rest = space.dimensions[len(space.parallel) :]
     stated = [contracted_tile(each.instruction) or (each.size,) for each in rest]
-    return of_values([*first, *(size for (size,) in stated)], row)
+    return [*first, *(size for (size,) in stated)]
 
 
-def contracted_sizes(row: Row) -> Outcome:
-    """The tile of what a dot contracts that its config names."""
-    return of_values(list(contracted_tile(hlo.parse(row["hlo"]).entry.root)), row)
-
-
-def tiles_of_config(row: Row) -> Outcome:
+def tiles_of_config(row: Row) -> tuple[list[list[int]], int]:
     """The tiles and the number of warps that a config names."""
-    blocks = block_level(hlo.parse(row["hlo"]).entry.root)
+    blocks = block_level(root_of(row))
     assert blocks is not None
-    return of_values([[*map(list, blocks.output_tiles)], blocks.warps], row)
+    return [*map(list, blocks.output_tiles)], blocks.warps
 
 
-QUESTIONS: Final[dict[str, Question]] = {
+def root_of(row: Row) -> Instruction:
+    return hlo.parse(row["hlo"]).entry.root
+
+
+QUESTIONS: Final[dict[str, Answer]] = {
     "accepted sizes": accepted_sizes,
-    "block level": tiles_of_config,
-    "conforming sizes": conforming_sizes,
-    "contracted tile": contracted_sizes,
+    "block level": lambda row: [*tiles_of_config(row)],
+    "conforming sizes": lambda row: [_conforms(Space(row).space, each) for each in row["tilings"]],
+    "contracted tile": lambda row: list(contracted_tile(root_of(row))),
     "constraints of a fusion": constraints_of_fusion,
     "has tiles": has_tiles,
-    "is constrained": is_constrained,
+    "is constrained": lambda row: not Space(row).symbolic.check().constraints.is_always_satisfied,
     "results share dimensions": results_share_dimensions,
-    "sizes by instruction": sizes_by_instruction,
+    "sizes by instruction": lambda row: [
+        *map(list, Counter(each.instruction.name for each in Space(row).space.dimensions).items())],
     "sizes of a config": sizes_of_config,
-    "sizes of a fusion": sizes_of_fusion,
-}
+    # All that are tried on a device where all fit.
+    "sizes of a fusion": lambda row: sorted(
+        tilings(Space(row).fusion, BOUNDLESS).columns["sizes"].tolist()),
+}  # fmt: skip

@@ -10,15 +10,10 @@ from typing import Final
 from ops import DimensionKind, TilingDimension, Unknown, hlo, output_to_input
 from tests.conformance import Row
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Outcome, Question, ends, of_values
-from tests.xla.spaces import Space, Steps, most_serious, verdict_on_elements
+from tests.xla.outcome import Answer, Outcome, ends, most_serious
+from tests.xla.spaces import Space, Steps, verdict_on_elements
 
 # Dimensions.
-
-
-def dimensions(row: Row) -> Outcome:
-    """Which dimensions are parallel, which are not, and how large they are."""
-    return of_values([*map(_described, Space(row).space.dimensions)], row)
 
 
 def _described(dimension: TilingDimension) -> str:
@@ -26,13 +21,7 @@ def _described(dimension: TilingDimension) -> str:
     return f"{'parallel' if is_parallel else 'sequential'} {dimension.size}"
 
 
-def runtime_bounds(row: Row) -> Outcome:
-    """The values that runtime variables may have."""
-    _, indexing = Space(row).array(row["to"])
-    return of_values([ends(each.bounds) for each in indexing.map.runtime], row)
-
-
-def parts_of_reshape(row: Row) -> Outcome:
+def parts_of_reshape(row: Row) -> list[list[list[int]]]:
     """The dimensions of the operand and of the result that a reshape handles together.
 
     Those of one element take no part.
@@ -46,8 +35,7 @@ def parts_of_reshape(row: Row) -> Outcome:
         joined = [part for part in parts if part[1] & dims]
         parts = [part for part in parts if part not in joined]
         parts += [({number}.union(*(i for i, _ in joined)), dims.union(*(d for _, d in joined)))]
-    shown = [[sorted(inputs), sorted(outputs)] for inputs, outputs in parts if outputs]
-    return of_values(sorted(shown), row)
+    return sorted([sorted(inputs), sorted(outputs)] for inputs, outputs in parts if outputs)
 
 
 # Tiles.
@@ -69,9 +57,12 @@ def tile_of_array(row: Row) -> Outcome:
     return Outcome(most_serious(verdicts), shown, expected)
 
 
-QUESTIONS: Final[dict[str, Question]] = {
-    "dimensions of a space": dimensions,
+QUESTIONS: Final[dict[str, Answer]] = {
+    # Which dimensions are parallel, which are not, and how large they are.
+    "dimensions of a space": lambda row: [*map(_described, Space(row).space.dimensions)],
     "parts of a reshape": parts_of_reshape,
-    "runtime variables of a space": runtime_bounds,
+    "runtime variables of a space": lambda row: [
+        ends(each.bounds) for each in Space(row).array(row["to"])[1].map.runtime
+    ],
     "tile of an array": tile_of_array,
 }

@@ -19,7 +19,7 @@ from ops.tiling import TilingCandidate, Tilings, tilings
 from ops.xla_gpu import Access
 from simplifier import Interval
 from tests.conformance import Row
-from tests.xla.outcome import Outcome, Question, ends, of_values
+from tests.xla.outcome import Answer, ends
 
 
 def instruction_of(row: Row) -> Instruction:
@@ -38,39 +38,7 @@ def kernel_of(row: Row) -> Fusion:
 # Kernels.
 
 
-def bytes_read(row: Row) -> Outcome:
-    """The bytes of an operand, as often as evaluations need them."""
-    return of_values(_shown(_sum(map(_bytes_of_reads, _rows(row)))), row)
-
-
-def bytes_needed(row: Row) -> Outcome:
-    """The bytes of an operand that are needed at all."""
-    return of_values(_shown(_sum(each.bytes for each in _rows(row))), row)
-
-
-def bytes_written(row: Row) -> Outcome:
-    """The bytes of the results."""
-    return of_values(_written(kernel_of(row)), row)
-
-
-def bytes_moved(row: Row) -> Outcome:
-    """All bytes that a kernel reads, as often as evaluations need them, and writes."""
-    reads = map(_bytes_of_reads, _rows(row))
-    return of_values(_shown(_sum([*reads, _written(kernel_of(row))])), row)
-
-
-def bytes_moved_once(row: Row) -> Outcome:
-    """All bytes that a kernel reads, each once, and writes."""
-    reads = (each.bytes for each in _rows(row))
-    return of_values(_shown(_sum([*reads, _written(kernel_of(row))])), row)
-
-
-def reads_of_each(row: Row) -> Outcome:
-    """How often each element of an operand is read."""
-    return of_values([each.reuse for each in _rows(row)], row)
-
-
-def bytes_received(row: Row) -> Outcome:
+def bytes_received(row: Row) -> object:
     """The bytes that a device takes from others and itself for its result of a collective."""
     kernel = kernel_of(row)
     (operand,) = (each for each in kernel.operands if each.name == row["operand"])
@@ -78,19 +46,14 @@ def bytes_received(row: Row) -> Outcome:
     assert not isinstance(reads, Unknown)
     ways = [way for way in reads.ways if way.replica_id is not None] or reads.ways
     total = sum(with_midpoints(way.map).count() for way in ways)
-    return of_values(total * operand.shape.element_type.bytes, row)
+    return total * operand.shape.element_type.bytes
 
 
-def bytes_loaded(row: Row) -> Outcome:
+def bytes_loaded(row: Row) -> int:
     """The bytes that the threads of the kernel's schedule read of an operand."""
-    schedule = schedule_of(instruction_of(row))
-    names = [each.name for each in instruction_of(row).operands]
-    return of_values(sum(map(_bytes_of, schedule.reads(names.index(row["operand"])))), row)
-
-
-def bytes_stored(row: Row) -> Outcome:
-    """The bytes that the threads of the kernel's schedule write."""
-    return of_values(sum(map(_bytes_of, schedule_of(instruction_of(row)).writes())), row)
+    instruction = instruction_of(row)
+    names = [each.name for each in instruction.operands]
+    return sum(map(_bytes_of, schedule_of(instruction).reads(names.index(row["operand"]))))
 
 
 def _bytes_of(access: Access) -> int:
@@ -105,12 +68,21 @@ def _rows(row: Row) -> list[OperandUtilization]:
     return [each for each in found if each.operand.name == row.get("operand", each.operand.name)]
 
 
-def _bytes_of_reads(row: OperandUtilization) -> Interval:
-    return _interval(row.reads) * row.operand.shape.arrays[row.element].element_type.bytes
+def _read(row: Row) -> list[Interval]:
+    """The bytes of what is read, as often as evaluations need them."""
+    return [
+        _interval(each.reads) * each.operand.shape.arrays[each.element].element_type.bytes
+        for each in _rows(row)
+    ]
 
 
-def _written(kernel: Fusion) -> int:
-    return sum(root.shape.bytes for root in kernel.roots)
+def _needed(row: Row) -> list[Count]:
+    """The bytes of what is read, each once."""
+    return [each.bytes for each in _rows(row)]
+
+
+def _written(row: Row) -> int:
+    return sum(root.shape.bytes for root in kernel_of(row).roots)
 
 
 def _sum(counts: Iterable[Count]) -> Interval:
@@ -123,30 +95,33 @@ def _interval(count: Count) -> Interval:
     return Interval.of(count)
 
 
-def _shown(count: Interval) -> int | list[int | None]:
+def _total(counts: Iterable[Count]) -> int | list[int | None]:
     """A number, or the least and the most."""
-    least, most = ends(count)
+    least, most = ends(_sum(counts))
     return least if least is not None and least == most else [least, most]
 
 
 # Pairs.
 
 
-def fused_moves_less(row: Row) -> Outcome:
+def fused_moves_less(row: Row) -> bool:
     """Whether a producer and its consumer move fewer sectors as one kernel than as two."""
-    consumer = instruction_of(row)
-    (producer,) = (each for each in consumer.operands if each.name == row["producer"])
-    fused = _sectors(schedule_of(consumer, producer=producer))
-    return of_values(fused < _sectors(schedule_of(producer)) + _sectors(schedule_of(consumer)), row)
+    producer, consumer = _pair(row)
+    apart = _sectors(schedule_of(producer)) + _sectors(schedule_of(consumer))
+    return _sectors(schedule_of(consumer, producer=producer)) < apart
 
 
-def reads_are_coalesced(row: Row) -> Outcome:
+def reads_are_coalesced(row: Row) -> bool:
     """Whether all reads of a producer and its consumer as one kernel are coalesced for XLA."""
+    producer, consumer = _pair(row)
+    reads = _reads(schedule_of(consumer, producer=producer))
+    return all(coalescing(each, RTX_A6000).is_coalesced for each in reads)
+
+
+def _pair(row: Row) -> tuple[Instruction, Instruction]:
     consumer = instruction_of(row)
     (producer,) = (each for each in consumer.operands if each.name == row["producer"])
-    schedule = schedule_of(consumer, producer=producer)
-    found = (coalescing(each, RTX_A6000).is_coalesced for each in _reads(schedule))
-    return of_values(all(found), row)
+    return producer, consumer
 
 
 def _sectors(schedule: FusionSchedule) -> int:
@@ -163,24 +138,14 @@ def _reads(schedule: FusionSchedule) -> list[Access]:
 # Tiles.
 
 
-def _of_tiling(answer: Callable[[TilingCandidate], object]) -> Question:
-    """A question to the tiling whose sizes are given, of the results' dimensions and the others."""
+def _of_tiling(answer: Callable[[TilingCandidate], object]) -> Answer:
+    """The answer for the tiling of given sizes, of the results' dimensions and the others."""
 
-    def question(row: Row) -> Outcome:
-        found = _of_sizes(row)
-        return of_values(answer(found[0]) if found else None, row)
+    def found(row: Row) -> object:
+        fitting = _of_sizes(row)
+        return answer(fitting[0]) if fitting else None
 
-    return question
-
-
-def tile_fits(row: Row) -> Outcome:
-    """Whether tiles of these sizes fit into the registers of a block."""
-    return of_values(bool(_of_sizes(row)), row)
-
-
-def best_tile(row: Row) -> Outcome:
-    """The tile sizes that move the fewest bytes."""
-    return of_values(list(tilings(kernel_of(row), RTX_A6000)[0].sizes), row)
+    return found
 
 
 def _of_sizes(row: Row) -> Tilings:
@@ -194,20 +159,20 @@ def _of_kernel(kernel: tuple[tuple[str, str], ...], sizes: tuple[int, ...]) -> T
     return tilings(kernel_of(dict(kernel)), RTX_A6000, sizes=[[size] for size in sizes])
 
 
-QUESTIONS: Final[dict[str, Question]] = {
-    "best tile": best_tile,
+QUESTIONS: Final[dict[str, Answer]] = {
+    "best tile": lambda row: list(tilings(kernel_of(row), RTX_A6000)[0].sizes),
     "bytes loaded": bytes_loaded,
-    "bytes moved": bytes_moved,
-    "bytes moved once": bytes_moved_once,
-    "bytes needed": bytes_needed,
-    "bytes read": bytes_read,
+    "bytes moved": lambda row: _total([*_read(row), _written(row)]),
+    "bytes moved once": lambda row: _total([*_needed(row), _written(row)]),
+    "bytes needed": lambda row: _total(_needed(row)),
+    "bytes read": lambda row: _total(_read(row)),
     "bytes received": bytes_received,
-    "bytes stored": bytes_stored,
-    "bytes written": bytes_written,
+    "bytes stored": lambda row: sum(map(_bytes_of, schedule_of(instruction_of(row)).writes())),
+    "bytes written": _written,
     "fused reads coalesced": reads_are_coalesced,
     "fused moves less": fused_moves_less,
-    "reads of each": reads_of_each,
+    "reads of each": lambda row: [each.reuse for each in _rows(row)],
     "tile bytes read": _of_tiling(lambda tiling: tiling.bytes_read),
     "tile bytes written": _of_tiling(lambda tiling: tiling.bytes_written),
-    "tile fits": tile_fits,
+    "tile fits": lambda row: bool(_of_sizes(row)),
 }
