@@ -12,236 +12,162 @@ import pytest
 
 from ops import hlo
 from simplifier.errors import IndexingError
+from tests.carets import DrawnError, drawn_errors
 from tests.cases import for_all
 
 INSTRUCTIONS = """
 b = f32[2,3]{1,0,2} negate(a)
     ^^^^^^^^^^^^^^^ %b: the shape has 2 dimensions, but the layout {1,0,2} orders 3
-
 b = f32[2,3]{1,1} negate(a)
     ^^^^^^^^^^^^^ %b: minor_to_major {1,1} lists a dimension twice
-
 b = f32[2,3]{0,2} negate(a)
     ^^^^^^^^^^^^^ %b: the layout {0,2} is no permutation of the dimensions 0 to 1
-
 b = f32[1000000000000000000000000000000] negate(a)
         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ %b: '1000000000000000000000000000000' does not fit in 64 bits
-
 b = f32[9223372036854775808] negate(a)
     ^^^^^^^^^^^^^^^^^^^^^^^^ %b: dimension 9223372036854775808 does not fit in 64 bits
-
 b = f32[-2] negate(a)
         ^ %b: expected a number, but found '-'
-
 b = f33[2] negate(a)
     ^^^ %b: there is no type f33
-
 b = negate(zero_)
            ^^^^^ %b: operand %zero_ is not defined before this
-
 b = f32[2,3] negate(f32[3,2] a)
                     ^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3,2]{1,0}
-
 b = f32[2,3] add(a)
              ^^^ %b: add takes 2 operands, not 1
-
 b = f32[2,3] reduce(a, a, a), dimensions={1}, to_apply=g
              ^^^^^^ %b: reduce takes 2, 4, 6, ... operands, not 3
-
 b = f32[2,3] negate(a
 = f32[]
 ^ %b: expected ',' or ')' after one of the operands, but found '='
-
 b = f32[2,2] reshape(a)
              ^^^^^^^ %b: reshape keeps the number of elements, but f32[2,3]{1,0} has 6 and f32[2,2]{1,0} has 4
-
 b = f32[6] reshap(a)
            ^^^^^^ %b: there is no opcode reshap
-
 b = reshape(a)
     ^^^^^^^ %b: the shape of reshape cannot be inferred, so it has to be written
-
 b = f32[2,3] transpose(a) dimensions={0,1}
                           ^^^^^^^^^^ %b: expected attribute dimensions of transpose before this
-
 b = f32[2,3] transpose(a), dimension={0,1}
                            ^^^^^^^^^ %b: expected an attribute of transpose, but found 'dimension'
-
 b = f32[2,3] transpose(a), dimensions={0,1}, dimensions={0,1}
                                              ^^^^^^^^^^ %b: attribute dimensions stands here for the second time
-
 b = f32[2,3] transpose(a), dimensions={0,1.5}
                                          ^^^ %b: expected a number, but found '1.5'
-
 b = f32[2,3] transpose(a), dimensions={0 1}
                                          ^ %b: expected ',' or '}' after one of the numbers, but found '1'
-
 b = f32[2,3] add(a, g)
                     ^ %b: operand %g is not defined before this
-
 b = f32[2,3] call(a), to_apply=h
                                ^ %b: computation %h is not defined before this
-
 b = f32[2,3] call(a, a), to_apply=g
              ^^^^ %b: computation %g takes 1 operand, not 2
-
 b = f32[4] call(a), to_apply=g
            ^^^^ %b: computation %g gives f32[2,3]{1,0}, not f32[4]{0}
-
 b = f32[3] iota(), iota_dimension=3
            ^^^^ %b: iota_dimension is 3, but f32[3]{0} has rank 1
-
 b = f32[] iota(), iota_dimension=0
           ^^^^ %b: iota_dimension is 0, but f32[] has rank 0
-
 b = f32[2,3] while(a), condition=g, body=g
              ^^^^^ %b: computation %g gives f32[2,3]{1,0}, not pred[]
-
 b = f32[2,3] reduce(a, a), dimensions={1}, to_apply=g
              ^^^^^^ %b: computation %g takes 1 operand, not 2
-
 b = f32[2,3] reduce-window(a, a), window={size=1x1}, to_apply=g
              ^^^^^^^^^^^^^ %b: computation %g takes 1 operand, not 2
-
 b = f32[2,3] sort(a), dimensions={0}, to_apply=g
              ^^^^ %b: computation %g takes 1 operand, not 2
-
 b = f32[2,3] select-and-scatter(a, a, a), window={size=1x1}, select=g, scatter=g
              ^^^^^^^^^^^^^^^^^^ %b: computation %g takes 1 operand, not 2
-
 b = f32[2,3] compare(a, a), direction=LT
              ^^^^^^^ %b: compare gives an array of pred, not f32[2,3]{1,0}
-
 b = f32[2,3] select(a, a, a)
              ^^^^^^ %b: select chooses by an array of pred, not by f32[2,3]{1,0}
-
 b = f32[2,3] fusion(), kind=kLoop, calls=g
              ^^^^^^ %b: computation %g takes 1 operand, not 0
-
 a = f32[2,3] negate(a)
 ^ instruction %a is defined already, in line 4
-
 b = f32[2] get-tuple-element(a), index=0
            ^^^^^^^^^^^^^^^^^ %b: get-tuple-element takes an element of a tuple, but the operand is f32[2,3]{1,0}
-
 b = f32[2] parameter(0)
                      ^ %b: parameter number 0 is that of %a already
-
 b = f32[2] parameter(-1)
                      ^^ %b: parameter number -1 is negative
-
 b = f32[2] parameter(7)
 ^^^^^^^^^^^^^^^^^^^^^^^ %b: %e has no parameter 7; expected 0 to 1
-
 b = s8[2] constant({1, 300})
                        ^^^ %b: 300 does not fit in s8, which holds the integers in [-128, 127]
-
 b = f32[2] constant({1, 2, 3})
                             ^ %b: expected 2 elements in these braces, but there are 3
-
 b = f32[] constant({1})
                    ^ %b: expected a number as a value of type f32, but found '{'
-
 b = f32[2,2] constant({1, 2})
                        ^ %b: expected braces nested 2 deep for f32[2,2]
-
 b = f32[2] constant((1))
                     ^ %b: expected a number as a value of type f32, but found '('
-
 b = f16[] constant(-65520)
                    ^^^^^^ %b: the number is too large for f16
-
 b = c64[] constant((0, -1e100))
                        ^^^^^^ %b: the number is too large for f32
-
 b = bf16[] constant(nan(0x3ff))
                     ^^^^^^^^^^ %b: the payload of the nan does not fit in bf16
-
 b = u32[] constant(-1)
                    ^^ %b: -1 does not fit in u32, which holds the integers in [0, 4294967295]
-
 b = f32[2,3] compare(a, a), direction=LESS
                                       ^^^^ %b: expected one of EQ, NE, GE, GT, LE, LT, but found 'LESS'
-
 b = f32[2,3] convolution(a, a), dim_labels=00_01->10
                                            ^^^^^^^^^ %b: 00 in the labels 00_01->10 has other dimensions; expected 0, 0 once
-
 b = f32[2,3] convolution(a, a), dim_labels=b0f_01io->b0f
                                            ^^^^^^^^^^^^^ %b: 01io in the labels b0f_01io->b0f has other dimensions; expected 0, i, o once
-
 b = (f32[2,3], f32[]) parameter(1), parameter_replication={true,false,true}
                       ^^^^^^^^^ %b: parameter_replication has 3 entries for 2 arrays of the parameter
-
 b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={}
              ^^^^^^^^^^^ %b: operand_layout_constraints has 0 shapes for 1 operands
-
 b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={f32[3]{0}}
              ^^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3]{0} as operand_layout_constraints says
-
 b = f32[2,3] negate(a), sharding={devices=[2,2}
                                               ^ %b: the bracket '}' closes another one than the last that was opened
-
 b = f32[2,3] negate(a), sharding={mesh["a(]"=2], [{a)]}}
                                                     ^ %b: the bracket ')' closes another one than the last that was opened
-
 b = f32[2,3] conditional(a, a), branch_computations={g}
              ^^^^^^^^^^^ %b: the first operand is f32[2,3]{1,0}; expected pred[] or s32[]
-
 b = f32[2,3] custom-call(a), custom_call_target="t", literal=(f32[] 1, f32[2]{0} {1})
                                                                                    ^ %b: expected 2 elements in these braces, but there are 1
-
 b = f32[2,3] broadcast(a)
 = f32[]
 ^ %b: expected attribute dimensions of broadcast before this
-
 b = f32[] constant(1e400)
                    ^^^^^ %b: the number is too large for f32
-
 b = c64[] constant(3)
                    ^ %b: expected '(' before a value of type c64, but found '3'
-
 b = token[] constant(3)
                      ^ %b: a constant of type token has no value
-
 b = constant(3)
     ^^^^^^^^ %b: the shape of a constant cannot be inferred, so it has to be written
-
 b = f32[2,3] negate(a), metadata={op_name="x}
                                           ^ %b: a string is not closed
-
 b = f32[2,3] negate(a), sharding={{{replicated}
                                  ^ %b: the brace is not closed
-
 b = f32[2,3] negate(a) /* and so on
                        ^ a comment is not closed
-
 b = f32[1] dynamic-slice(a, a, a, a), dynamic_slice_sizes={1}
            ^^^^^^^^^^^^^ %b: f32[2,3]{1,0} takes 2 start indices, not 3
-
 b = f32[2] reduce-window(a, a), window={size=2 stride=1x1}, to_apply=g
                                        ^^^^^^^^^^^^^^^^^^^ %b: the window has 1 sizes, but stride has 2
-
 b = f32[2] reduce-window(a, a), window={size=2 step=1}, to_apply=g
                                                ^^^^ %b: expected '}' or a new one of size, stride, pad, lhs_dilate, rhs_dilate, rhs_reversal, but found 'step'
-
 b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=[2,2]<=[3]
                                                            ^^^^^^^^^^ %b: [2,2] and [3] differ in size
-
 b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=mesh['x'=2] {'y'}
                                                            ^^^^^^^^^^^^^^^^^ %b: the mesh has no axis 'y'
-
 b = (f32[2,3], f32[2,3]) tuple(a)
                          ^^^^^ %b: (f32[2,3]{1,0}, f32[2,3]{1,0}) does not have one element for each of 1 operands
-
 b = f32[2,3] negate-start(a)
              ^^^^^^^^^^^^ %b: the shape of negate-start is ((operands), outputs, state...)
-
 b = f32[2,3] negate-done(a)
              ^^^^^^^^^^^ %b: async-done continues an asynchronous operation, not parameter
-
 b = f32[2,3] async-done(((f32[2,3]), f32[2,3]) abs-start(a)), calls=g
              ^^^^^^^^^^ %b: the operand calls %async_wrapped, not %g
-
 b = f32[2,3] negate(a) # and so on
                        ^ expected '}' or an instruction, but found '#'
 """
@@ -250,95 +176,69 @@ b = f32[2,3] negate(a) # and so on
 MODULES = """
 HloModule m, is_scheduled=true, scheduled=true
                                 ^^^^^^^^^ expected an attribute of the module, but found 'scheduled'
-
 HloModule m is_scheduled=true
             ^^^^^^^^^^^^ expected a computation, but found 'is_scheduled'
-
 HloModule m
            ^ expected a computation, but the text ends
-
 f32[2] add
           ^ %instruction: expected '(' before the operands, but the text ends
-
 y = f32[2] add(f32[2] a, f32[3] a)
                          ^^^^^^^^ %y: operand %a is f32[2]{0}, not f32[3]{0}
-
 y = f32[2] reverse(a), dimensions={0}
                    ^ %y: operand %a is not defined before this
-
 y = call(f32[2] a), to_apply=g
     ^^^^ %y: the shape must be written, for %g is not shown
-
 y = f32[2] parameter(0) }
                         ^ expected an instruction, but found '}'
-
 multiply(f32[2] a, f32[2] b)
             ^ expected ':' after parameter f32, but found '['
-
 HloModule m y = f32[2] parameter(0)
             ^ expected a computation, but found 'y'
-
 ENTRY e { %inf = f32[2] parameter(0) ROOT r = f32[2] negate(inf) }
                                                             ^^^ %r: expected an operand, but found 'inf'
-
 ENTRY e { %f32 = f32[2] parameter(0) ROOT r = f32[2] negate(f32) }
                                                                ^ %r: expected '[', but found ')'
-
 ENTRY e { a = f32[2] parameter(0) ROOT r = f32[2] add(f32[2] a, f32[3]{0} a) }
                                                                 ^^^^^^^^^^^ %r: operand %a is f32[2]{0}, not f32[3]{0}
-
 ENTRY e { }
           ^ computation %e has no instructions
-
 ENTRY e { a = f32[] parameter(0)
                                 ^ the text ends inside of computation %e, which no '}' closes
-
 ENTRY e { a = f32[2
                    ^ %a: expected ',' or ']', but the text ends
-
 ENTRY e { a = f32[2] parameter(
                                ^ %a: expected the number of the parameter, but the text ends
-
 ENTRY e (a: f32[2]) -> f32[3] { a = f32[2] parameter(0) }
                        ^^^^^^ the result of %e is f32[2], not f32[3]{0}
-
 e { a = f32[2] parameter(0) } e { a = f32[2] parameter(0) }
                               ^ computation %e is defined already
-
 ENTRY e { a = f32[2] parameter(0) } ENTRY f { a = f32[2] parameter(0) }
                                           ^ %e is the entry already
-
 HloModule m, entry_computation_layout={(f32[])->f32[]} e { a = f32[2] parameter(0) }
                                                                                     ^ %e is (f32[2]{0})->f32[2]{0}, but the module declares (f32[])->f32[] as its entry
-
 ENTRY e { a = f32[2] parameter(0) } }
                                     ^ expected a computation, but found '}'
 """
 """Whole texts."""
 
-CASE = re.compile(r"(?P<text>.+?)\n(?P<carets> *\^+) (?P<message>[^\n]+)\Z", re.DOTALL)
 
-
-def table(text: str) -> list[tuple[str, str, str]]:
-    """The cases of a table: text, line of carets, message."""
-    found = [CASE.match(case) for case in text.strip().split("\n\n")]
-    return [(case["text"], case["carets"], case["message"]) for case in found if case]
-
-
-def check(text: str, carets: str, message: str) -> None:
+def check(before: str, drawn: DrawnError, after: str) -> None:
     """The text is refused with a message whose carets stand where they are drawn."""
     with pytest.raises(hlo.HloTextError) as caught:
-        hlo.parse(text)
-    assert caught.value.message == message
-    assert caught.value.span.excerpt().splitlines()[1] == carets
+        hlo.parse(f"{before}{drawn.text}{after}")
+    assert caught.value.message == drawn.message
+    assert caught.value.span.excerpt().splitlines()[1] == drawn.carets
 
 
-@for_all(table(INSTRUCTIONS))
-def test_a_wrong_instruction_is_shown(text: str, carets: str, message: str) -> None:
-    before = (
-        "HloModule m\ng { ROOT x = f32[2,3] parameter(0) }\nENTRY e {\na = f32[2,3] parameter(0)\n"
-    )
-    check(f"{before}{text}\n}}\n", carets, message)
+@for_all(drawn_errors(INSTRUCTIONS), lambda drawn: drawn.text)
+def test_a_wrong_instruction_is_shown(drawn: DrawnError) -> None:
+    g, a = "g { ROOT x = f32[2,3] parameter(0) }", "a = f32[2,3] parameter(0)"
+    check(f"HloModule m\n{g}\nENTRY e {{\n{a}\n", drawn, "\n}\n")
+
+
+@for_all(drawn_errors(MODULES), lambda drawn: drawn.text)
+def test_a_wrong_module_is_shown(drawn: DrawnError) -> None:
+    check("", drawn, "")
 
 
 COMPUTATIONS = """
@@ -375,16 +275,6 @@ def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> No
     first, _, carets = str(caught.value).splitlines()[:3]
     assert first.endswith(f"%b: {message}")
     assert carets.strip() == "^" * len(opcode)
-
-
-@pytest.mark.parametrize(("text", "carets", "message"), table(MODULES))
-def test_a_wrong_module_is_shown(text: str, carets: str, message: str) -> None:
-    check(text, carets, message)
-
-
-def test_the_tables_are_whole() -> None:
-    cases = [case for text in (INSTRUCTIONS, MODULES) for case in table(text)]
-    assert len(cases) == sum(text.count("^ ") for text in (INSTRUCTIONS, MODULES))
 
 
 def test_a_message_names_file_line_column_and_instruction() -> None:

@@ -17,7 +17,7 @@ from indexing.layout import ShapeError, cute
 from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
 from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, IndexingError, TextError
-from tests.carets import DrawnError, drawn_errors
+from tests.carets import check_drawing
 from tests.cases import for_all, for_rows
 from tests.extent import examples, seldom
 
@@ -47,21 +47,14 @@ def _answer(name: str, layout: str, *others: str) -> object:
     return getattr(cute, name)(parse(layout), *map(_argument, others))
 
 
-def _check(case: str) -> None:
+@for_all([*_cases("documented_layouts.txt"), *_cases("random_layouts.txt")])
+def test_answers_are_those_of_the_documentation_and_of_pycute(case: str) -> None:
     call, expected = case.split("  -> ")
-    assert str(_answer(*call.split("  "))) == expected, case
+    assert str(_answer(*call.split("  "))) == expected
 
 
-@for_all(_cases("documented_layouts.txt"))
-def test_examples_of_the_documentation(case: str) -> None:
-    _check(case)
-
-
-def test_random_layouts_as_pycute() -> None:
-    cases = _cases("random_layouts.txt")
-    assert len(cases) > 300
-    for case in cases:
-        _check(case)
+def test_random_layouts_are_many() -> None:
+    assert len(_cases("random_layouts.txt")) > 300
 
 
 # Maps.
@@ -123,10 +116,12 @@ def test_composed_maps_simplify_to_the_composition(layout: str, tiler: str) -> N
 
 
 @for_all(["(4,8):(8,1)", "((2,4),8):((1,16),2)", "(3,(2,5)):(10,(5,1))"])
-def test_the_inverse_map_is_the_inverse_layout(text: str) -> None:
+def test_inverses_invert(text: str) -> None:
     layout = parse(text)
-    back = cute.to_map(layout, "index").inverse()
-    assert back.equals(cute.to_map(cute.left_inverse(layout), "index"))
+    left, right = cute.left_inverse(layout), cute.right_inverse(layout)
+    assert [left(layout(i)) for i in range(layout.size)] == [*range(layout.size)]
+    assert [layout(right(i)) for i in range(right.size)] == [*range(right.size)]
+    assert cute.to_map(layout, "index").inverse().equals(cute.to_map(left, "index"))
 
 
 @seldom
@@ -138,14 +133,6 @@ def test_cute_bijection(strides: list[int]) -> None:
     back = cute.to_map(layout, "index").inverse()
     assert not back.ranges
     assert [back.evaluate([layout(i)]) for i in range(64)] == [(i,) for i in range(64)]
-
-
-def test_left_and_right_inverses_invert() -> None:
-    for text in ("(4,8):(8,1)", "(4,8):(1,8)", "((2,4),8):((1,16),2)"):
-        layout = parse(text)
-        left, right = cute.left_inverse(layout), cute.right_inverse(layout)
-        assert [left(layout(i)) for i in range(layout.size)] == [*range(layout.size)]
-        assert [layout(right(i)) for i in range(right.size)] == [*range(right.size)]
 
 
 LEAVES: Final = st.tuples(SIZES, st.sampled_from([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]))
@@ -191,26 +178,19 @@ def test_swizzled_layouts_have_maps(text: str) -> None:
 BAD_TEXTS: Final = """
 ((2,4),8:(1,8)
         ^ expected ',' or ')', but found ':'
-
 (2,4):(1,2,3)
 ^^^^^^^^^^^^^ CuteLayout: shape (2,4) and strides (1,2,3); expected both nested in the same way
-
 (2,0):(1,2)
 ^^^^^^^^^^^ CuteLayout: shape (2,0) has the size 0; expected 1 or more
-
 (2,x):(1,2)
    ^ expected an integer, but found 'x'
-
 8:1 8
     ^ expected the end of the text, but found '8'
 """
 
 
-@pytest.mark.parametrize("drawn", drawn_errors(BAD_TEXTS))
-def test_bad_texts(drawn: DrawnError) -> None:
-    with pytest.raises(TextError) as error:
-        parse(drawn.text)
-    drawn.check(error.value)
+def test_bad_texts() -> None:
+    check_drawing(BAD_TEXTS, parse)
 
 
 CALLS: Final[list[tuple[str, Callable[[], object], type[IndexingError], str]]] = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from indexing.layout import FORMATS, UNTILED, Shape, ShapeError, format_of, tile_format, tpu_shape
@@ -49,8 +51,7 @@ def test_every_name_and_every_tiling_is_there_once() -> None:
     assert format_of(Shape.parse("f32[2,2]{1,0:T(2,2)}").array_layout) is None
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("text", ["f32[?,3]", "token[]"])
+@for_all(product(["f32[?,3]", "token[]"], PLATFORMS))
 def test_only_arrays_of_known_size_have_a_format(text: str, platform: str) -> None:
     with pytest.raises(ShapeError, match="expected"):
         tile_format(Shape.parse(text), platform)

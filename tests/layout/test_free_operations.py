@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import permutations
 from math import prod
 
@@ -90,49 +92,41 @@ def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
         assert all(offsets_of(other) != offsets_of(source) for other in others)
 
 
-@for_all(
-    [
-        ("f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
-        ("f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
-        ("f32[4,8]{1,0}", "f32[4,8]{1,0:S(1)}", True),
-        ("f32[4,8]{1,0:T(4,128)}", "f32[4,8]{1,0:T(8,128)}", False),
-        ("f32[4,128]{1,0:T(4,128)}", "f32[4,128]{1,0}", True),
-        ("f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
-        ("f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
-        ("s4[8]{0:E(4)}", "s4[8]{0}", False),
-    ]
-)
-def test_copies(source: str, target: str, expected: bool) -> None:
-    assert copy_is_bitcast(Shape.parse(source), Shape.parse(target)) is expected
+any_width = partial(reshape_is_bitcast, ignore_element_type=True)
+"""Offsets count elements of any width, as in XLA."""
+
+BITCASTS: list[tuple[Callable[[Shape, Shape], bool], str, str, bool]] = [
+    (copy_is_bitcast, "f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
+    (copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
+    (copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{1,0:S(1)}", True),
+    (copy_is_bitcast, "f32[4,8]{1,0:T(4,128)}", "f32[4,8]{1,0:T(8,128)}", False),
+    (copy_is_bitcast, "f32[4,128]{1,0:T(4,128)}", "f32[4,128]{1,0}", True),
+    (copy_is_bitcast, "f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
+    (copy_is_bitcast, "f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
+    (copy_is_bitcast, "s4[8]{0:E(4)}", "s4[8]{0}", False),
+    (reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
+    (reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
+    (reshape_is_bitcast, "f32[8,1,16]{2,1,0:T(1,128)}", "f32[8,16]{1,0:T(8,128)}", True),
+    (reshape_is_bitcast, "f32[8,16]{1,0:T(8,128)}", "f32[128]{0:T(1024)}", False),
+    (reshape_is_bitcast, "f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
+    (reshape_is_bitcast, "f32[0,3]", "f32[7,0]{0,1}", True),
+    (reshape_is_bitcast, "f32[]", "f32[1,1]{0,1}", True),
+    (any_width, "f32[6]", "s32[2,3]", True),
+    (any_width, "f32[6]", "s16[2,3]", True),
+    (any_width, "f32[6]", "s16[2,3]{0,1}", False),
+    (any_width, "f32[3,2,2]{1,0,2}", "f16[6,2]{0,1}", True),
+    (any_width, "f32[6]", "s4[6]{0:E(4)}", True),
+]
 
 
-@for_all(
-    [
-        ("f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
-        ("f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
-        ("f32[8,1,16]{2,1,0:T(1,128)}", "f32[8,16]{1,0:T(8,128)}", True),
-        ("f32[8,16]{1,0:T(8,128)}", "f32[128]{0:T(1024)}", False),
-        ("f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
-        ("f32[0,3]", "f32[7,0]{0,1}", True),
-        ("f32[]", "f32[1,1]{0,1}", True),
-    ]
-)
-def test_reshapes_of_tiles(source: str, target: str, expected: bool) -> None:
-    assert reshape_is_bitcast(Shape.parse(source), Shape.parse(target)) is expected
-
-
-def test_the_element_type_of_a_reshape() -> None:
-    """Without it, offsets count elements of any width, as in XLA."""
-    for source, other, ignored in [
-        ("f32[6]", "s32[2,3]", True),
-        ("f32[6]", "s16[2,3]", True),
-        ("f32[6]", "s16[2,3]{0,1}", False),
-        ("f32[3,2,2]{1,0,2}", "f16[6,2]{0,1}", True),
-        ("f32[6]", "s4[6]{0:E(4)}", True),
-    ]:
-        floats, others = Shape.parse(source), Shape.parse(other)
-        assert not reshape_is_bitcast(floats, others)
-        assert reshape_is_bitcast(floats, others, ignore_element_type=True) is ignored
+@for_all(BITCASTS)
+def test_what_is_a_bitcast(
+    question: Callable[[Shape, Shape], bool], source: str, target: str, expected: bool
+) -> None:
+    shapes = Shape.parse(source), Shape.parse(target)
+    assert question(*shapes) is expected
+    if question is any_width:
+        assert not reshape_is_bitcast(*shapes)
 
 
 @for_all(
@@ -147,11 +141,8 @@ def test_what_is_no_transpose(target: str, permutation: list[int], message: str)
     assert str(caught.value) == message
 
 
-def test_a_tile_that_does_not_fit_is_not_aligned() -> None:
+def test_tiles_may_keep_an_array_from_another_shape_or_turn_the_order_of_memory() -> None:
     assert align_layouts(Shape.parse("f32[8,128]{1,0:T(8,128)}"), [1024]) is None
-
-
-def test_a_tile_may_turn_the_order_of_memory() -> None:
     source, target = Shape.parse("u32[16,2]{1,0:T(1,1)}"), Shape.parse("u32[2,16]{1,0:T(2,1)}")
     assert deduce_transpose(source, target) == (1, 0)
 
@@ -174,29 +165,23 @@ def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> No
 
 @for_all(
     [
-        ((1, 5, 3), (5, 1, 3, 1), (0,), (1, 3)),
-        ((5, 3), (5, 3), (), ()),
-        ((1, 1), (1,), (1,), ()),
-        ((), (1, 1), (), (0, 1)),
-        ((2, 1, 3, 1), (2, 3), (1, 3), ()),
+        ((1, 5, 3), (5, 1, 3, 1), OneSizedDimensions((0,), (1, 3))),
+        ((5, 3), (5, 3), OneSizedDimensions((), ())),
+        ((1, 1), (1,), OneSizedDimensions((1,), ())),
+        ((), (1, 1), OneSizedDimensions((), (0, 1))),
+        ((2, 1, 3, 1), (2, 3), OneSizedDimensions((1, 3), ())),
+        ((6,), (2, 3), None),
+        ((1, 6), (3, 2), None),
+        ((4,), (5,), None),
+        ((2, 3), (3, 2), None),
     ]
 )
 def test_one_sized_dimensions(
-    before: list[int], after: list[int], deleted: tuple[int, ...], inserted: tuple[int, ...]
+    before: list[int], after: list[int], changed: OneSizedDimensions | None
 ) -> None:
-    found = one_sized_dimensions_changed_by_reshape(before, after)
-    assert found == OneSizedDimensions(deleted, inserted)
+    assert one_sized_dimensions_changed_by_reshape(before, after) == changed
 
 
-@for_all([((6,), (2, 3)), ((1, 6), (3, 2)), ((4,), (5,)), ((2, 3), (3, 2))])
-def test_other_dimensions_change(before: list[int], after: list[int]) -> None:
-    assert one_sized_dimensions_changed_by_reshape(before, after) is None
-
-
-def test_dimensions_after_a_reshape() -> None:
-    before, after = (7, 8, 1, 12), (7, 2, 4, 12)
-    assert dimensions_after_reshape(before, after, [0, 3]) == (0, 3)
-    assert dimensions_after_reshape(before, after, [3]) == (3,)
-    assert dimensions_after_reshape(before, after, []) == ()
-    assert dimensions_after_reshape(before, after, [1]) is None
-    assert dimensions_after_reshape(before, after, [0, 2]) is None
+@for_all([((0, 3), (0, 3)), ((3,), (3,)), ((), ()), ((1,), None), ((0, 2), None)])
+def test_dimensions_after_a_reshape(before: Sequence[int], after: Sequence[int] | None) -> None:
+    assert dimensions_after_reshape((7, 8, 1, 12), (7, 2, 4, 12), before) == after

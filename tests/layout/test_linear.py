@@ -15,7 +15,7 @@ from indexing import MapError, parse_map
 from indexing.layout import ShapeError, cute, linear
 from indexing.layout.linear import BlockSplit, LinearLayout
 from simplifier.errors import ArgumentError, IndexingError, TextError
-from tests.carets import DrawnError, drawn_errors
+from tests.carets import check_drawing
 from tests.cases import for_all, for_rows
 from tests.extent import examples
 
@@ -257,40 +257,28 @@ def test_a_slice_names_its_parent() -> None:
 BAD_ENCODINGS: Final = """
 #triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], hasLeadingOffset = true}>
             ^^^^^^ hasLeadingOffset of swizzled_shared is true: that is nvmma_shared
-
 #ttg.blocks<{}>
      ^^^^^^ expected an encoding, but found 'blocks'
-
 #ttg.blocked<{sizePerThread = [1, 4]}>
      ^^^^^^^ blocked lacks threadsPerWarp
-
 #ttg.slice<{dim = 0, parent = 3}>
      ^^^^^ parent of slice is no encoding
-
 #ttg.swizzled_shared<{vec = 3, perPhase = 1, maxPhase = 1, order = [1, 0]}>
      ^^^^^^^^^^^^^^^ swizzled_shared: vec is 3; expected a power of two
-
 #ttg.blocked<{order = x}>
                       ^ expected an integer, a list, true or false, but found 'x'
-
 #ttg.slice<{dim = 0, dim = 1}>
                      ^^^ dim is there twice
-
 #ttg.nvidia_mma<{versionMajor = 2, CGALayout = [[0, 1]]}>
                                    ^^^^^^^^^ expected a field of nvidia_mma, but found 'CGALayout'
-
 #ttg.dot_op<{opIdx = true, parent = #ttg.nvidia_mma<{}>, kWidth = 2}>
      ^^^^^^ opIdx of dot_op is no integer
-
 #ttg.linear<{register = [[0, true]]}>
      ^^^^^^ register of linear is no list of integers
-
 #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = 0, elementBitWidth = 16}>
      ^^^^^^^^^^^^ transposed of nvmma_shared is neither true nor false
-
 #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 4}>
      ^^^^^^^^^^^^ nvmma_shared: element_bits is 4; expected one of 8, 16, 32, 64
-
 #mma
  ^^^ expected ttg or the name of a definition, but found 'mma'
 """
@@ -326,11 +314,8 @@ def test_definitions_stand_among_the_other_lines_of_a_module() -> None:
     assert rows == linear.parse_encoding(text, (64,), module)
 
 
-@pytest.mark.parametrize("drawn", drawn_errors(BAD_ENCODINGS))
-def test_bad_texts_of_encodings(drawn: DrawnError) -> None:
-    with pytest.raises(TextError) as error:
-        linear.parse_encoding(drawn.text, (64, 64))
-    drawn.check(error.value)
+def test_bad_texts_of_encodings() -> None:
+    check_drawing(BAD_ENCODINGS, lambda text: linear.parse_encoding(text, (64, 64)))
 
 
 # A model in NumPy.
@@ -535,23 +520,17 @@ def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_by
 BAD_TEXTS: Final = """
 - lane=3 -> (0, 1)
        ^ expected lane=1, the next power of two
-
 - lane=1 -> (0, x)
                 ^ expected an integer, but found 'x'
-
 - lane=1 -> (1) - lane=1 -> (2)
                   ^^^^ lane is there twice
-
 - lane is a size 2 dimension
                  ^ expected '1' of 'is a size 1 dimension', but found '2'
 """
 
 
-@pytest.mark.parametrize("drawn", drawn_errors(BAD_TEXTS))
-def test_bad_texts(drawn: DrawnError) -> None:
-    with pytest.raises(TextError) as error:
-        linear.parse(drawn.text)
-    drawn.check(error.value)
+def test_bad_texts() -> None:
+    check_drawing(BAD_TEXTS, linear.parse)
 
 
 ROWS: Final = LAYOUTS["rows"]

@@ -13,6 +13,7 @@ import pytest
 import indexing.layout
 from indexing.layout import ElementType, Layout, Shape
 from simplifier.errors import IndexingError
+from tests.cases import for_all
 
 ODD: tuple[Any, ...] = (
     *(None, "x", b"a", -1, 0, 1.5, float("nan"), True, 10**30, object()),
@@ -38,38 +39,32 @@ def refused_or_answered(function: Callable[..., object], *args: object, **named:
         function(*args, **named)
 
 
-@pytest.mark.parametrize("name", inspect.signature(Layout).parameters)
+@for_all([*inspect.signature(Layout).parameters])
 def test_layouts(name: str) -> None:
     for odd in ODD:
         refused_or_answered(Layout, **{"minor_to_major": (1, 0), name: odd})
 
 
-@pytest.mark.parametrize("name", inspect.signature(Shape).parameters)
+@for_all([*inspect.signature(Shape).parameters])
 def test_shapes(name: str) -> None:
     for odd in ODD:
         given = {"element_type": ElementType.F32, "dimensions": (4, 8)}
         refused_or_answered(Shape, **{**given, name: odd})
 
 
-def positional(function: Callable[..., object]) -> list[str]:
+def positional(function: Callable[..., object]) -> list[inspect.Parameter]:
     kinds = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-    parameters = inspect.signature(function).parameters.values()
-    return [each.name for each in parameters if each.kind in kinds]
+    return [each for each in inspect.signature(function).parameters.values() if each.kind in kinds]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions(name: str) -> None:
-    function = FUNCTIONS[name]
-    needed = [
-        each
-        for each in positional(function)
-        if inspect.signature(function).parameters[each].default is inspect.Parameter.empty
-    ]
+@for_all(FUNCTIONS)
+def test_functions(function: Callable[..., object]) -> None:
+    needed = [each for each in positional(function) if each.default is inspect.Parameter.empty]
     for given in product((ARRAY, *ODD), repeat=min(2, len(needed))):
         refused_or_answered(function, *given, *[ARRAY] * (len(needed) - 2))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@for_all(METHODS)
 def test_methods(name: str) -> None:
     function = getattr(ARRAY, name)
     for odd in ODD:
@@ -77,7 +72,6 @@ def test_methods(name: str) -> None:
 
 
 def test_what_the_message_says() -> None:
-    with pytest.raises(IndexingError) as caught:
+    message = r"^Layout: a tile is \(None, 2\); expected a sequence of integers$"
+    with pytest.raises(IndexingError, match=message):
         Layout((1, 0), tiles=((None, 2),))  # type: ignore[arg-type]
-    message = "Layout: a tile is (None, 2); expected a sequence of integers"
-    assert str(caught.value) == message

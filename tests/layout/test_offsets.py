@@ -1,6 +1,9 @@
-"""Offsets of elements, elements at offsets, and what is padding."""
+"""Where elements lie: offsets, padding, the size of memory, its pieces, strides, other orders."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,10 +18,15 @@ from indexing.layout import (
     Shape,
     ShapeError,
     array_size,
+    delete_dimensions,
+    in_memory_order,
     is_padding,
     linear_index,
     memory_order,
     multi_index,
+    pieces,
+    reorder_dimensions,
+    strides,
 )
 from tests.cases import for_all
 from tests.layout.model import PADDING, index_of, memory_of
@@ -64,10 +72,8 @@ def test_tiles_may_have_more_dimensions_than_what_they_cut() -> None:
     shape = Shape.parse("f32[8,8]{1,0:T(2,2)(2,2,2,2,2)}")
     assert [linear_index((0, column), shape) for column in range(8)] == [0, 1, 4, 5, 32, 33, 36, 37]
     assert [linear_index((row, 0), shape) for row in range(8)] == [0, 2, 8, 10, 64, 66, 72, 74]
-    assert (array_size(shape).elements, array_size(Shape.parse("f32[3]{0:T(8,128)}")).elements) == (
-        128,
-        1024,
-    )
+    assert array_size(shape).elements == 128
+    assert array_size(Shape.parse("f32[3]{0:T(8,128)}")).elements == 1024
     assert Layout((1, 0), tiles=((-1, 2),)) == Layout((1, 0), tiles=((COMBINE_DIMENSION, 2),))
     assert str(Layout((1, 0), tiles=((-1, 2),))) == "{1,0:T(*,2)}"
 
@@ -80,8 +86,9 @@ def test_second_tiles_may_cut_across_tiles() -> None:
 
 @given(shape=small_arrays())
 def test_memory_is_as_numpy_makes_it(shape: Shape) -> None:
-    memory = memory_of(shape)
+    memory, size = memory_of(shape), array_size(shape)
     assert [index_of(number, shape) for number in memory.tolist()] == list(memory_order(shape))
+    assert (size.elements, size.padding) == (memory.size, np.count_nonzero(memory == PADDING))
 
 
 @given(shape=small_arrays(), data=st.data())
@@ -131,46 +138,154 @@ def test_nothing_overflows() -> None:
     assert multi_index(offset, shape) == corner
     arrays = [np.array([part], np.int64) for part in corner]
     assert linear_index(arrays, shape).tolist() == [2**80 - 1]
-    assert [part.tolist() for part in multi_index(np.array([2**80 - 1]), shape) or ()] == [
-        [part] for part in corner
-    ]
+    again = multi_index(np.array([2**80 - 1]), shape) or ()
+    assert [part.tolist() for part in again] == [[part] for part in corner]
     narrow = Shape.parse("f32[1000]")
     assert linear_index((np.array([200], np.uint8),), narrow).tolist() == [200]
 
 
-TILED = "f32[3,5]{1,0:T(2,2)}"
-
-
 @for_all(
     [
-        (TILED, (2,), "the index has 1 entries; expected 2, one for each dimension of f32[3,5]"),
-        (TILED, 3, "the index is 3, no sequence; expected 2, one for each dimension of f32[3,5]"),
-        (TILED, (-1, 0), "the index of dimension 0 is -1; expected 0 to 2, in f32[3,5]"),
-        (TILED, (0, 5), "the index of dimension 1 is 5; expected 0 to 4"),
-        (TILED, (0, np.array([4, 7])), "the index of dimension 1 is 7; expected 0 to 4"),
-        (TILED, (np.array([0, -2]), 0), "the index of dimension 0 is -2; expected 0 to 2"),
-        ("f32[0]", (0,), "the index of dimension 0 is 0; expected 0 to -1"),
-        ("(f32[2])", (0,), "(f32[2]{0}) has no layout; expected the shape of an array"),
-        ("f32[?,3]", (0, 0), "f32[?,3]{1,0}: a dimension has no bound"),
-        ("f32[4]{0:D(C)}", (0,), "f32[4]{0:D(C)}: the layout is sparse"),
-        ("f32[4]{0:SC(0:2)}", (0,), "the array lies in several memories; expected one of its"),
+        ("f32[3,5]{1,0:T(2,2)}", 24, 9, 768, 96),
+        ("bf16[4,8]{1,0:T(2,4)(2,1)}", 32, 0, 512, 64),
+        ("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", 112 * 111, 112, 397824, 49728),
+        ("f32[3]{0:T(256)L(1024)}", 1024, 1021, 32768, 4096),
+        ("f32[]{:T(128)}", 128, 127, 4096, 512),
+        ("pred[3]{0:E(1)}", 3, 0, 3, 1),
+        ("pred[3]", 3, 0, 24, 3),
+        ("s4[3]", 3, 0, 24, 3),
+        ("f32[2,<=3]", 6, 0, 192, 24),
+        ("f32[0,3]{1,0:L(8)}", 0, 0, 0, 0),
+        ("f32[10,4]{1,0:T(4,4)SC(0:3)}", 32, 4, 1024, 128),
+        ("u8[6]{0:T(4)(3)(2,1)}", 12, 6, 96, 12),
     ]
 )
-def test_a_wrong_index_is_refused(text: str, index: tuple[int, ...], message: str) -> None:
-    with pytest.raises(ShapeError) as caught:
-        linear_index(index, Shape.parse(text))
-    assert message in str(caught.value)
+def test_size(text: str, elements: int, padding: int, bits: int, size_in_bytes: int) -> None:
+    size = array_size(Shape.parse(text))
+    found = (size.elements, size.padding, size.bits, size.bytes)
+    assert found == (elements, padding, bits, size_in_bytes)
+    assert size.padding_share == (padding / elements if elements else 0)
 
 
-@pytest.mark.parametrize("offset", [-1, 24, np.array([3, 24]), np.array([-1])], ids=str)
-def test_an_offset_outside_of_memory_is_refused(offset: int) -> None:
-    with pytest.raises(ShapeError, match=r"the offset is (-1|24); expected 0 to 23, in f32\[3,5\]"):
-        multi_index(offset, Shape.parse(TILED))
+@given(shape=small_arrays())
+def test_strides_are_differences_of_offsets(shape: Shape) -> None:
+    """And where there is none, differences are not all the same."""
+    offsets = linear_index(tuple(np.indices(shape.dimensions)), shape)
+    for axis, (stride, size) in enumerate(zip(strides(shape), shape.dimensions, strict=True)):
+        steps = np.unique(np.diff(offsets, axis=axis)) if size else np.array([], int)
+        if stride is None:
+            assert len(steps) > 1
+        else:
+            assert steps.tolist() in ([], [stride])
 
 
-@pytest.mark.parametrize("wrong", ["2", 1.5, None, np.array([1.0])], ids=repr)
+def test_pieces_are_cut_in_every_split_dimension() -> None:
+    shape = Shape.parse("f32[10,6]{0,1:T(2,2)S(1)SC(0:4)(1:3,7)}")
+    parts = [(piece.start, piece.shape.dimensions) for piece in pieces(shape)]
+    starts, sizes = [(0, 3), (3, 4), (7, 3)], [(0, 4), (4, 2)]
+    assert parts == [((x, y), (width, height)) for x, width in starts for y, height in sizes]
+    assert {str(piece.shape.layout) for piece in pieces(shape)} == {"{0,1:T(2,2)S(1)}"}
+
+
+def test_the_largest_piece_is_the_size() -> None:
+    """Splits number dimensions as they lie in memory, the most major one first."""
+    shape = Shape.parse("f32[150,200,100]{0,1,2:SC(0:30)(1:40,130)}")
+    assert array_size(shape).elements == 150 * 90 * 70
+
+
+# Other orders, and fewer dimensions.
+
+
+@given(shape=small_arrays(), data=st.data())
+def test_memory_is_the_same_in_another_order(shape: Shape, data: st.DataObject) -> None:
+    permutation = data.draw(st.permutations(range(shape.rank)))
+    reordered = reorder_dimensions(shape, permutation)
+    offsets = linear_index(tuple(np.indices(shape.dimensions)), shape)
+    again = linear_index(tuple(np.indices(reordered.dimensions)), reordered)
+    assert np.array_equal(np.transpose(offsets, permutation), again)
+
+
+SPARSE, SPLIT = "f32[<=4,5,6]{0,2,1:D(C,D,S)}", "f32[25,15,35]{2,0,1:SC(0:10)(1:20)(2:30)}"
+
+
+MOVED: list[tuple[Callable[[Shape, list[int]], Shape], str, list[int], str]] = [
+    (reorder_dimensions, SPARSE, [2, 0, 1], "f32[6,<=4,5]{1,0,2:D(S,C,D)}"),
+    (delete_dimensions, SPARSE, [-2], "f32[<=4,6]{0,1:D(C,S)}"),
+    (delete_dimensions, "f32[4,5,6]{2,1,0:T(8,128)SC(1:2)(2:3)}", [1],
+     "f32[4,6]{1,0:T(8,128)SC(1:3)}"),
+    (delete_dimensions, "f32[4,5]{1,0:T(8,128)}", [0], "f32[5]{0:T(8,128)}"),
+    # As in the tests of XLA's ``ShapeUtil::DeleteDimensions``.
+    (delete_dimensions, SPLIT, [0], "f32[15,35]{1,0:SC(0:10)(1:30)}"),
+    (delete_dimensions, SPLIT, [1], "f32[25,35]{1,0:SC(0:20)(1:30)}"),
+    (delete_dimensions, SPLIT, [2], "f32[25,15]{0,1:SC(0:10)(1:20)}"),
+    (reorder_dimensions, SPLIT, [2, 1, 0], "f32[35,15,25]{0,2,1:SC(0:10)(1:20)(2:30)}"),
+    (lambda shape, _: in_memory_order(shape), SPLIT, [],
+     "f32[15,25,35]{2,1,0:SC(0:10)(1:20)(2:30)}"),
+]  # fmt: skip
+
+
+@for_all(MOVED)
+def test_all_that_is_said_of_dimensions_moves_with_them(
+    move: Callable[[Shape, list[int]], Shape], text: str, dimensions: list[int], expected: str
+) -> None:
+    """Splits number the dimensions in memory, from the most major one on."""
+    assert str(move(Shape.parse(text), dimensions)) == expected
+
+
+# Errors.
+
+TILED = "f32[3,5]{1,0:T(2,2)}"
+REFUSED: list[tuple[Callable[..., object], str, object, str]] = [
+    (multi_index, TILED, -1, "the offset is -1; expected 0 to 23, in f32[3,5]"),
+    (multi_index, TILED, 24, "the offset is 24; expected 0 to 23"),
+    (multi_index, TILED, np.array([3, 24]), "the offset is 24; expected 0 to 23"),
+    (multi_index, TILED, np.array([-1]), "the offset is -1; expected 0 to 23"),
+    (linear_index, TILED, (2,),
+     "the index has 1 entries; expected 2, one for each dimension of f32[3,5]"),
+    (linear_index, TILED, 3,
+     "the index is 3, no sequence; expected 2, one for each dimension of f32[3,5]"),
+    (linear_index, TILED, (-1, 0), "the index of dimension 0 is -1; expected 0 to 2, in f32[3,5]"),
+    (linear_index, TILED, (0, 5), "the index of dimension 1 is 5; expected 0 to 4"),
+    (linear_index, TILED, (0, np.array([4, 7])), "the index of dimension 1 is 7; expected 0 to 4"),
+    (linear_index, TILED, (np.array([0, -2]), 0), "of dimension 0 is -2; expected 0 to 2"),
+    (linear_index, "f32[0]", (0,), "the index of dimension 0 is 0; expected 0 to -1"),
+    (linear_index, "(f32[2])", (0,), "(f32[2]{0}) has no layout; expected the shape of an array"),
+    (linear_index, "f32[?,3]", (0, 0), "f32[?,3]{1,0}: a dimension has no bound"),
+    (linear_index, "f32[4]{0:D(C)}", (0,), "f32[4]{0:D(C)}: the layout is sparse"),
+    (linear_index, "f32[4]{0:SC(0:2)}", (0,),
+     "the array lies in several memories; expected one of its"),
+]  # fmt: skip
+
+
+@for_all(REFUSED)
+def test_what_leads_to_no_element(
+    index: Callable[..., object], text: str, at: object, message: str
+) -> None:
+    with pytest.raises(ShapeError, match=re.escape(message)):
+        index(at, Shape.parse(text))
+
+
+@for_all(["2", 1.5, None, np.array([1.0])])
 def test_what_is_no_integer_is_refused(wrong: object) -> None:
-    with pytest.raises(MapError, match="expected an integer or an array of integers"):
-        linear_index((wrong, 0), Shape.parse(TILED))
-    with pytest.raises(MapError, match="expected an integer or an array of integers"):
-        multi_index(wrong, Shape.parse(TILED))
+    for index, at in ((linear_index, (wrong, 0)), (multi_index, wrong)):
+        with pytest.raises(MapError, match="expected an integer or an array of integers"):
+            index(at, Shape.parse(TILED))  # pyright: ignore[reportArgumentType]
+
+
+SENSELESS: list[tuple[Callable[[Shape], object], str, str]] = [
+    (pieces, "f32[10]{0:SC(0:11)}", r"dimension 0 is split at .* rising positions up to 10"),
+    (pieces, "f32[10]{0:SC(0:7,3)}", r"dimension 0 is split at .* rising positions up to 10"),
+    (array_size, "f32[?]", "expected"),
+    (array_size, "(f32[2])", "expected"),
+    (array_size, "f32[4]{0:D(C)}", "expected"),
+    (lambda shape: reorder_dimensions(shape, [0, 0]), "f32[4,5]{1,0:T(8,128)}",
+     r"\(0, 0\) is no permutation of the dimensions of f32\[4,5"),
+    (lambda shape: delete_dimensions(shape, [2]), "f32[4,5]",
+     "has no dimension 2; expected -2 to 1"),
+]  # fmt: skip
+
+
+@for_all(SENSELESS)
+def test_what_makes_no_sense(make: Callable[[Shape], object], text: str, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        make(Shape.parse(text))

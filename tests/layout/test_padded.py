@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from indexing.layout import PaddedLayout, PaddingValue, Shape, ShapeError, linear_index
 from indexing.layout.layout import ElementType
-from simplifier.errors import TextError
-from tests.carets import DrawnError, drawn_errors
+from tests.carets import check_drawing
 from tests.cases import for_all
 
 OLD = PaddedLayout((0, 1), (3, 5), PaddingValue.ZERO_PAD)
@@ -21,12 +20,6 @@ SHAPE = Shape.parse("f32[2,3]")
 def test_the_example_of_the_document() -> None:
     in_memory = OLD.in_memory(LETTERS, SHAPE, padding="0")
     assert " ".join(in_memory) == "a d 0 b e 0 c f 0 0 0 0 0 0 0"
-
-
-def test_it_is_the_larger_array_in_the_same_order() -> None:
-    larger = np.full((3, 5), "0")
-    larger[:2, :3] = LETTERS
-    assert list(OLD.in_memory(LETTERS, SHAPE, padding="0")) == larger.ravel("F").tolist()
 
 
 @for_all(
@@ -84,23 +77,16 @@ def test_what_does_not_fit_is_refused(
 BAD_TEXTS = """
 minor_to_major 0
                ^ expected ':' after minor_to_major, but found '0'
-
 minor_to_major: 0 major: 1
                   ^^^^^ expected a field of a layout, but found 'major'
-
 minor_to_major: [0, x]
                     ^ expected a minor_to_major, but found 'x'
-
 minor_to_major: [0, 1
                      ^ expected ',' or ']', but the text ends
-
 padding_value: GREY_PAD
                ^^^^^^^^ expected a padding_value, but found 'GREY_PAD'
 """
 
 
-@pytest.mark.parametrize("error", drawn_errors(BAD_TEXTS), ids=lambda case: case.message)
-def test_a_wrong_text_is_shown(error: DrawnError) -> None:
-    with pytest.raises(TextError) as caught:
-        PaddedLayout.parse(error.text)
-    error.check(caught.value)
+def test_a_wrong_text_is_shown() -> None:
+    check_drawing(BAD_TEXTS, PaddedLayout.parse)
