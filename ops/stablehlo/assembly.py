@@ -100,11 +100,15 @@ def _sharding_constraint(reader: OperationReader, draft: OperationDraft) -> None
     reader.attributes_and_types(draft)
 
 
-def _sharding_group(reader: OperationReader, draft: OperationDraft) -> None:
-    """``%0 group_id = 1 : ...``."""
-    draft.operands = (reader.operand(),)
-    _read_word(reader, draft, {"group_id": "group_id"})
-    reader.attributes_and_types(draft, 0)
+def _of_one(word: str, results: int) -> AssemblyForm:
+    """``%0 group_id = 1 : ...``: an operand, and a word with its value."""
+
+    def read(reader: OperationReader, draft: OperationDraft) -> None:
+        draft.operands = (reader.operand(),)
+        _read_word(reader, draft, {word: word})
+        reader.attributes_and_types(draft, results)
+
+    return read
 
 
 def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
@@ -145,9 +149,9 @@ stablehlo | rng | distribution=rng_distribution
 stablehlo | rng_bit_generator | algorithm=rng_algorithm
 stablehlo | transpose | dims=permutation | dimensions=permutation
 chlo | asin_acos_kernel bessel_i1e broadcast_add broadcast_and broadcast_atan2 broadcast_clamp \
-    broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum broadcast_multiply \
-    broadcast_next_after broadcast_or broadcast_polygamma broadcast_power broadcast_remainder \
-    broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic \
+    broadcast_compare broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum \
+    broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power \
+    broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic \
     broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta conj digamma \
     erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma mulhi next_after polygamma square zeta
 stablehlo chlo | tan
@@ -198,6 +202,7 @@ def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
 
     def read(reader: OperationReader, draft: OperationDraft) -> None:
         lexer = reader.lexer
+        reader.attribute_dictionary(draft)
         draft.operands = reader.operands()
         is_first = not draft.operands and lexer.kind == "name"
         while is_first or reader.comma_before("name"):
@@ -220,6 +225,8 @@ def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for 
     lexer = reader.lexer
     if lexer.text == "<":  # the name of the attribute is left out
         return reader.body("", "'<'")
+    if lexer.kind == "string":
+        return lexer.string()
     return lexer.integer("an integer") if lexer.kind == "number" else reader.value()
 
 
@@ -464,7 +471,8 @@ _OWN: Final[Mapping[str, AssemblyForm]] = {
     "sdy.constant": _constant,
     "sdy.mesh": _mesh,
     "sdy.sharding_constraint": _sharding_constraint,
-    "sdy.sharding_group": _sharding_group,
+    "sdy.propagation_barrier": _of_one("allowed_direction", 1),
+    "sdy.sharding_group": _of_one("group_id", 0),
     "func.call": _call("callee"),
     "func.return": _return,
     "chlo.top_k": _top_k,

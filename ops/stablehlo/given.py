@@ -33,6 +33,10 @@ _T = TypeVar("_T")
 _ABSENT = object()
 
 
+class NoCounterpartError(Exception):
+    """HLO has no instruction for an operation, which is kept by its name: its maps are unknown."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceOperation:
     """An operation of a module; ``operands`` are the instructions that it reads."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape
@@ -26,7 +27,7 @@ from ops.index_maps import Size, ceil_divided, difference, shown_sizes
 from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
 from ops.stablehlo.assembly import ROWS
-from ops.stablehlo.given import SourceOperation
+from ops.stablehlo.given import NoCounterpartError, SourceOperation
 from ops.stablehlo.writer import (
     AttributesOf,
     Conversion,
@@ -141,11 +142,7 @@ _BATCHING: Final = (
 
 
 def _convolution(op: SourceOperation) -> dict[str, Any]:
-    numbers = op.get("dimension_numbers")
-    parts = _LABELS.fullmatch(getattr(numbers, "body", "").strip())
-    if parts is None:
-        op.fail("expected dimension_numbers such as [b, 0, f]x[0, i, o]->[b, 0, f]")
-    texts = ["".join(part.replace(",", " ").split()) for part in parts.groups()]
+    texts = _labels(op)
     labels = DimensionLabels.parse(f"{texts[0]}_{texts[1]}->{texts[2]}")
     check_labels(labels)
     spatial = [place for place, letter in enumerate(texts[1]) if letter.isdecimal()]
@@ -159,6 +156,39 @@ def _convolution(op: SourceOperation) -> dict[str, Any]:
     kept = {name: count for name, count in counts.items() if count != 1}
     return window | {"dim_labels": labels} | kept | _precision(op)
 
+
+def _labels(op: SourceOperation) -> Sequence[str]:
+    """The letters of the image, the kernel and the result; a digit is a spatial dimension."""
+    body: str = getattr(op.get("dimension_numbers"), "body", "").strip()
+    if body.startswith("raw"):
+        numbers = {name: re.findall(r"\d+", text) for name, text in _RAW.findall(body)}
+        return [_raw_labels(op, numbers, *row) for row in _RAW_LABELS]
+    parts = _LABELS.fullmatch(body)
+    if parts is None:
+        op.fail("expected dimension_numbers such as [b, 0, f]x[0, i, o]->[b, 0, f]")
+    return ["".join(part.replace(",", " ").split()) for part in parts.groups()]
+
+
+def _raw_labels(
+    op: SourceOperation, numbers: Mapping[str, Sequence[str]], of: str, letters: Mapping[str, str]
+) -> str:
+    places = [place for name in letters for place in numbers.get(f"{of}_{name}_dimension", ())]
+    spatial = numbers.get(f"{of}_spatial_dimensions", ())
+    found = dict(
+        zip(map(int, [*places, *spatial]), [*letters.values(), *"0123456789"], strict=False)
+    )
+    if [*sorted(found)] != [*range(len(letters) + len(spatial))]:
+        op.fail(f"the dimensions of {of} are not each named once")
+    return "".join(found[place] for place in sorted(found))
+
+
+_RAW: Final = re.compile(r"(\w+)\s*=\s*(\[[^\]]*\]|\d+)")
+_RAW_LABELS: Final[Sequence[tuple[str, Mapping[str, str]]]] = (
+    ("input", {"batch": "b", "feature": "f"}),
+    ("kernel", {"input_feature": "i", "output_feature": "o"}),
+    ("output", {"batch": "b", "feature": "f"}),
+)
+"""Whose dimensions are numbered, and the letters of those that are not spatial."""
 
 _LABELS: Final = re.compile(r"\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]")
 
@@ -493,6 +523,34 @@ def _unpacked(
     return [*writer.elements(op, first, len(data)), token]
 
 
+def _einsum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """A dot, whose result is transposed, if all that it sums over is shared by both operands."""
+    parts = re.fullmatch(r"(\w*),(\w*)->(\w*)", op.word("einsum_config"))
+    ranks = [operand.shape.rank for operand in op.operands]
+    if parts is None or ranks != [*map(len, parts.groups()[:2])]:
+        raise NoCounterpartError
+    left, right, result = parts.groups()
+    batch = [letter for letter in left if letter in right and letter in result]
+    summed = [letter for letter in left if letter in right and letter not in result]
+    order = [*batch, *(each for each in left + right if each not in batch + summed)]
+    is_diagonal = any(len(letters) > len({*letters}) for letters in (left, right))
+    if is_diagonal or sorted(order) != sorted(result):
+        raise NoCounterpartError
+    sizes = dict(
+        zip(left + right, chain(*(each.shape.dimensions for each in op.operands)), strict=True)
+    )
+    numbers = {
+        f"{side}_{kind}_dims": tuple(map(letters.index, shared))
+        for kind, shared in (("batch", batch), ("contracting", summed))
+        for side, letters in (("lhs", left), ("rhs", right))
+        if shared or kind == "contracting"
+    }
+    shape = Shape(op.shape.element_type, tuple(sizes[letter] for letter in order))
+    made = writer.add(op, "dot", shape, op.operands, numbers | _precision(op), name="dot")
+    places = tuple(map(order.index, result))
+    return writer.results(op, "transpose", {"dimensions": places}, [made])
+
+
 # Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
 
 ASSERTION: Final = "shape_assertion"
@@ -515,15 +573,22 @@ def _given_sizes(writer: OperationWriter, op: SourceOperation, place: int) -> tu
     op.at_least(place + 1)
     found = writer.module.sizes.values(op.operands[place])
     if found is None:
-        op.fail("the sizes come from other operations than arithmetic on sizes of arguments")
+        raise NoCounterpartError
     return found
+
+
+def _sizes_if_open(
+    writer: OperationWriter, op: SourceOperation, place: int
+) -> tuple[Size, ...] | None:
+    """The values of an operand that has the sizes of a result, if its type leaves some open."""
+    return _given_sizes(writer, op, place) if op.shape.is_unbounded else None
 
 
 def _of_given_sizes(opcode: str, place: int, attributes: AttributesOf) -> Conversion:
     """An array of the sizes in the operand behind those that it is made of."""
 
     def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-        sizes = _given_sizes(writer, op, place)
+        sizes = _sizes_if_open(writer, op, place)
         read = op.operands[:place]
         return [writer.add(op, opcode, op.shape, read, attributes(op), sizes=sizes)]
 
@@ -531,7 +596,7 @@ def _of_given_sizes(opcode: str, place: int, attributes: AttributesOf) -> Conver
 
 
 def _dynamic_broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sizes = _given_sizes(writer, op, 1)
+    sizes = _sizes_if_open(writer, op, 1)
     axes = op.integers("broadcast_dimensions")
     return [writer.broadcast(op, op.operands[0], op.shape, axes, sizes=sizes)]
 
@@ -545,18 +610,18 @@ def _dynamic_gather(writer: OperationWriter, op: SourceOperation) -> Sequence[In
 def _real_dynamic_slice(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     rows = [*zip(*(_given_sizes(writer, op, place) for place in (1, 2, 3)), strict=True)]
     sizes = tuple(
-        size if size != UNBOUNDED_SIZE else _taken(op, row)
+        size if size != UNBOUNDED_SIZE else _taken(row)
         for size, row in zip(op.shape.dimensions, rows, strict=True)
     )
     attributes = {"slice": tuple(map(shown_sizes, rows))}
     return [writer.add(op, "slice", op.shape, op.operands[:1], attributes, sizes=sizes)]
 
 
-def _taken(op: SourceOperation, row: Sequence[Size]) -> Size:
+def _taken(row: Sequence[Size]) -> Size:
     """Number of elements that a slice takes along a dimension."""
     start, limit, stride = row
     if not isinstance(stride, int) or stride < 1:
-        op.fail("a stride is computed while the program runs")
+        raise NoCounterpartError
     return ceil_divided(difference(limit, start), stride)
 
 
@@ -653,12 +718,11 @@ def _custom_call(writer: OperationWriter, op: SourceOperation) -> Sequence[Instr
 
 
 _API_VERSIONS: Final = {
-    0: "API_VERSION_UNSPECIFIED",
     2: "API_VERSION_STATUS_RETURNING",
     3: "API_VERSION_STATUS_RETURNING_UNIFIED",
     4: "API_VERSION_TYPED_FFI",
 }
-"""By number; the first one is not written."""
+"""By number; 0 says nothing, and 1 is not written."""
 
 
 def _called(attribute: str) -> Conversion:
@@ -744,6 +808,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "dynamic_iota": _of_given_sizes("iota", 0, _renamed({"iota_dimension": "iota_dimension"})),
     "dynamic_pad": _dynamic_pad,
     "dynamic_reshape": _of_given_sizes("reshape", 1, lambda _: {}),
+    "einsum": _einsum,
     "fusion": _fusion,
     "gather": one_instruction("gather", _gather),
     "if": _if,
@@ -765,6 +830,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
         "select-and-scatter", _reduce_window, "select", "scatter"
     ),
     "send": _send,
+    "propagation_barrier": one_instruction("copy", lambda _: {}),
     "sharding_group": _nothing,
     "sharding_constraint": one_instruction("copy", lambda _: {}),
     "slice": one_instruction("slice", _slice),

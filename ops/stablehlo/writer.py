@@ -271,12 +271,13 @@ class OperationWriter:
 
     def _made(self, op: SourceOperation) -> Sequence[Instruction]:
         dialect, _, _ = op.operation.name.rpartition(".")
-        if dialect not in _DIALECTS:
-            return self.results(op, "custom-call", {"custom_call_target": op.operation.name})
-        construct = self.module.conversions.get(op.name)
-        if construct is None:
-            op.fail("the operation has no counterpart in HLO")
-        return construct(self, op)
+        construct = self.module.conversions.get(op.name) if dialect in _DIALECTS else None
+        try:
+            if construct is not None:
+                return construct(self, op)
+        except given.NoCounterpartError:
+            pass
+        return self.results(op, "custom-call", {"custom_call_target": op.operation.name})
 
     def region(
         self,
@@ -551,7 +552,7 @@ def one_instruction(opcode: str, attributes: AttributesOf, *computations: str) -
 
 # Writes the module: a computation for each function that is called, and the entry.
 
-_OPEN: Final = re.compile(r"tensor<[^<>]*\?")
+_OPEN: Final = re.compile(r"tensor<[^<>]*\?|dynamic_(?:gather|pad)|real_dynamic_slice")
 """The type of an array with an open size."""
 
 _MODULES: Final = frozenset(["builtin.module", "module"])
