@@ -54,9 +54,8 @@ HOLDING = {
 }
 
 
-@for_all([*HOLDING])
-def test_the_module_in_a_message(name: str) -> None:
-    message, module = HOLDING[name]
+@for_all(HOLDING)
+def test_the_module_in_a_message(message: bytes, module: bytes | None) -> None:
     assert module_in(message) == module
 
 

@@ -13,7 +13,7 @@ from ops import hlo
 from ops.hlo import ModuleEditor
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
 
@@ -34,71 +34,52 @@ M = hlo.parse(TEXT)
 TWICE = M.computation("twice")
 
 
-def cancelled(editor: ModuleEditor) -> None:
-    editor.replace(M["c"], M["a"])
-
-
-def inlined(editor: ModuleEditor) -> None:
-    editor.inline(M["d"])
-
-
-def fused(editor: ModuleEditor) -> None:
-    editor.outline([M["s"], M["n"]])
-
-
-def called(editor: ModuleEditor) -> None:
-    editor.outline([M["c"], M["b"]], "call", name="turn")
-
-
-def inlined_and_fused(editor: ModuleEditor) -> None:
-    editor.outline([*editor.inline(M["d"]), M["s"], M["n"]])
-
-
-def in_between(editor: ModuleEditor) -> None:
+def negated_in_between(editor: ModuleEditor) -> None:
     twice = editor.insert("negate", [M["s"]])
     editor.replace_uses(M["s"], editor.insert("negate", [twice]), [M["n"]])
 
 
-def cloned(editor: ModuleEditor) -> None:
-    editor.replace(M["c"], editor.clone(M["c"], shape="f32[2,3]{0,1}"))
-
-
-def in_a_callee(editor: ModuleEditor) -> None:
+def doubled_in_a_callee(editor: ModuleEditor) -> None:
     x = M["p"]
     two = editor.constant(2, "f32[]", into=x.computation)
     wide = editor.insert("broadcast", [two], "f32[2,3]")
     editor.replace(M["q"], editor.insert("multiply", [x, wide], like=M["q"]))
 
 
-EDITS = [cancelled, inlined, fused, called, inlined_and_fused, in_between, cloned, in_a_callee]
-
+Change = Callable[[ModuleEditor], object]
 PAIR = "(f32[2,3]{1,0}, f32[2,3]{1,0})"
 
-EDITED: list[tuple[Callable[[ModuleEditor], None], int, list[str]]] = [
-    (cancelled, -1, ["%a = ", "%d = f32[2,3]{1,0} call(%a), to_apply=%twice", "%s = ", "%n", "%r"]),
-    (inlined, -1,
+EDITED: list[tuple[str, Change, int, list[str]]] = [
+    # a change, a computation, and how its lines begin afterwards
+    ("cancelled", lambda e: e.replace(M["c"], M["a"]), -1,
+     ["%a = ", "%d = f32[2,3]{1,0} call(%a), to_apply=%twice", "%s = ", "%n", "%r"]),
+    ("inlined", lambda e: e.inline(M["d"]), -1,
      [*("%a", "%b", "%c"), '%q = f32[2,3]{1,0} add(%c, %c), metadata={op_name="twice"}',
       *("%s = f32[2,3]{1,0} sine(%q)", "%n", "%r")]),
-    (fused, -1,
+    ("fused", lambda e: e.outline([M["s"], M["n"]]), -1,
      [*("%a", "%b", "%c", "%d"),
       f"%fusion = {PAIR} fusion(%d), calls=%fusion_computation, kind=kLoop",
       "%get-tuple-element.1 = f32[2,3]{1,0} get-tuple-element(%fusion), index=1",
       "%get-tuple-element = f32[2,3]{1,0} get-tuple-element(%fusion), index=0",
       f"%r = {PAIR} tuple(%get-tuple-element.1, %get-tuple-element)"]),
-    (called, -1,
+    ("called", lambda e: e.outline([M["c"], M["b"]], "call", name="turn"), -1,
      ["%a", "%turn = f32[2,3]{1,0} call(%a), sharding={replicated}, metadata={op_name=",
       *("%d = f32[2,3]{1,0} call(%turn)", "%s", "%n", "%r")]),
-    (cloned, -1, ["%a", "%b", "%c.1 = f32[2,3]{0,1} transpose(%b), dim", "%d", "%s", "%n", "%r"]),
-    (in_a_callee, 0,
+    ("cloned", lambda e: e.replace(M["c"], e.clone(M["c"], shape="f32[2,3]{0,1}")), -1,
+     ["%a", "%b", "%c.1 = f32[2,3]{0,1} transpose(%b), dim", "%d", "%s", "%n", "%r"]),
+    ("doubled in a callee", doubled_in_a_callee, 0,
      [*("%p", "%constant = f32[] constant(2)"), "%broadcast = f32[2,3]{1,0} broadcast(%constant)",
       '%multiply = f32[2,3]{1,0} multiply(%p, %broadcast), metadata={op_name="twice"}']),
 ]  # fmt: skip
+EDITS: dict[str, Change] = {
+    **{name: change for name, change, *_ in EDITED},
+    "inlined and fused": lambda e: e.outline([*e.inline(M["d"]), M["s"], M["n"]]),
+    "negated in between": negated_in_between,
+}
 
 
-@for_all(EDITED)
-def test_an_edit_says(
-    change: Callable[[ModuleEditor], None], place: int, expected: list[str]
-) -> None:
+@for_rows(EDITED)
+def test_an_edit_says(change: Change, place: int, expected: list[str]) -> None:
     before, editor = str(M), hlo.edit(M)
     change(editor)
     module = editor.finish()
@@ -111,8 +92,8 @@ def test_an_edit_says(
 
 
 @pytest.mark.needs("jax")
-@pytest.mark.parametrize("change", EDITS)
-def test_an_edit_keeps_the_results(change: Callable[[ModuleEditor], None]) -> None:
+@pytest.mark.parametrize("change", EDITS.values(), ids=EDITS)
+def test_an_edit_keeps_the_results(change: Change) -> None:
     editor = hlo.edit(M)
     change(editor)
     operand = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -222,15 +203,13 @@ def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
     assert str(hlo.parse(str(after))) == str(after)
 
 
-@pytest.mark.parametrize(
-    ("names", "copied", "reads"),
+@for_rows(
     [
-        (("more", "n"), ("n",), ("y",)),
-        (("dead", "more", "n"), ("n",), ("y",)),
-        (("dead", "more"), ("dead", "more"), ("x",)),
-        (("n", "odd"), ("n",), ("y",)),
-    ],
-    ids=["outline-unread", "a chain of it", "nothing else", "that reads a result"],
+        ("outline-unread", ("more", "n"), ("n",), ("y",)),
+        ("a chain of it", ("dead", "more", "n"), ("n",), ("y",)),
+        ("nothing else", ("dead", "more"), ("dead", "more"), ("x",)),
+        ("that reads a result", ("n", "odd"), ("n",), ("y",)),
+    ]
 )
 def test_what_nobody_reads_is_not_outlined(
     names: tuple[str, ...], copied: tuple[str, ...], reads: tuple[str, ...]
@@ -252,7 +231,7 @@ def test_what_nobody_reads_is_not_outlined(
 
 AFTER_B: Any = {"control-predecessors": M["b"]}
 
-REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
+REFUSED: list[tuple[Change, str]] = [
     (lambda e: e.replace(M["c"], M["b"]), r"%b is f32\[3,2\]\{1,0\}, but %c is f32\[2,3\]"),
     (lambda e: e.replace(M["a"], M["c"]) or e.finish(), "each of these needs the next one: %"),
     (lambda e: e.replace(M["s"], M["n"]), "%n reads %s, which would go"),
@@ -287,16 +266,14 @@ REFUSED: list[tuple[Callable[[ModuleEditor], Any], str]] = [
 
 
 @for_all(REFUSED)
-def test_what_makes_no_sense_is_refused(
-    change: Callable[[ModuleEditor], Any], message: str
-) -> None:
+def test_what_makes_no_sense_is_refused(change: Change, message: str) -> None:
     with pytest.raises(hlo.EditError, match=message):
         change(hlo.edit(M))
 
 
 NO_LIST: Any = M["a"]
 NO_INSTRUCTION: Any = "a"
-WRONG_TYPES: list[tuple[Callable[[ModuleEditor], Any], str]] = [
+WRONG_TYPES: list[tuple[Change, str]] = [
     (lambda e: e.insert("negate", NO_LIST), "edit: the list of instructions is "),
     (lambda e: e.outline(NO_LIST), "expected a list or tuple"),
     (lambda e: e.insert("negate", [M["a"]], like=NO_INSTRUCTION), "insert: like is 'a'"),
@@ -306,9 +283,7 @@ WRONG_TYPES: list[tuple[Callable[[ModuleEditor], Any], str]] = [
 
 
 @for_all(WRONG_TYPES)
-def test_what_is_of_another_type_is_named(
-    change: Callable[[ModuleEditor], Any], message: str
-) -> None:
+def test_what_is_of_another_type_is_named(change: Change, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         change(hlo.edit(M))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -311,33 +312,22 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
         ("", "expected an HLO module, but the text is empty"),
         (" // nothing\n", "expected an HLO module, but the text is empty"),
         ("HloModule m\n\0", r"expected a computation, but found '\x00'"),
+        # Each of all that may be nested, as deep as it may be.
+        (f"ENTRY e {{ {'a = f32[] call(), to_apply={ ' * 50} b = {'(' * 50}{')' * 50} parameter(0)",
+         "the text ends inside of computation %_"),
+        # Other formats than HLO.
+        ("{ lambda ; a:f32[4]. let b:f32[4] = neg a in (b,) }",
+         "hint: this looks like a jaxpr; ops.from_jax"),
+        ('{"name": "m"}', "hint: this looks like JSON"),
+        ('hlo_module {\n  name: "jit_f"\n}', "hint: this looks like a protobuf as text"),
+        ("\x0a\x0bjit__lambda\x12\x06main.4", "hint: this looks like a protobuf"),
+        ("examples/softmax.hlo", "this is the path of a file; hlo.load reads it"),
     ]
 )  # fmt: skip
 def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)) as caught:
         hlo.parse(text)
     assert len(str(caught.value)) < 1000
-
-
-OTHER_FORMATS = {
-    "a jaxpr": ("{ lambda ; a:f32[4]. let b:f32[4] = neg a in (b,) }", "jaxpr; ops.from_jax"),
-    "JSON": ('{"name": "m"}', "JSON"),
-    "protobuf as text": ('hlo_module {\n  name: "jit_f"\n}', "protobuf as text"),
-    "protobuf": ("\x0a\x0bjit__lambda\x12\x06main.4", "protobuf"),
-}
-"""Texts that are no HLO, and what the hint calls them."""
-
-
-@for_all([*OTHER_FORMATS])
-def test_other_formats_are_recognised(name: str) -> None:
-    text, called = OTHER_FORMATS[name]
-    with pytest.raises(hlo.HloTextError, match=rf"hint: this looks like (a )?{called}"):
-        hlo.parse(text)
-
-
-def test_a_path_is_for_load() -> None:
-    with pytest.raises(hlo.HloTextError, match=r"the path of a file; hlo\.load reads"):
-        hlo.parse("examples/softmax.hlo")
 
 
 def test_hints_about_formats_do_not_replace_others() -> None:
@@ -350,38 +340,28 @@ def test_hints_about_formats_do_not_replace_others() -> None:
 AS_TEXT = "XLA dumps modules as text with --xla_dump_hlo_as_text"
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
+@for_all(
     [
         (b"\x7fELF\x02\x00\x00", f"the file is binary, not text; {AS_TEXT}"),
         (b"HloModule m \xff", f"the file is binary, or not in UTF-8: see byte 12; {AS_TEXT}"),
         (None, "No such file or directory"),
-    ],
+    ]
 )
-def test_a_file_that_is_no_text(tmp_path: Path, content: bytes | None, reason: str) -> None:
-    path = tmp_path / "module.hlo"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(hlo.HloFileError) as caught:
-        hlo.load(path)
+def test_a_file_that_is_no_text(content: bytes | None, reason: str) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "module.hlo"
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(hlo.HloFileError) as caught:
+            hlo.load(path)
     assert str(caught.value) == f"{path}: {reason}"
     assert caught.value.path == str(path)
     assert isinstance(caught.value, IndexingError)
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(hlo.HloFileError, match="directory"):
-        hlo.load(tmp_path)
-
-
-def test_all_that_may_be_nested_is_read_together() -> None:
-    inner = "ROOT b = " + "(" * 50 + ")" * 50 + " parameter(0) "
-    text = "ENTRY e { " + "a = f32[] call(), to_apply={ " * 50 + inner
-    with pytest.raises(hlo.HloTextError, match="the text ends inside of computation %_"):
-        hlo.parse(text)
-
-
-def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+def test_a_file_may_begin_with_a_byte_order_mark_and_is_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "module.hlo"
     path.write_bytes(b"\xef\xbb\xbfENTRY e { a = f32[] parameter(0) }")
     assert hlo.load(path).name == "module_e"
+    with pytest.raises(hlo.HloFileError, match="directory"):
+        hlo.load(tmp_path)

@@ -51,34 +51,27 @@ def test_links_that_lead_in_circles_are_not_followed(folder: Path) -> None:
     assert len(hlo.files_in(folder)) == 5
 
 
-def test_a_folder_without_modules(tmp_path: Path) -> None:
+def test_a_folder_without_modules_and_one_that_is_not_there(tmp_path: Path) -> None:
     assert hlo.files_in(tmp_path) == []
-
-
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(hlo.HloFileError, match="missing: No such file or directory"):
         hlo.files_in(tmp_path / "missing")
 
 
 def test_the_real_modules_are_found() -> None:
-    found = [
-        path.removeprefix(f"{FOLDER}/").removesuffix(".hlo.gz") for path in hlo.files_in(FOLDER)
-    ]
-    assert sorted(found) == ALL
+    found = (path.removeprefix(f"{FOLDER}/") for path in hlo.files_in(FOLDER))
+    assert sorted(name.removesuffix(".hlo.gz") for name in found) == ALL
 
 
 def test_compressed_text_is_read() -> None:
     assert hlo.load(FOLDER / "cpu/softmax.hlo.gz").source == module_text("cpu/softmax")
 
 
+MODULE_AND_BLANKS = gzip.compress(MODULE) + gzip.compress(b" " * (1 << 22)) * 20
 BAD = {
     "cut": (gzip.compress(MODULE)[:20], "Compressed file ended"),
     "no stream": (b"\x1f\x8b\0\0\0\0\0\0\0\0\0\0", "compression method"),
     "broken": (gzip.compress(MODULE)[:10] + b"\xff" * 20, "invalid"),
-    "swelling-archive": (
-        gzip.compress(MODULE) + gzip.compress(b" " * (1 << 22)) * 20,
-        "the file unpacks to more than 64 megabytes",
-    ),
+    "swelling-archive": (MODULE_AND_BLANKS, "the file unpacks to more than 64 megabytes"),
     "binary inside": (gzip.compress(b"\0\1"), "the file is binary, not text"),
 }
 

@@ -47,7 +47,6 @@ LINES: dict[str, tuple[str, list[str]]] = {
 }  # fmt: skip
 
 
-@for_all([*LINES])
-def test_lines(name: str) -> None:
-    text, expected = LINES[name]
+@for_all(LINES)
+def test_lines(text: str, expected: list[str]) -> None:
     assert [*map(str, source_locations(hlo.parse(text).entry.root))] == expected
