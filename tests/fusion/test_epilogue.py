@@ -8,33 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops import Fusion, FusionError, Unknown, hlo
+from ops import Fusion, FusionError, Unknown
 from ops.dependence.dependence import Indexings
 from ops.hlo import HloModule
 from tests.cases import for_all, for_rows
 from tests.fusion.enumeration import pairs_of
 from tests.fusion.random_programs import Program, programs
-from tests.fusion.units import ADD, entry, fused, fusion_in, heads, named
-from tests.hlo.modules import NAMES, module_text
+from tests.fusion.units import entry, fused, fusion_in, fusions_of, heads, named
+from tests.hlo.modules import NAMES
 
-TRANSPOSE_AND_LOG = fused(
-    """p = f32[6,4] parameter(0)  t = f32[4,6]{0,1} transpose(p), dimensions={1,0}
-    a = f32[24] bitcast(t)  ROOT log = f32[24] log(a)""",
-    ["f32[6,4]"],
-    "f32[24]",
-)
-TWO_WAYS = entry(
-    """p = f32[4,6] parameter(0)  hero = f32[4,6] exponential(p)
+TRANSPOSE_AND_LOG = fused("""p = f32[6,4] parameter(0)
+    t = f32[4,6]{0,1} transpose(p), dimensions={1,0}
+    a = f32[24] bitcast(t)  ROOT log = f32[24] log(a)""")
+TWO_WAYS = entry("""p = f32[4,6] parameter(0)  hero = f32[4,6] exponential(p)
     t = f32[6,4] transpose(hero), dimensions={1,0}  line = f32[24] reshape(t)
-    same = f32[24] reshape(hero)  ROOT sum = f32[24] add(line, same)"""
-)
-SEVERAL_ROOTS = entry(
-    """p = f32[4,6] parameter(0)  zero = f32[] constant(0)
+    same = f32[24] reshape(hero)  ROOT sum = f32[24] add(line, same)""")
+SEVERAL_ROOTS = entry("""p = f32[4,6] parameter(0)  zero = f32[] constant(0)
     hero = f32[4] reduce(p, zero), dimensions={1}, to_apply=sum
     b = f32[4,6] broadcast(hero), dimensions={0}
-    ROOT both = (f32[4,6], f32[4]) tuple(b, hero)""",
-    ADD,
-)
+    ROOT both = (f32[4,6], f32[4]) tuple(b, hero)""")
 BOTH_SUMS = entry(
     """p = f32[3,5] parameter(0) q = f32[3,5] parameter(1) z = f32[] constant(0)
     hero = (f32[3], f32[3]) reduce(p, q, z, z), dimensions={1}, to_apply=both
@@ -43,10 +35,8 @@ BOTH_SUMS = entry(
     d = f32[] parameter(3) x = f32[] add(a, c) y = f32[] add(b, d)
     ROOT z = (f32[], f32[]) tuple(x, y) }""",
 )
-NOT_ALL = entry(
-    """p = f32[9] parameter(0)  hero = f32[9] negate(p)
-    ROOT s = f32[3] slice(hero), slice={[2:8:2]}"""
-)
+NOT_ALL = entry("""p = f32[9] parameter(0)  hero = f32[9] negate(p)
+    ROOT s = f32[3] slice(hero), slice={[2:8:2]}""")
 IN_A_BRANCH = entry(
     """p = f32[4] parameter(0) c = pred[] parameter(1)
     r = f32[4] conditional(c, p, p), true_computation=f, false_computation=g
@@ -133,9 +123,7 @@ def test_the_epilogue_of_any_instruction_is_its_indexing_backwards(
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("gpu/")])
 def test_epilogues_of_real_fusions_are_their_indexing_backwards(name: str) -> None:
-    module = hlo.parse(module_text(name))
-    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
-    for fusion in map(Fusion.of_computation, called):
+    for fusion in fusions_of(name):
         answers = fusion.indexing_of_results()
         for hero in (each for each in fusion.instructions if each.shape.is_array):
             forth = fusion.epilogue(hero)

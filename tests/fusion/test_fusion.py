@@ -33,11 +33,9 @@ def test_results_are_all_arrays_of_all_roots() -> None:
 
 
 def test_what_others_read_is_a_root_too() -> None:
-    module = entry(
-        """p = f32[4,6] parameter(0)  n = f32[4,6] negate(p)
+    module = entry("""p = f32[4,6] parameter(0)  n = f32[4,6] negate(p)
         t = f32[6,4] transpose(n), dimensions={1,0}  u = f32[4,6] exponential(n)
-        ROOT both = (f32[6,4], f32[4,6]) tuple(t, u)"""
-    )
+        ROOT both = (f32[6,4], f32[4,6]) tuple(t, u)""")
     n, t = named(module, "n"), named(module, "t")
     assert Fusion.of_instructions([t, n]).roots == (n, t)
     assert Fusion.of_instructions([t, n]).instructions == (n, t)
@@ -71,8 +69,8 @@ PRODUCERS: list[tuple[str, HloModule, dict[str, list[str]]]] = [
     ("dot", entry("""p = f32[3,3] parameter(0) q = f32[3,3] parameter(1)
         ROOT d = f32[3,3] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""),
      {"p": ["(d0, d1)[s0] -> (d0, s0)", "(d0, d1)[s0] -> (s0, d1)"]}),
-    ("fusion", READ_BY_A_FUSION, {"p": ["(d0) -> (d0)", "(d0) -> (-d0 + 3)"],
-                                  "q": ["(d0) -> (d0)"]}),
+    ("fusion", READ_BY_A_FUSION,
+     {"p": ["(d0) -> (d0)", "(d0) -> (-d0 + 3)"], "q": ["(d0) -> (d0)"]}),
     ("both ends",
      entry("p = f32[4] parameter(0) ROOT c = f32[8] concatenate(p, p), dimensions={0}"),
      {"p": ["(d0) -> (d0)", "(d0) -> (d0 - 4)"]}),

@@ -11,68 +11,49 @@ from hypothesis import given
 
 from indexing import MapError
 from ops import Fusion, OperandIndexing, Reads, Unknown, hlo
-from ops.hlo import HloModule
+from ops.hlo import HloModule, Instruction
 from tests.cases import for_all, for_rows
 from tests.evaluation import every_point, values_of, where
+from tests.fusion import small_programs as small
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
-from tests.fusion.small_programs import (
-    CALLED_TWICE,
-    DOT_CHAIN,
-    NESTED,
-    REDUCE_OF_BROADCAST,
-    SOFTMAX,
-    SUM_WITH_TRANSPOSE,
-    TWICE_REDUCED,
-    WINDOWS,
-)
-from tests.fusion.units import ADD, entry, fused, fusion_in, named
-from tests.hlo.modules import NAMES, module_text
+from tests.fusion.units import REAL, entry, fused, fusion_in, fusions_of, named, whole
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
 
 FEW_READS = 5000
 """So many are gone through one by one."""
 
 
-def reads_of(fusion: Fusion, name: str) -> Reads:
-    found = fusion.reads(named(fusion.computation.module, name))
+def reads_of(fusion: Fusion, operand: str | Instruction, *start: Any, **output: Any) -> Reads:  # noqa: ANN401 - as :meth:`ops.Fusion.reads` takes them
+    """The reads of an operand, which are known."""
+    named_ = named(fusion.computation.module, operand) if isinstance(operand, str) else operand
+    found = fusion.reads(named_, *start, **output)
     assert isinstance(found, Reads)
     return found
 
 
-HUGE = fused(
-    """p = f32[100000,4096] parameter(0) zero = f32[] constant(0)
+HUGE = fused("""p = f32[100000,4096] parameter(0) zero = f32[] constant(0)
     s = f32[100000] reduce(p, zero), dimensions={1}, to_apply=top
     b = f32[100000,4096] broadcast(s), dimensions={0}
-    ROOT d = f32[100000,4096] divide(p, b)""",
-    ["f32[100000,4096]"],
-    "f32[100000,4096]",
-    "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }",
-)
-POOLING = fused(
-    """p = f32[64,224,224,8] parameter(0) z = f32[] constant(-inf)
+    ROOT d = f32[100000,4096] divide(p, b)""")
+POOLING = fused("""p = f32[64,224,224,8] parameter(0) z = f32[] constant(-inf)
     ROOT w = f32[64,111,111,8] reduce-window(p, z), window={size=1x3x3x1 stride=1x2x2x1},
-      to_apply=top""",
-    ["f32[64,224,224,8]"],
-    "f32[64,111,111,8]",
-    "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }",
-)
+      to_apply=top""")
 BATCHES, CHANNELS = 64, 8
 
 HISTOGRAMS: list[tuple[str, HloModule, str, str, dict[int, int]]] = [
-    ("plus its transpose", SUM_WITH_TRANSPOSE, "computation e", "p", {2: 25}),
-    ("read by one of the two", SUM_WITH_TRANSPOSE, "instruction a", "p", {1: 25}),
-    ("softmax: itself and twice its row", SOFTMAX, "computation f", "p", {9: 24}),
-    ("a sum of what is broadcast", REDUCE_OF_BROADCAST, "computation f", "a", {5: 12}),
-    ("computed for a sum", REDUCE_OF_BROADCAST, "computation f", "b", {1: 120}),
-    ("an initial value", REDUCE_OF_BROADCAST, "computation f", "i", {15: 1}),
-    ("windows of windows", WINDOWS, "computation f", "p", {1: 2, 2: 2}),
-    ("sums of sums", TWICE_REDUCED, "computation f", "p", {1: 120}),
-    ("shifted twice", CALLED_TWICE, "computation e", "p", {1: 2}),
-    ("each result reads it", NESTED, "instruction r", "p", {3: 6}),
-    ("weights of a dot", DOT_CHAIN, "computation f", "w", {3: 96}),
+    ("plus its transpose", small.SUM_WITH_TRANSPOSE, "computation e", "p", {2: 25}),
+    ("read by one of the two", small.SUM_WITH_TRANSPOSE, "instruction a", "p", {1: 25}),
+    ("softmax: itself and twice its row", small.SOFTMAX, "computation f", "p", {9: 24}),
+    ("a sum of what is broadcast", small.REDUCE_OF_BROADCAST, "computation f", "a", {5: 12}),
+    ("computed for a sum", small.REDUCE_OF_BROADCAST, "computation f", "b", {1: 120}),
+    ("an initial value", small.REDUCE_OF_BROADCAST, "computation f", "i", {15: 1}),
+    ("windows of windows", small.WINDOWS, "computation f", "p", {1: 2, 2: 2}),
+    ("sums of sums", small.TWICE_REDUCED, "computation f", "p", {1: 120}),
+    ("shifted twice", small.CALLED_TWICE, "computation e", "p", {1: 2}),
+    ("each result reads it", small.NESTED, "instruction r", "p", {3: 6}),
+    ("weights of a dot", small.DOT_CHAIN, "computation f", "w", {3: 96}),
     ("a row for each of its elements", HUGE, "computation f", "p", {4097: 100000 * 4096}),
     ("windows that overlap", POOLING, "computation f", "p",
      {times: number * BATCHES * CHANNELS for times,
@@ -86,37 +67,24 @@ def test_elements_are_told_by_how_often_they_are_read(
 ) -> None:
     reads = reads_of(fusion_in(module, unit), name)
     assert reads.histogram() == expected
-    assert reads.total() == sum(times * number for times, number in expected.items())
-    assert reads.distinct() == sum(expected.values())
-    assert reads.repeated().count() == sum(n for times, n in expected.items() if times > 1)
-    assert reads.times() == (next(iter(expected)) if len(expected) == 1 else None)
+    _check(reads)
 
 
 def test_a_result_can_be_asked_about_alone() -> None:
-    fusion = fusion_in(NESTED, "instruction r")
-    p, r = named(NESTED, "p"), named(NESTED, "r")
+    fusion = fusion_in(small.NESTED, "instruction r")
+    r = named(small.NESTED, "r")
     for output in range(3):
-        for found in fusion.reads(p, r, output), fusion.reads(p, output=output):
-            assert isinstance(found, Reads)
-            assert found.histogram() == {1: 6}
-    inner = fusion.reads(r, named(NESTED, "all"), 1)
-    assert isinstance(inner, Reads)
-    assert inner.histogram() == {}
+        assert reads_of(fusion, "p", r, output).histogram() == {1: 6}
+        assert reads_of(fusion, "p", output=output).histogram() == {1: 6}
+    assert reads_of(fusion, r, named(small.NESTED, "all"), 1).histogram() == {}
 
 
 def test_an_array_of_a_tuple_is_told_apart() -> None:
-    module = entry(
-        """s = (f32[4], f32[6]) parameter(0) a = f32[4] get-tuple-element(s), index=0
+    fusion = whole("""s = (f32[4], f32[6]) parameter(0) a = f32[4] get-tuple-element(s), index=0
         b = f32[6] get-tuple-element(s), index=1 c = f32[4] slice(b), slice={[1:5]}
-        ROOT r = f32[4] add(a, c)"""
-    )
-    (parameter,) = module.entry.parameters
-    fusion = Fusion.of_computation(module.entry)
-    elements = [fusion.reads(parameter, element=element) for element in range(2)]
-    assert [str(each.elements()) for each in elements if isinstance(each, Reads)] == [
-        "(d0): d0 in [0, 3]",
-        "(d0): d0 in [1, 4]",
-    ]
+        ROOT r = f32[4] add(a, c)""")
+    elements = [str(reads_of(fusion, "s", element=element).elements()) for element in range(2)]
+    assert elements == ["(d0): d0 in [0, 3]", "(d0): d0 in [1, 4]"]
 
 
 SUMS = "ROOT r = f32[] add(a, b)"
@@ -155,10 +123,8 @@ MANY_WAYS_TO_WRITE: list[tuple[str, str, str, dict[int, int]]] = [
 def test_reads_do_not_depend_on_how_maps_are_written(
     sizes: str, body: str, expected: dict[int, int]
 ) -> None:
-    module = entry(f"x = f32[{sizes}] parameter(0) z = f32[] constant(0) {body} {SUMS}", ADD)
-    reads = reads_of(Fusion.of_computation(module.entry), "e.x")
-    assert reads.histogram() == expected
-    assert reads.total() == sum(times * number for times, number in expected.items())
+    text = f"x = f32[{sizes}] parameter(0) z = f32[] constant(0) {body} {SUMS}"
+    assert reads_of(whole(text), "e.x").histogram() == expected
 
 
 def test_calls_without_end_are_one_step() -> None:
@@ -169,11 +135,8 @@ def test_calls_without_end_are_one_step() -> None:
         for n in range(1, 61)
     ]
     first = "level0 { a = f32[8] parameter(0) ROOT r = f32[8] reverse(a), dimensions={0} }"
-    module = entry(
-        "p = f32[8] parameter(0) ROOT r = f32[8] call(p), to_apply=level60",
-        "\n".join([first, *levels]),
-    )
-    fusion = Fusion.of_computation(module.entry)
+    body = "p = f32[8] parameter(0) ROOT r = f32[8] call(p), to_apply=level60"
+    fusion = whole(body, "\n".join([first, *levels]))
     assert reads_of(fusion, "e.p").histogram() == {1: 8}
     assert reads_of(fusion, "level0.a").histogram() == {2: 8}
 
@@ -182,21 +145,16 @@ def test_calls_without_end_are_one_step() -> None:
 
 
 def test_what_has_no_map_is_unknown() -> None:
-    module = entry(
-        """p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
-        ROOT r = f32[3] add(p, c)"""
-    )
-    found = Fusion.of_computation(module.entry).reads(module.entry.parameters[0])
-    assert found == Unknown("custom-call: no indexing map of x")
+    fusion = whole("""p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
+        ROOT r = f32[3] add(p, c)""")
+    assert fusion.reads(fusion.operands[0]) == Unknown("custom-call: no indexing map of x")
 
 
-DYNAMIC = entry(
-    """x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[4,1] parameter(2)
+DYNAMIC = entry("""x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[4,1] parameter(2)
     a = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}
     g = f32[4] gather(x, j), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
       index_vector_dim=1, slice_sizes={1}
-    ROOT r = f32[4] add(a, g)"""
-)
+    ROOT r = f32[4] add(a, g)""")
 
 
 @for_all(["elements", "repeated", "histogram", "times", "distinct"])
@@ -208,15 +166,13 @@ def test_what_depends_on_values_is_refused(question: str) -> None:
 
 def test_reads_are_counted_wherever_they_lead() -> None:
     assert reads_of(Fusion.of_computation(DYNAMIC.entry), "x").total() == 8
-    padded = entry(
-        """x = f32[9] parameter(0) i = s32[] parameter(1) z = f32[] constant(0)
+    padded = whole("""x = f32[9] parameter(0) i = s32[] parameter(1) z = f32[] constant(0)
         p = f32[12] pad(x, z), padding=3_0
-        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}"""
-    )
-    reads = reads_of(Fusion.of_computation(padded.entry), "x")
+        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}""")
+    reads = reads_of(padded, "x")
     with pytest.raises(MapError, match="total: what is read depends on the value of %i"):
         reads.total()
-    totals = [reads.given({named(padded, "i"): value}).total() for value in (0, 2, 8)]
+    totals = [reads.given({padded.operands[1]: value}).total() for value in (0, 2, 8)]
     assert totals == [1, 3, 4]
 
 
@@ -257,12 +213,10 @@ def test_maps_that_hold_more_than_is_read_are_refused() -> None:
             f"turn{level} = {shape} transpose(x{level - 1}), dimensions={{1,2,3,4,5,0}}",
             f"x{level} = {shape} add(swap{level}, turn{level})",
         ]
-    fusion = Fusion.of_computation(entry("\n".join(lines)).entry)
+    fusion = whole("\n".join(lines))
     (parameter,) = fusion.operands
-    reads = fusion.reads(parameter)
-    assert isinstance(reads, Reads)
     with pytest.raises(MapError, match="total: the maps hold more than is read"):
-        reads.total()
+        reads_of(fusion, parameter).total()
     (found,) = fusion.why(parameter)
     assert found.count == 2**15
 
@@ -283,7 +237,7 @@ AT_ONE_PLACE = {
 @for_all(AT_ONE_PLACE)
 def test_a_value_may_say_when_an_element_is_read(body: str) -> None:
     """The only element of x is read where the value is 5, though no result depends on it."""
-    module = hlo.parse(f"ENTRY e {{ i = s32[] parameter(1) {body} }}")
+    module = entry(f"i = s32[] parameter(1) {body}")
     reads = reads_of(Fusion.of_computation(module.entry), "x")
     with pytest.raises(MapError, match=r"what is read depends on the value of %i"):
         reads.total()
@@ -322,36 +276,25 @@ def test_an_operation_reads_its_operands_once_for_all_its_results(body: str) -> 
         assert reads.histogram() == {1: 5 * 256}
 
 
-LIBRARY_CALL = """HloModule m
-ENTRY e {
-  x = f32[2,8,4] parameter(0)
-  k = f32[3,4,5] parameter(1)
+LIBRARY_CALL = entry("""x = f32[2,8,4] parameter(0) k = f32[3,4,5] parameter(1)
   ROOT conv = (f32[2,8,5], u8[1024]) custom-call(x, k), window={size=3 pad=1_1},
-    dim_labels=b0f_0io->b0f, custom_call_target="__cudnn$convForward"
-}"""
+    dim_labels=b0f_0io->b0f, custom_call_target="__cudnn$convForward\"""")
 
 
-@for_all([(0, 2 * 5 * 22 * 4), (1, 2 * 5 * 22 * 4)])
-def test_a_call_with_scratch_memory_reads_for_its_first_result(number: int, total: int) -> None:
+@for_all(["x", "k"])
+def test_a_call_with_scratch_memory_reads_for_its_first_result(operand: str) -> None:
     """A convolution of a library: its result is a tuple. Windows at the border are cut."""
-    module = hlo.parse(LIBRARY_CALL)
-    conv, operand = module.entry.root, module.entry.parameters[number]
-    for fusion in (Fusion.of_instruction(conv), Fusion.of_computation(module.entry)):
-        for start, output in ((None, None), (conv, 0)):
-            reads = fusion.reads(operand, start, output)
-            assert isinstance(reads, Reads)
-            assert reads.total() == total
-        nothing = fusion.reads(operand, conv, 1)
-        assert isinstance(nothing, Reads)
-        assert nothing.total() == 0
+    conv = LIBRARY_CALL.entry.root
+    for fusion in (Fusion.of_instruction(conv), Fusion.of_computation(LIBRARY_CALL.entry)):
+        assert reads_of(fusion, operand).total() == 2 * 5 * 22 * 4
+        assert reads_of(fusion, operand, conv, 0).total() == 2 * 5 * 22 * 4
+        assert reads_of(fusion, operand, conv, 1).total() == 0
 
 
 def test_a_tuple_has_no_value_to_be_given() -> None:
-    module = hlo.parse(LIBRARY_CALL)
-    reads = Fusion.of_computation(module.entry).reads(module.entry.parameters[0])
-    assert isinstance(reads, Reads)
+    reads = reads_of(Fusion.of_computation(LIBRARY_CALL.entry), "x")
     with pytest.raises(MapError, match=r"given: %conv is \(f32.*; expected a scalar"):
-        reads.given({module.entry.root: 1})
+        reads.given({LIBRARY_CALL.entry.root: 1})
 
 
 # Random fusions.
@@ -360,8 +303,7 @@ def test_a_tuple_has_no_value_to_be_given() -> None:
 @given(programs())
 def test_reads_are_those_of_numpy(program: Program) -> None:
     fusion = Fusion.of_computation(program.module.entry)
-    reads = fusion.reads(fusion.operands[0])
-    assert isinstance(reads, Reads)
+    reads = reads_of(fusion, fusion.operands[0])
     times = read_one_by_one(reads)
     assert (times == SimulatedKernel(program).reads()).all()
     assert reads.histogram() == tallied(times)
@@ -395,14 +337,9 @@ def tallied(times: Array) -> dict[int, int]:
 # Real fusions.
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
-)
+@pytest.mark.parametrize("name", REAL)
 def test_reads_of_real_fusions_are_counted(name: str) -> None:
-    """Each kind of answer says the same; one by one where reads are few."""
-    module = hlo.parse(module_text(name))
-    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
-    for fusion in map(Fusion.of_computation, called):
+    for fusion in fusions_of(name):
         for operand in fusion.operands:
             reads = fusion.reads(operand) if operand.shape.is_array else None
             if isinstance(reads, Reads) and not any(map(_is_refused, reads.ways)):
@@ -414,10 +351,11 @@ def _is_refused(way: OperandIndexing) -> bool:
 
 
 def _check(reads: Reads) -> None:
+    """All answers say the same; one by one where reads are few."""
     histogram = reads.histogram()
     assert reads.total() == sum(times * number for times, number in histogram.items())
     assert reads.distinct() == sum(histogram.values())
     assert reads.repeated().count() == sum(n for times, n in histogram.items() if times > 1)
+    assert reads.times() == (next(iter(histogram)) if len(histogram) == 1 else None)
     if reads.total() <= FEW_READS:
-        times = read_one_by_one(reads)
-        assert histogram == tallied(times)
+        assert histogram == tallied(read_one_by_one(reads))

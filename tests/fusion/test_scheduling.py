@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import product
+from operator import itemgetter
 
 import pytest
 
@@ -14,6 +16,7 @@ from ops.xla_gpu import Access, LaunchDimensions
 from simplifier import symbol
 from tests.cases import for_all, for_rows
 from tests.conformance import Row, rows_of
+from tests.fusion.units import entry
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.test_schedules_of_xla import first_warp, warp_map
 
@@ -43,50 +46,40 @@ def needed(schedule: FusionSchedule, operand: int) -> set[tuple[int, ...]]:
     return elements(way.map for way in ways)
 
 
-@pytest.mark.parametrize("name", GPU)
-def test_real_fusions_are_written_once(name: str) -> None:
-    for fusion in fusions_of(name):
-        schedule = schedule_of(fusion)
-        for output in range(len(fusion.shape.arrays)):
-            if schedule.emitter is Emitter.IN_PLACE_UPDATE:
-                assert all(each.never_twice() for each in schedule.writes(output))
-            elif schedule.emitter is Emitter.SCATTER:
-                updates = schedule.schedule.reads[-1]
-                assert updates is not None
-                assert updates.is_exactly_once()
-            else:
-                assert schedule.writes_exactly_once(output), fusion.name
-
-
 KINDS = {
-    Emitter.REDUCTION: {"kInput"},
-    Emitter.TRANSPOSE: {"kInput"},
-    Emitter.SCATTER: {"kInput"},
-    Emitter.SORT: {"kCustom"},
-    Emitter.TRITON: {"kCustom"},
-    Emitter.CONCATENATE: {"kInput", "kLoop"},
-    Emitter.IN_PLACE_UPDATE: {"kLoop"},
-    Emitter.LOOP: {"kLoop"},
+    **dict.fromkeys([Emitter.REDUCTION, Emitter.TRANSPOSE, Emitter.SCATTER], "kInput"),
+    **dict.fromkeys([Emitter.SORT, Emitter.TRITON], "kCustom"),
+    **dict.fromkeys([Emitter.IN_PLACE_UPDATE, Emitter.LOOP], "kLoop"),
+    Emitter.CONCATENATE: "kInput, kLoop",
 }
-
-
-@pytest.mark.parametrize("name", GPU)
-def test_the_emitter_is_the_one_that_the_kind_of_the_fusion_is_for(name: str) -> None:
-    for fusion in fusions_of(name):
-        assert fusion.attributes["kind"] in KINDS[schedule_of(fusion).emitter], fusion.name
-
+"""The kinds of fusions that an emitter is for."""
 
 CHANGED_IN_PLACE = {Emitter.IN_PLACE_UPDATE, Emitter.SCATTER}
 """Of whose first operand no thread reads anything that it does not write."""
 
 
 @pytest.mark.parametrize("name", GPU)
-def test_what_is_needed_is_read(name: str) -> None:
+def test_real_fusions_are_written_once_and_read_what_is_needed(name: str) -> None:
     for fusion in fusions_of(name):
         schedule = schedule_of(fusion)
-        for operand in range(schedule.emitter in CHANGED_IN_PLACE, len(fusion.operands)):
-            read = elements(access.map for access in schedule.reads(operand))
-            assert read == needed(schedule, operand), (fusion.name, operand)
+        assert fusion.attributes["kind"] in KINDS[schedule.emitter], fusion.name
+        check_accesses(schedule)
+
+
+def check_accesses(schedule: FusionSchedule) -> None:
+    """Threads write each element of a result once, and read the elements that results need."""
+    outputs = range(len(schedule.heroes))
+    if schedule.emitter is Emitter.IN_PLACE_UPDATE:
+        assert all(each.never_twice() for output in outputs for each in schedule.writes(output))
+    elif schedule.emitter is Emitter.SCATTER:
+        updates = schedule.schedule.reads[-1]
+        assert updates is not None
+        assert updates.is_exactly_once()
+    else:
+        assert all(map(schedule.writes_exactly_once, outputs)), str(schedule.fusion)
+    for operand in range(schedule.emitter in CHANGED_IN_PLACE, len(schedule.fusion.operands)):
+        read = elements(access.map for access in schedule.reads(operand))
+        assert read == needed(schedule, operand), (str(schedule.fusion), operand)
 
 
 # Of single fusions.
@@ -102,25 +95,17 @@ OF_SIX = frozenset({"concatenate_loop", "concatenate_loop_bitcast"})
 """Rows that concatenate six arrays; XLA's ``UseConcatenateFusion`` takes a loop beyond four."""
 
 UNROLLED = {
-    "identity": 1,
-    "rhs_transposed": 1,
-    "output_transposed": 1,
-    "transpose_outer_dims": 4,
-    "pad": 4,
-    "row_reduction": 1,
-    "multi_row_reduction": 1,
-    "variadic_reduce_loop": 1,
-    "variadic_reduce_reduction": 1,
-    "dynamic_slice": 1,
+    **dict.fromkeys(["transpose_outer_dims", "pad"], 4),
+    **dict.fromkeys(["identity", "rhs_transposed", "output_transposed", "dynamic_slice"], 1),
+    **dict.fromkeys(["row_reduction", "multi_row_reduction"], 1),
+    **dict.fromkeys(["variadic_reduce_loop", "variadic_reduce_reduction"], 1),
 }
 """The rows with maps of the first warp, and how many neighbours a thread computes; of the gather
 XLA notes a map that is not of this fusion, of the transpose one with half as many threads, and of
 the columns one from before it had a schedule for few of them."""
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in rows_of("coalescing") if "emitter" in row], ids=lambda row: row["id"]
-)
+@for_all([row for row in rows_of("coalescing") if "emitter" in row], itemgetter("id"))
 def test_the_emitter_is_the_one_that_xla_names(row: Row) -> None:
     expected = Emitter.LOOP if row["id"] in OF_SIX else EMITTERS[row["emitter"]]
     assert schedule_of(hlo.parse(row["hlo"]).entry.root).emitter is expected
@@ -155,8 +140,7 @@ def test_a_launch_may_be_given() -> None:
     assert schedule.writes_exactly_once()
 
 
-@pytest.mark.parametrize("unroll", [1, 2, 4])
-@pytest.mark.parametrize("name", ["transpose_tiled", "row_reduction", "column_reduction", "pad"])
+@for_all(product(["transpose_tiled", "row_reduction", "column_reduction", "pad"], [1, 2, 4]))
 def test_vectors_write_everything_once(name: str, unroll: int) -> None:
     (row,) = rows_of("coalescing", id=name)
     assert schedule_of(hlo.parse(row["hlo"]).entry.root, unroll=unroll).writes_exactly_once()
@@ -175,11 +159,9 @@ def test_updates_are_in_place_where_memory_is_there(
 ) -> None:
     parameters = """p = f32[16] parameter(0) u = f32[4] parameter(1) i = s32[] parameter(2)
         q = f32[4,4] parameter(3)"""
-    module = hlo.parse(
-        f"""f {{ {parameters} {before}
+    module = hlo.parse(f"""f {{ {parameters} {before}
             ROOT r = f32[16] dynamic-update-slice({updated}, u, i) }}
-        ENTRY e {{ {parameters} ROOT r = f32[16] fusion(p, u, i, q), kind=kLoop, calls=f }}"""
-    )
+        ENTRY e {{ {parameters} ROOT r = f32[16] fusion(p, u, i, q), kind=kLoop, calls=f }}""")
     schedule = schedule_of(module.entry.root)
     assert schedule.emitter is emitter
     assert [len(schedule.reads(operand)) for operand in (1, 2)] == [1, 1]
@@ -187,15 +169,12 @@ def test_updates_are_in_place_where_memory_is_there(
 
 def test_what_an_epilogue_adds_is_read_where_it_writes() -> None:
     """A reduction of rows, to which the epilogue adds a row of other numbers."""
-    module = hlo.parse(
-        """HloModule m
-        sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
-        f { p = f32[64,256] parameter(0) q = f32[64] parameter(1) z = f32[] parameter(2)
-            n = f32[64,256] negate(p)
-            s = f32[64] reduce(n, z), dimensions={1}, to_apply=sum
-            ROOT r = f32[64] add(s, q) }
-        ENTRY e { p = f32[64,256] parameter(0) q = f32[64] parameter(1) z = f32[] parameter(2)
-                  ROOT r = f32[64] fusion(p, q, z), kind=kInput, calls=f }"""
+    module = entry(
+        """p = f32[64,256] parameter(0) q = f32[64] parameter(1) z = f32[] parameter(2)
+        ROOT r = f32[64] fusion(p, q, z), kind=kInput, calls=f""",
+        """f { p = f32[64,256] parameter(0) q = f32[64] parameter(1) z = f32[] parameter(2)
+        n = f32[64,256] negate(p) s = f32[64] reduce(n, z), dimensions={1}, to_apply=sum
+        ROOT r = f32[64] add(s, q) }""",
     )
     schedule = schedule_of(module.entry.root)
     (written,) = schedule.writes()
@@ -207,87 +186,77 @@ def test_what_an_epilogue_adds_is_read_where_it_writes() -> None:
     assert [read.shape.rank for read in schedule.reads(2)] == [0]
 
 
-SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
+SQUARE = "p = f32[64,64] parameter(0) z = f32[] constant(0)"
+SQUARES = "p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)"
+LINES = """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
+    i = s32[] parameter(3) v = f32[4] parameter(4)"""
+OF_ROWS, OF_COLUMNS = "dimensions={1}, to_apply=sum", "dimensions={0}, to_apply=sum"
 
-CHOSEN: list[tuple[str, str, str, str, Emitter]] = [
-    ("reductions along different dimensions", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-     """a = f32[64] reduce(p, z), dimensions={0}, to_apply=sum
-        b = f32[64] reduce(p, z), dimensions={1}, to_apply=sum""", "f32[64], f32[64]",
-     Emitter.LOOP),
-    ("reductions of one array", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-     """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
-        n = f32[64,64] negate(p)
-        b = f32[64] reduce(n, z), dimensions={1}, to_apply=sum""", "f32[64], f32[64]",
-     Emitter.REDUCTION),
-    ("reductions of different arrays",
-     "p = f32[64,64] parameter(0) q = f32[64,64] parameter(1) z = f32[] constant(0)",
-     """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
-        b = f32[64] reduce(q, z), dimensions={1}, to_apply=sum""", "f32[64], f32[64]",
-     Emitter.REDUCTION),
-    ("reductions of one array in two shapes", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-     """a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum
-        c = f32[8,8,64] bitcast(p)
-        b = f32[8,8] reduce(c, z), dimensions={2}, to_apply=sum""", "f32[64], f32[8,8]",
-     Emitter.REDUCTION),
-    ("a reduction beside what it reads", "p = f32[64,64] parameter(0) z = f32[] constant(0)",
-     "a = f32[64] reduce(p, z), dimensions={1}, to_apply=sum b = f32[64,64] negate(p)",
-     "f32[64], f32[64,64]", Emitter.REDUCTION),
-    ("transposes of different shapes", "p = f32[64,64] parameter(0) q = f32[32,128] parameter(1)",
+CHOSEN = [
+    # what XLA takes for the results ``a`` and ``b`` of these parameters
+    ("reductions along different dimensions", Emitter.LOOP, SQUARE,
+     f"a = f32[64] reduce(p, z), {OF_COLUMNS} b = f32[64] reduce(p, z), {OF_ROWS}"),
+    ("reductions of one array", Emitter.REDUCTION, SQUARE,
+     f"""a = f32[64] reduce(p, z), {OF_ROWS} n = f32[64,64] negate(p)
+         b = f32[64] reduce(n, z), {OF_ROWS}"""),
+    ("reductions of different arrays", Emitter.REDUCTION, SQUARES,
+     f"a = f32[64] reduce(p, z), {OF_ROWS} b = f32[64] reduce(q, z), {OF_ROWS}"),
+    ("reductions of one array in two shapes", Emitter.REDUCTION, SQUARE,
+     f"""a = f32[64] reduce(p, z), {OF_ROWS} c = f32[8,8,64] bitcast(p)
+         b = f32[8,8] reduce(c, z), dimensions={{2}}, to_apply=sum"""),
+    ("a reduction beside what it reads", Emitter.REDUCTION, SQUARE,
+     f"a = f32[64] reduce(p, z), {OF_ROWS} b = f32[64,64] negate(p)"),
+    ("transposes of different shapes", Emitter.LOOP,
+     "p = f32[64,64] parameter(0) q = f32[32,128] parameter(1)",
      """a = f32[64,64] transpose(p), dimensions={1,0}
-        b = f32[128,32] transpose(q), dimensions={1,0}""", "f32[64,64], f32[128,32]", Emitter.LOOP),
-    ("a transpose beside what lies as it reads", "p = f32[64,32] parameter(0)",
-     "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2048] reshape(p)",
-     "f32[32,64], f32[2048]", Emitter.TRANSPOSE),
-    ("a transpose beside what lies in another way",
+         b = f32[128,32] transpose(q), dimensions={1,0}"""),
+    ("a transpose beside what lies as it reads", Emitter.TRANSPOSE, "p = f32[64,32] parameter(0)",
+     "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2048] reshape(p)"),
+    ("a transpose beside what lies in another way", Emitter.LOOP,
      "p = f32[64,32] parameter(0) q = f32[2,32,32]{0,2,1} parameter(1)",
-     "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2,32,32]{0,2,1} negate(q)",
-     "f32[32,64], f32[2,32,32]{0,2,1}", Emitter.LOOP),
-    ("a transpose of narrow elements", "p = bf16[64,32] parameter(0)",
-     "a = bf16[32,64] transpose(p), dimensions={1,0}", "bf16[32,64]", Emitter.TRANSPOSE),
-    ("a transpose of narrow elements and few", "p = bf16[64,12] parameter(0)",
-     "a = bf16[12,64] transpose(p), dimensions={1,0}", "bf16[12,64]", Emitter.LOOP),
-    ("a transpose whose last dimension stays, of 16 bytes", "p = f32[2,8,2] parameter(0)",
-     "a = f32[8,2,2] transpose(p), dimensions={1,0,2}", "f32[8,2,2]", Emitter.TRANSPOSE),
-    ("a transpose whose last dimension stays, of 8 bytes", "p = f32[2,8,1] parameter(0)",
-     "a = f32[8,2,1] transpose(p), dimensions={1,0,2}", "f32[8,2,1]", Emitter.LOOP),
-    ("four arrays in a row", "p = f32[8] parameter(0)",
-     "a = f32[32] concatenate(p, p, p, p), dimensions={0}", "f32[32]", Emitter.CONCATENATE),
-    ("five arrays in a row", "p = f32[8] parameter(0)",
-     "a = f32[40] concatenate(p, p, p, p, p), dimensions={0}", "f32[40]", Emitter.LOOP),
-    ("two updates", """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
-        i = s32[] parameter(3)""",
-     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, u, i)",
-     "f32[64], f32[64]", Emitter.IN_PLACE_UPDATE),
-    ("updates of different sizes",
-     """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
-        i = s32[] parameter(3) v = f32[4] parameter(4)""",
-     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, v, i)",
-     "f32[64], f32[64]", Emitter.LOOP),
-    ("an update beside something else",
-     """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] parameter(2)
-        i = s32[] parameter(3)""",
-     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] negate(q)", "f32[64], f32[64]",
-     Emitter.LOOP),
+     "a = f32[32,64] transpose(p), dimensions={1,0} b = f32[2,32,32]{0,2,1} negate(q)"),
+    ("a transpose of narrow elements", Emitter.TRANSPOSE, "p = bf16[64,32] parameter(0)",
+     "a = bf16[32,64] transpose(p), dimensions={1,0}"),
+    ("a transpose of narrow elements and few", Emitter.LOOP, "p = bf16[64,12] parameter(0)",
+     "a = bf16[12,64] transpose(p), dimensions={1,0}"),
+    ("a transpose whose last dimension stays, of 16 bytes", Emitter.TRANSPOSE,
+     "p = f32[2,8,2] parameter(0)", "a = f32[8,2,2] transpose(p), dimensions={1,0,2}"),
+    ("a transpose whose last dimension stays, of 8 bytes", Emitter.LOOP,
+     "p = f32[2,8,1] parameter(0)", "a = f32[8,2,1] transpose(p), dimensions={1,0,2}"),
+    ("four arrays in a row", Emitter.CONCATENATE, "p = f32[8] parameter(0)",
+     "a = f32[32] concatenate(p, p, p, p), dimensions={0}"),
+    ("five arrays in a row", Emitter.LOOP, "p = f32[8] parameter(0)",
+     "a = f32[40] concatenate(p, p, p, p, p), dimensions={0}"),
+    ("two updates", Emitter.IN_PLACE_UPDATE, LINES,
+     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, u, i)"),
+    ("updates of different sizes", Emitter.LOOP, LINES,
+     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, v, i)"),
+    ("an update beside something else", Emitter.LOOP, LINES,
+     "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] negate(q)"),
 ]  # fmt: skip
-"""Parameters, what gives the results ``a`` and ``b``, their shapes, and what XLA takes for them."""
 
 
 @for_rows(CHOSEN)
 def test_the_emitter_is_the_one_that_xla_takes(
-    parameters: str, body: str, results: str, emitter: Emitter
+    emitter: Emitter, parameters: str, body: str
 ) -> None:
-    outside = re.sub(r"z = f32\[\] constant\(0\)", "", parameters)
+    outside = parameters.replace("z = f32[] constant(0)", "")
     names = ", ".join(re.findall(r"(\w) = ", outside))
-    several = "b =" in body
-    root = f"ROOT r = ({results}) tuple(a, b)" if several else ""
-    shape = f"({results})" if several else results
-    module = hlo.parse(
-        f"""HloModule m {SUM} f {{ {parameters} {body if several else "ROOT " + body} {root} }}
-        ENTRY e {{ {outside} ROOT r = {shape} fusion({names}), kind=kInput, calls=f }}"""
+    results = dict(re.findall(r"\b([ab]) = (\S+)", body))
+    shape, *others = results.values()
+    if others:
+        shape = f"({', '.join(results.values())})"
+        inside = f"{body} ROOT r = {shape} tuple(a, b)"
+    else:
+        inside = f"ROOT {body}"
+    schedule = schedule_of(
+        entry(
+            f"{outside} ROOT r = {shape} fusion({names}), kind=kInput, calls=f",
+            f"f {{ {parameters} {inside} }}",
+        ).entry.root
     )
-    schedule = schedule_of(module.entry.root)
     assert schedule.emitter is emitter
-    outputs = range(1 + several)
+    outputs = range(len(results))
     if emitter is Emitter.IN_PLACE_UPDATE:
         assert [len(schedule.writes(output)) for output in outputs] == [1] * len(outputs)
         assert all(schedule.writes(each)[0].shape.element_count == 64 for each in outputs)
@@ -296,9 +265,19 @@ def test_the_emitter_is_the_one_that_xla_takes(
     assert all_of(schedule)
 
 
+NEGATED = "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }"
+NO_TILES = "names no tiles that can be read; expected lists of sizes"
+
+
+def by_triton(tiles: str, result: str = "f32[8]") -> str:
+    """A fusion that the backend_config gives to Triton, with these tiles."""
+    return f"""{result} fusion(p), kind=kCustom, calls=f, backend_config={{
+        "fusion_backend_config":{{"kind":"__triton","block_level_fusion_config":{{
+          "num_warps":"1","output_tiles":{tiles}}}}}}}"""
+
+
 REFUSED = [
-    ("a kernel of a kind of its own", "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-     "f32[8] fusion(p), kind=kCustom, calls=f",
+    ("a kernel of a kind of its own", NEGATED, "f32[8] fusion(p), kind=kCustom, calls=f",
      "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput"),
     ("no kernel", "", "f32[8] bitcast(p)", "no schedule of %r, a bitcast; expected"),
     ("unknown maps",
@@ -306,49 +285,37 @@ REFUSED = [
      "f32[8] fusion(p), kind=kLoop, calls=f",
      "no schedule where maps are unknown: custom-call: no indexing map of x"),
     ("results that do not fit", """f { p = f32[8] parameter(0) s = f32[4] slice(p), slice={[0:4]}
-            ROOT r = (f32[8], f32[4]) tuple(p, s) }""",
+         ROOT r = (f32[8], f32[4]) tuple(p, s) }""",
      "(f32[8], f32[4]) fusion(p), kind=kLoop, calls=f",
      "no schedule where f32[4]{0} is written beside f32[8]{0}"),
-    ("a loop for Triton", "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+    ("a loop for Triton", NEGATED,
      """f32[8] fusion(p), kind=kLoop, calls=f,
-            backend_config={"fusion_backend_config":{"kind":"__triton_nested_gemm_fusion"}}""",
+         backend_config={"fusion_backend_config":{"kind":"__triton_nested_gemm_fusion"}}""",
      "gives to __triton_nested_gemm_fusion; expected a fusion for XLA's own emitters"),
-    ("a loop for cuDNN, in the older text",
-     "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+    ("a loop for cuDNN, in the older text", NEGATED,
      r"""f32[8] fusion(p), kind=kLoop, calls=f,
-            backend_config="{\"fusion_backend_config\":{\"kind\":\"__cudnn$fusion\"}}" """,
+         backend_config="{\"fusion_backend_config\":{\"kind\":\"__cudnn$fusion\"}}" """,
      "which its backend_config gives to __cudnn$fusion;"),
     ("a scatter of elements, which XLA rewrites",
-     """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
-        f { p = f32[8] parameter(0) i = s32[] constant(3) u = f32[] constant(1)
-            ROOT r = f32[8] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
-              scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum }""",
+     """f { p = f32[8] parameter(0) i = s32[] constant(3) u = f32[] constant(1)
+         ROOT r = f32[8] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
+           scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=sum }""",
      "f32[8] fusion(p), kind=kInput, calls=f",
      "no schedule of the scatter %r; expected windows of the operand's rank"),
     ("Triton with a tile for one of two results",
-     """f { p = f32[8] parameter(0) n = f32[8] negate(p)
-            ROOT r = (f32[8], f32[8]) tuple(p, n) }""",
-     """(f32[8], f32[8]) fusion(p), kind=kCustom, calls=f, backend_config={
-            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
-              "num_warps":"1","output_tiles":[{"sizes":["4"]}]}}}""",
+     "f { p = f32[8] parameter(0) n = f32[8] negate(p) ROOT r = (f32[8], f32[8]) tuple(p, n) }",
+     by_triton('[{"sizes":["4"]}]', "(f32[8], f32[8])"),
      "gives to __triton, with 1; expected a tile for each of 2 results"),
-    ("Triton with a tile that is no list",
-     "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
-     """f32[8] fusion(p), kind=kCustom, calls=f, backend_config={
-            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
-              "num_warps":"1","output_tiles":[["4"]]}}}""",
-     "the backend_config of %r names no tiles that can be read; expected lists of sizes"),
-    ("a configuration that is no object", "f { p = f32[8] parameter(0) ROOT r = f32[8] negate(p) }",
+    ("Triton with a tile that is no list", NEGATED, by_triton('[["4"]]'),
+     f"the backend_config of %r {NO_TILES}"),
+    ("a configuration that is no object", NEGATED,
      """f32[8] fusion(p), kind=kCustom, calls=f,
-            backend_config={"fusion_backend_config":"__triton"}""",
-     "the backend_config of %r names no tiles that can be read; expected lists of sizes"),
+         backend_config={"fusion_backend_config":"__triton"}""",
+     f"the backend_config of %r {NO_TILES}"),
     ("a dot with a tile of words", """f { p = f32[8] parameter(0)
-            ROOT d = f32[] dot(p, p), lhs_contracting_dims={0}, rhs_contracting_dims={0},
-              backend_config={"sizes":["four"]} }""",
-     """f32[] fusion(p), kind=kCustom, calls=f, backend_config={
-            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
-              "num_warps":"1","output_tiles":[{"sizes":[]}]}}}""",
-     "the backend_config of %d names no tiles that can be read; expected lists of sizes"),
+         ROOT d = f32[] dot(p, p), lhs_contracting_dims={0}, rhs_contracting_dims={0},
+           backend_config={"sizes":["four"]} }""",
+     by_triton('[{"sizes":[]}]', "f32[]"), f"the backend_config of %d {NO_TILES}"),
     ("a copy", "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
      "f32[8] fusion(p), kind=kLoop, calls=f", "no schedule of %r, which only copies memory"),
 ]  # fmt: skip
@@ -356,8 +323,7 @@ REFUSED = [
 
 @for_rows(REFUSED)
 def test_what_has_no_schedule_is_refused(called: str, root: str, message: str) -> None:
-    parameter = "p = f32[64,64] parameter(0)" if "64" in root else "p = f32[8] parameter(0)"
-    module = hlo.parse(f"HloModule m {called} ENTRY e {{ {parameter} ROOT r = {root} }}")
+    module = entry(f"p = f32[8] parameter(0) ROOT r = {root}", called)
     with pytest.raises(FusionError, match=re.escape(message)):
         all_of(schedule_of(module.entry.root))
 

@@ -10,7 +10,15 @@ from ops.performance import A100, RTX_A6000, TPU_V5E, Device, DeviceError
 from simplifier.errors import ArgumentError
 from tests.cases import for_all, for_rows
 from tests.conformance import rows_of
-from tests.fusion.test_scheduling import GPU, all_of, elements, fusions_of, needed
+from tests.fusion.test_scheduling import (
+    CHANGED_IN_PLACE,
+    GPU,
+    all_of,
+    check_accesses,
+    elements,
+    fusions_of,
+    needed,
+)
 
 OF_EMITTERS = {
     "reduce_column_vectorize_x1_c64": 1,
@@ -115,15 +123,8 @@ def test_no_neighbours_are_an_error(device: Device | None) -> None:
 def test_real_fusions_with_vectors_write_once_and_read_what_is_needed(name: str) -> None:
     """A device with few threads, so that small fusions are unrolled."""
     few = Device(name="small", core_count=1, threads_per_core=128, shared_memory_bytes=48 << 10)
-    partly = {Emitter.IN_PLACE_UPDATE, Emitter.SCATTER}
     for fusion in fusions_of(name):
-        schedule = schedule_of(fusion, device=few)
-        if schedule.emitter not in partly:
-            for output in range(len(schedule.heroes)):
-                assert schedule.writes_exactly_once(output), fusion.name
-        for operand in range(schedule.emitter in partly, len(fusion.operands)):
-            read = elements(access.map for access in schedule.reads(operand))
-            assert read == needed(schedule, operand), (fusion.name, operand)
+        check_accesses(schedule_of(fusion, device=few))
 
 
 # Pairs.
@@ -132,7 +133,6 @@ def test_real_fusions_with_vectors_write_once_and_read_what_is_needed(name: str)
 @pytest.mark.parametrize("name", GPU)
 def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
     """Real fusions, joined where XLA would have another emitter or none."""
-    partly = {Emitter.IN_PLACE_UPDATE, Emitter.SCATTER}
     for consumer in fusions_of(name):
         for producer in dict.fromkeys(consumer.operands):
             if producer.opcode != "fusion" or producer.shape.is_tuple:
@@ -144,9 +144,13 @@ def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
                 continue
             assert pair.emitter is schedule_of(consumer).emitter or pair.heroes[0]
             for output in range(len(pair.heroes)):
-                if pair.emitter not in partly:
+                if pair.emitter not in CHANGED_IN_PLACE:
                     assert pair.writes_exactly_once(output), consumer.name
-            changed = [hero.operands[0] for hero in pair.heroes if hero and pair.emitter in partly]
+            changed = [
+                hero.operands[0]
+                for hero in pair.heroes
+                if hero and pair.emitter in CHANGED_IN_PLACE
+            ]
             for operand, parameter in enumerate(pair.fusion.operands):
                 if not any(parameter in pair.fusion.indexing(each) for each in changed):
                     read = elements(access.map for access in pair.reads(operand))
@@ -162,21 +166,21 @@ NOT_PAIRS = [
 
 @for_rows(NOT_PAIRS)
 def test_what_is_no_pair(producer: str, consumer: str, message: str) -> None:
-    entry = hlo.parse(
-        """ENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p) t = (f32[8], f32[8]) tuple(a, p)
-        g = f32[8] get-tuple-element(t), index=0 c = f32[8] abs(p) ROOT r = f32[8] add(g, c) }"""
-    ).entry
+    entry = hlo.parse("""ENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p)
+        t = (f32[8], f32[8]) tuple(a, p)
+        g = f32[8] get-tuple-element(t), index=0 c = f32[8] abs(p) ROOT
+    r = f32[8] add(g, c) }""").entry
     by_name = {each.name: each for each in entry.instructions}
     with pytest.raises(FusionError, match=message):
         schedule_of(by_name[consumer], producer=by_name[producer])
 
 
 def test_an_epilogue_joins_a_reduction() -> None:
-    entry = hlo.parse(
-        """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+    entry = hlo.parse("""add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT
+        r = f32[] add(a, b) }
         ENTRY e { p = f32[64,256] parameter(0) z = f32[] constant(0)
-          s = f32[64] reduce(p, z), dimensions={1}, to_apply=add ROOT n = f32[64] negate(s) }"""
-    ).entry
+          s = f32[64] reduce(p, z), dimensions={1}, to_apply=add ROOT
+    n = f32[64] negate(s) }""").entry
     reduce, root = entry.instructions[2:]
     pair = schedule_of(root, producer=reduce)
     assert pair.emitter is Emitter.REDUCTION

@@ -11,14 +11,10 @@ from tests.fusion.units import entry, fused, heads, named
 
 
 def test_origins_of_a_slice_of_a_slice_are_not_swapped() -> None:
-    module = fused(
-        """x = s32[150,64] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
+    module = fused("""x = s32[150,64] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
         c = s32[] parameter(3) d = s32[] parameter(4)
         wide = s32[50,32] dynamic-slice(x, a, b), dynamic_slice_sizes={50,32}
-        ROOT narrow = s32[25,16] dynamic-slice(wide, c, d), dynamic_slice_sizes={25,16}""",
-        ["s32[150,64]", "s32[]", "s32[]", "s32[]", "s32[]"],
-        "s32[25,16]",
-    )
+        ROOT narrow = s32[25,16] dynamic-slice(wide, c, d), dynamic_slice_sizes={25,16}""")
     fusion = Fusion.of_computation(named(module, "x").computation)
     answer = fusion.indexing()[fusion.operands[0]]
     assert not isinstance(answer, Unknown)
@@ -85,13 +81,11 @@ def test_where_a_slice_begins_is_known_through_fusions_in_a_fusion() -> None:
 
 
 def test_elements_on_other_devices_keep_their_replica() -> None:
-    module = hlo.parse(
-        """HloModule m, replica_count=2
+    module = hlo.parse("""HloModule m, replica_count=2
         ENTRY e { p = f32[3,4] parameter(0)
           g = f32[6,4] all-gather(p), dimensions={0}, replica_groups={{0,1}}
           t = f32[4,6] transpose(g), dimensions={1,0}
-          ROOT r = f32[4,6] reverse(t), dimensions={1} }"""
-    )
+          ROOT r = f32[4,6] reverse(t), dimensions={1} }""")
     gather, turned = named(module, "g"), named(module, "t")
     fusion = Fusion.of_instructions([gather, turned, module.entry.root])
     answer = fusion.indexing()[module.entry.parameters[0]]
@@ -105,11 +99,9 @@ def test_elements_on_other_devices_keep_their_replica() -> None:
 
 
 def test_what_has_no_map_hides_what_is_behind_it() -> None:
-    module = entry(
-        """p = f32[9] parameter(0) q = f32[9] parameter(1)
+    module = entry("""p = f32[9] parameter(0) q = f32[9] parameter(1)
         c = f32[4] custom-call(q), custom_call_target="x" s = f32[4] slice(p), slice={[0:8:2]}
-        ROOT r = f32[4] add(c, s)"""
-    )
+        ROOT r = f32[4] add(c, s)""")
     found = Fusion.of_computation(module.entry).indexing()
     assert heads(found[named(module, "p")]) == ["(d0) -> (d0 * 2)"]
     assert found[named(module, "q")] == Unknown("custom-call: no indexing map of x")

@@ -9,7 +9,7 @@ from math import comb
 import pytest
 from hypothesis import given
 
-from ops import REGISTRY, Fusion, FusionError, Unknown, hlo
+from ops import REGISTRY, Fusion, FusionError, Unknown
 from ops.analysis.calls import itself
 from ops.analysis.dataflow import Array
 from ops.dependence.operand_indexing import OperandIndexing
@@ -21,8 +21,7 @@ from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
 from tests.fusion.small_programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
-from tests.fusion.units import Row, entry, fusion_in, named
-from tests.hlo.modules import NAMES, module_text
+from tests.fusion.units import REAL, Row, entry, fusion_in, fusions_of, named
 
 Found = tuple[list[Array], OperandIndexing]
 """The arrays on a path, and the map that is composed along it."""
@@ -157,10 +156,8 @@ def test_into_a_round_of_a_loop() -> None:
 
 
 def test_the_step_without_map_is_found() -> None:
-    module = entry(
-        """p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
-        n = f32[3] negate(c) ROOT r = f32[3] add(p, n)"""
-    )
+    module = entry("""p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
+        n = f32[3] negate(c) ROOT r = f32[3] add(p, n)""")
     unknown, known = Fusion.of_computation(module.entry).why(named(module, "p"))
     assert str(known).splitlines()[1:] == ["  %p <- %r add"]
     assert str(unknown).splitlines() == [
@@ -177,11 +174,9 @@ def test_what_is_not_reached_has_no_reason() -> None:
 
 
 def test_the_values_that_places_depend_on_are_those_of_the_maps() -> None:
-    module = entry(
-        """x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
+    module = entry("""x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
         wide = s32[50,32] dynamic-slice(x, a, b), dynamic_slice_sizes={50,32}
-        ROOT narrow = s32[25,16] dynamic-slice(wide, b, a), dynamic_slice_sizes={25,16}"""
-    )
+        ROOT narrow = s32[25,16] dynamic-slice(wide, b, a), dynamic_slice_sizes={25,16}""")
     fusion = Fusion.of_computation(module.entry)
     (found,) = fusion.why(fusion.operands[0])
     assert (found.indexing,) == fusion.indexing()[fusion.operands[0]]
@@ -252,14 +247,9 @@ def test_depth_needs_no_recursion() -> None:
 # Real modules.
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
-)
+@pytest.mark.parametrize("name", REAL)
 def test_every_map_of_real_fusions_has_its_paths(name: str) -> None:
-    module = hlo.parse(module_text(name))
-    called = [each.attributes["calls"] for each in module.instructions if each.opcode == "fusion"]
-    for computation in called:
-        fusion = Fusion.of_computation(computation)
+    for fusion in fusions_of(name):
         root, output = fusion.results[0]
         for operand in fusion.operands[:4]:
             answer = fusion.indexing(root, output).get(operand, ())

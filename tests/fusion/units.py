@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from indexing.formats.text import format_head
 from ops import Fusion, Unknown, hlo
 from ops.dependence.dependence import Indexings
 from ops.hlo import Computation, HloModule, Instruction
+from tests.hlo.modules import NAMES, module_text
 
 ADD = "sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }"
 MAXIMUM = "top { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] maximum(x, y) }"
@@ -42,16 +44,26 @@ def fusion_in(module: HloModule, unit: str) -> Fusion:
 
 
 def entry(body: str, computations: str = "") -> HloModule:
-    """A module of an entry, maybe with computations."""
-    return hlo.parse(f"HloModule m\n{computations}\nENTRY e {{\n{body}\n}}")
+    """A module of an entry, maybe with computations; ``sum`` and ``top`` are there where called."""
+    given = f"{computations}\nENTRY e {{\n{body}\n}}"
+    called = [text for text in (ADD, MAXIMUM) if f"to_apply={text.split()[0]}" in given]
+    missing = [text for text in called if text not in given]
+    return hlo.parse("\n".join(["HloModule m", *missing, given]))
 
 
-def fused(body: str, parameters: list[str], result: str, computations: str = "") -> HloModule:
-    """A module whose entry is a fusion ``r`` of computation ``f``."""
-    given = "\n".join(f"g{k} = {shape} parameter({k})" for k, shape in enumerate(parameters))
-    names = ", ".join(f"g{k}" for k in range(len(parameters)))
+def whole(body: str, computations: str = "") -> Fusion:
+    """The entry of such a module as a fusion."""
+    return Fusion.of_computation(entry(body, computations).entry)
+
+
+def fused(body: str) -> HloModule:
+    """A module whose entry is a fusion ``r`` of ``f``, which has this body, parameters in order."""
+    shapes = re.findall(r"= (\S+) parameter", body)
+    (result,) = re.findall(r"ROOT \w+ = (\S+)", body)
+    given = [f"g{k} = {shape} parameter({k})" for k, shape in enumerate(shapes)]
+    names = ", ".join(f"g{k}" for k in range(len(shapes)))
     call = f"ROOT r = {result} fusion({names}), kind=kLoop, calls=f"
-    return entry(f"{given}\n{call}", f"{computations}\nf {{\n{body}\n}}")
+    return entry("\n".join([*given, call]), f"f {{\n{body}\n}}")
 
 
 @dataclass(frozen=True)
@@ -85,3 +97,13 @@ def heads(answer: Indexings) -> list[str]:
         "EMPTY" if way.map.is_known_empty else format_head(way.map).partition(", domain")[0]
         for way in answer
     )
+
+
+REAL = [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
+"""Modules that a compiler has fused."""
+
+
+def fusions_of(name: str) -> list[Fusion]:
+    """What the fusions of a real module compute."""
+    fusions = hlo.parse(module_text(name)).find(opcode="fusion")
+    return [Fusion.of_computation(each.attributes["calls"]) for each in fusions]

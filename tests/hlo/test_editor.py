@@ -125,11 +125,9 @@ def test_what_was_replaced_stands_for_its_replacement() -> None:
 
 
 def test_dead_code_goes_and_effects_stay() -> None:
-    module = hlo.parse(
-        """ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b)
+    module = hlo.parse("""ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b)
         x = f32[2] custom-call(a), custom_call_target="t", custom_call_has_side_effect=true
-        k = token[] after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }"""
-    )
+        k = token[] after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }""")
     editor = hlo.edit(module)
     editor.remove_dead_code()
     kept = [each.name for each in editor.finish().entry.instructions]
@@ -137,12 +135,11 @@ def test_dead_code_goes_and_effects_stay() -> None:
 
 
 def test_the_first_channel_is_a_channel() -> None:
-    module = hlo.parse(
-        """add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+    module = hlo.parse("""add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT
+        z = f32[] add(x, y) }
         ENTRY e { a = f32[2] parameter(0)
         s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add
-        t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }"""
-    )
+        t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }""")
     editor = hlo.edit(module)
     editor.remove_dead_code()
     assert [each.name for each in editor.finish().entry.instructions] == ["a", "s", "r"]
@@ -158,12 +155,10 @@ def test_a_dot_may_sum_up_in_another_type() -> None:
 
 
 def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
-    module = hlo.parse(
-        """f { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }
+    module = hlo.parse("""f { x = f32[2] parameter(0) ROOT y = f32[2] negate(x) }
         g { x = f32[2] parameter(0) ROOT y = f32[2] call(x), to_apply=f }
         ENTRY e { a = f32[2] parameter(0) c = f32[2] call(a), to_apply=g
-        ROOT r = f32[2] sine(a) }"""
-    )
+        ROOT r = f32[2] sine(a) }""")
     editor = hlo.edit(module)
     x = module.computation("f").parameters[0]
     token = editor.insert("after-all", into=x.computation)
@@ -175,11 +170,9 @@ def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
 
 
 def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
-    module = hlo.parse(
-        """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
+    module = hlo.parse("""ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
         c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
-        ROOT r = (f32[], f32[], f32[]) tuple(b, d, c) }"""
-    )
+        ROOT r = (f32[], f32[], f32[]) tuple(b, d, c) }""")
     editor = hlo.edit(module)
     editor.replace(module["c"], module["a"])
     after = editor.finish()
@@ -187,12 +180,10 @@ def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
 
 
 def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
-    module = hlo.parse(
-        """ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
+    module = hlo.parse("""ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
         c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
         f = f32[] negate(a), control-predecessors={d}
-        ROOT r = (f32[], f32[], f32[], f32[]) tuple(b, d, c, f) }"""
-    )
+        ROOT r = (f32[], f32[], f32[], f32[]) tuple(b, d, c, f) }""")
     editor = hlo.edit(module)
     call = editor.outline([module["d"], module["c"]], "call")
     after = editor.finish()
@@ -214,11 +205,9 @@ def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
 def test_what_nobody_reads_is_not_outlined(
     names: tuple[str, ...], copied: tuple[str, ...], reads: tuple[str, ...]
 ) -> None:
-    module = hlo.parse(
-        """ENTRY e { x = f32[2] parameter(0) y = f32[3] parameter(1)
+    module = hlo.parse("""ENTRY e { x = f32[2] parameter(0) y = f32[3] parameter(1)
         dead = f32[2] negate(x) more = f32[2] abs(dead) n = f32[3] negate(y) odd = f32[3] sine(n)
-        ROOT r = f32[3] abs(n) }"""
-    )
+        ROOT r = f32[3] abs(n) }""")
     editor = hlo.edit(module)
     call = editor.outline([module[name] for name in names])
     after = editor.finish()[call.name]
@@ -333,14 +322,13 @@ def test_xla_reads_a_real_module_with_all_its_calls_inlined(name: str) -> None:
 
 
 def test_a_loop_carries_more_where_its_state_is_used_whole() -> None:
-    module = hlo.parse(
-        """body { s = (s32[]) parameter(0) c = (s32[]) copy(s) i = s32[] get-tuple-element(c),
+    module = hlo.parse("""body { s = (s32[]) parameter(0) c = (s32[]) copy(s)
+          i = s32[] get-tuple-element(c),
           index=0 j = s32[] add(i, i) ROOT t = (s32[]) tuple(j) }
         few { s = (s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0
           n = s32[] constant(9) ROOT l = pred[] compare(i, n), direction=LT }
         ENTRY e { a = s32[] parameter(0) x = f32[2] parameter(1) t = (s32[]) tuple(a)
-          ROOT w = (s32[]) while(t), condition=few, body=body }"""
-    )
+          ROOT w = (s32[]) while(t), condition=few, body=body }""")
     editor = hlo.edit(module)
     (inside,) = editor.carry(module.entry.root, [module["x"]])
     assert str(inside.shape) == "f32[2]{0}"

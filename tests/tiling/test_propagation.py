@@ -187,12 +187,11 @@ def test_the_contracting_dimension_is_one_dimension_for_both_operands() -> None:
 
 def test_the_key_axis_of_attention_can_be_tiled() -> None:
     """The keys are contracted in one dot, and the scores and values in the other."""
-    fusion = fusion_of(
-        """q = f32[8,4] parameter(0) k = f32[12,4] parameter(1) v = f32[12,6] parameter(2)
+    fusion = fusion_of("""q = f32[8,4] parameter(0) k = f32[12,4] parameter(1)
+        v = f32[12,6] parameter(2)
         s = f32[8,12] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
         e = f32[8,12] exponential(s)
-        ROOT o = f32[8,6] dot(e, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
-    )
+        ROOT o = f32[8,6] dot(e, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}""")
     keys = next(each for each in TilingSpace.of(fusion).dimensions if each.size == 12)
     assert str(keys) == "contracting dimension of %o, 1 of %e, 0 of %v, in [0, 11]"
     found = propagate(fusion, {keys: 4, TilingSpace.of(fusion).dimensions[0]: 2})
@@ -219,10 +218,9 @@ def test_a_result_that_another_leads_to_has_no_dimensions_of_its_own() -> None:
 
 
 def test_a_result_that_is_reached_in_part_has_dimensions_of_its_own() -> None:
-    fusion = fusion_of(
-        """x = f32[8] parameter(0) n = f32[8] negate(x) s = f32[3] slice(n), slice={[0:3]}
-        ROOT r = (f32[8], f32[3]) tuple(n, s)"""
-    )
+    fusion = fusion_of("""x = f32[8] parameter(0) n = f32[8] negate(x)
+        s = f32[3] slice(n), slice={[0:3]}
+        ROOT r = (f32[8], f32[3]) tuple(n, s)""")
     names = [each.instruction.name for each in TilingSpace.of(fusion).parallel]
     assert sorted(names) == ["n", "s"]
     assert checked_tiles(propagate(fusion, [2, 3])) == 5
@@ -282,7 +280,8 @@ def test_programs_in_any_order(order: tuple[int, ...]) -> None:
 # Forward.
 
 
-@for_all([
+@for_all(
+    [
         ("x = f32[4] parameter(0) ROOT r = f32[4,8] broadcast(x), dimensions={0}", [2],
          ["offsets: t0 * 2, 0", "sizes: 2, 8"]),
         ("x = f32[4,6] parameter(0) ROOT r = f32[6,4] transpose(x), dimensions={1,0}", [2, 3],
@@ -290,7 +289,8 @@ def test_programs_in_any_order(order: tuple[int, ...]) -> None:
         (OPERATIONS["reduce"], [3, 2, 2], ["offsets: t1 * 2", "sizes: 2"]),
         (OPERATIONS["dot"], [2, 6], ["offsets: t0 * 2, 0", "sizes: 2, 5"]),
         (OPERATIONS["call"], [2, 3], ["offsets: t0 * 2, t1 * 3", "sizes: 2, 3"]),
-    ])  # fmt: skip
+    ]
+)  # fmt: skip
 def test_forward_from_an_operand(body: str, sizes: Sequence[int], text: list[str]) -> None:
     fusion = fusion_of(body)
     found = propagate(fusion, sizes, operand=fusion.operands[0])
@@ -316,11 +316,10 @@ def test_what_has_no_tile_says_why_and_others_have_theirs() -> None:
 
 def test_a_gather_has_tiles_of_one_index() -> None:
     """Its index is another one for each row: a tile of two rows is no box."""
-    fusion = fusion_of(
-        """x = f32[9,4] parameter(0) i = s32[6] parameter(1) ROOT r = f32[6,4] gather(x, i),
+    fusion = fusion_of("""x = f32[9,4] parameter(0) i = s32[6] parameter(1) ROOT
+        r = f32[6,4] gather(x, i),
         offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
-        slice_sizes={1,4}"""
-    )
+        slice_sizes={1,4}""")
     x, i = fusion.operands
     assert checked_tiles(propagate(fusion, [1, 2])) > 1
     (of_x,) = propagate(fusion, [2, 2]).of(x)
@@ -335,22 +334,26 @@ def test_a_gather_has_tiles_of_one_index() -> None:
 
 
 def test_what_is_behind_an_unknown_operation_is_unknown() -> None:
-    fusion = fusion_of(
-        """x = f32[4] parameter(0) c = f32[4] custom-call(x), custom_call_target="mine"
-        ROOT n = f32[4] negate(c)"""
-    )
+    fusion = fusion_of("""x = f32[4] parameter(0)
+        c = f32[4] custom-call(x), custom_call_target="mine"
+        ROOT n = f32[4] negate(c)""")
     found = propagate(fusion, [2])
     assert [each.instruction.name for each in found.refused] == ["x"]
 
 
-@for_all([
+@for_all(
+    [
         ([2], "1 sizes are given; expected 2 or 3, one for each parallel dimension, or for all"),
         ([0, 1], "parallel dimension 0 of %r, in [0, 3] has the tile size 0; expected 1 to 4"),
         ([4, 6], "parallel dimension 1 of %r, in [0, 4] has the tile size 6; expected 1 to 5"),
-        ([4, 2.5], "parallel dimension 1 of %r, in [0, 4] has the tile size 2.5; expected an integer"),  # noqa: E501 - one message
+        (
+            [4, 2.5],
+            "parallel dimension 1 of %r, in [0, 4] has the tile size 2.5; expected an integer",
+        ),
         ({"k": 4}, "k is no dimension of the space"),
         (4, "tile_sizes is 4; expected sizes, or a mapping"),
-    ])  # fmt: skip
+    ]
+)
 def test_bad_sizes(sizes: object, message: str) -> None:
     with pytest.raises((TileError, TypeError)) as caught:
         propagate(fusion_of(OPERATIONS["dot"]), sizes)  # pyright: ignore[reportArgumentType]

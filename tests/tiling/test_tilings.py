@@ -21,7 +21,7 @@ from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
 from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, seldom
-from tests.fusion.units import ADD, MAXIMUM, entry
+from tests.fusion.units import entry
 from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import MODULES, different_fusions
 from tests.tiling.tiles_by_enumeration import bytes_by_points
@@ -51,7 +51,7 @@ ENDLESS = replace(A100, name="endless", registers=1 << 40, shared_memory_bytes=1
 
 
 def softmax(rows: int, columns: int) -> HloModule:
-    return entry(SOFTMAX.format(rows=rows, columns=columns), MAXIMUM + ADD)
+    return entry(SOFTMAX.format(rows=rows, columns=columns))
 
 
 FUSIONS: dict[str, HloModule] = {
@@ -68,10 +68,8 @@ FUSIONS: dict[str, HloModule] = {
         ROOT p = f32[17] pad(a, z), padding=3_4"""),
     "every other row": entry("""a = f32[20,3] parameter(0)
         ROOT s = f32[8,3] slice(a), slice={[2:18:2], [0:3]}"""),
-    "windows that overlap": entry(
-        """x = f32[20] parameter(0) lowest = f32[] constant(-inf)
-        ROOT w = f32[9] reduce-window(x, lowest), window={size=4 stride=2}, to_apply=top""",
-        MAXIMUM),
+    "windows that overlap": entry("""x = f32[20] parameter(0) lowest = f32[] constant(-inf)
+        ROOT w = f32[9] reduce-window(x, lowest), window={size=4 stride=2}, to_apply=top"""),
     "a reshape that splits": entry("""a = f32[6,4] parameter(0) b = f32[24] reshape(a)
         ROOT n = f32[24] negate(b)"""),
     "a reshape that merges": entry("""a = f32[24] parameter(0) b = f32[6,4] reshape(a)
@@ -111,7 +109,7 @@ FUSIONS: dict[str, HloModule] = {
         ROOT sum = f32[14] add(x, s)"""),
     "steps that load the same": entry("""x = f32[2] parameter(0) zero = f32[] constant(0)
         b = f32[16,2] broadcast(x), dimensions={1} r = f32[32] reshape(b)
-        ROOT s = f32[] reduce(r, zero), dimensions={0}, to_apply=sum""", ADD),
+        ROOT s = f32[] reduce(r, zero), dimensions={0}, to_apply=sum"""),
     "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
 }  # fmt: skip
@@ -224,12 +222,9 @@ def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(TILINGS, "tally_of", tally)
     window = "window={size=15 pad=7_7}, to_apply=sum"
-    module = entry(
-        f"""x = f32[8] parameter(0) zero = f32[] constant(0)
+    module = entry(f"""x = f32[8] parameter(0) zero = f32[] constant(0)
         w = f32[8] reduce-window(x, zero), {window}
-        ROOT v = f32[8] reduce-window(w, zero), {window}""",
-        ADD,
-    )
+        ROOT v = f32[8] reduce-window(w, zero), {window}""")
     assert len(tilings(of(module), A100)) > 1
     assert any("d0 + d1 + d2 - 14" in each for each in asked)
     assert not any("floordiv" in each for each in asked)
@@ -311,7 +306,7 @@ def test_bytes_behind_the_time_are_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     body = """x = f32[5] parameter(0) lowest = f32[] constant(-inf)
         b = f32[5,3] broadcast(x), dimensions={0} r = f32[15] reshape(b)
         ROOT w = f32[6] reduce-window(r, lowest), window={size=5 stride=2}, to_apply=top"""
-    fusion = Fusion.of_computation(entry(body, MAXIMUM).entry)
+    fusion = Fusion.of_computation(entry(body).entry)
     exact = {each.sizes: each.bytes_read for each in tilings(fusion, ENDLESS)}
     monkeypatch.setattr(TILINGS, "SECONDS", 0.0)
     found = tilings(fusion, ENDLESS)
@@ -332,7 +327,7 @@ def test_bytes_of_real_fusions(module: str) -> None:
 @seldom
 @given(text=fusions())
 def test_bytes_of_random_fusions(text: str) -> None:
-    fusion = of(entry(text, ADD))
+    fusion = of(entry(text))
     try:
         found = tilings(fusion, ENDLESS, sizes=sizes_tried(fusion))
     except TileError:
@@ -344,7 +339,7 @@ def test_bytes_of_random_fusions(text: str) -> None:
 @given(text=swapped(), sizes=st.lists(st.integers(1, 32), min_size=1, max_size=4))
 def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     """At all sizes, also where the last tile is smaller."""
-    fusion = of(entry(text, ADD))
+    fusion = of(entry(text))
     whole = TilingSpace.of(fusion).dimensions[0].size or 1
     found = tilings(fusion, ENDLESS, sizes=[[size for size in {*sizes, whole} if size <= whole]])
     assert all(tiling.is_exact for tiling in found)
@@ -359,12 +354,10 @@ TWO_ORDERS: list[tuple[str, str, str]] = [
 
 @for_rows(TWO_ORDERS)
 def test_results_in_two_orders_share_dimensions(shapes: str, names: str) -> None:
-    module = hlo.parse(
-        f"""f {{ p = f32[160,2000] parameter(0) c = bf16[160,2000] convert(p)
+    module = hlo.parse(f"""f {{ p = f32[160,2000] parameter(0) c = bf16[160,2000] convert(p)
         t = bf16[2000,160]{{0,1}} bitcast(c) ROOT r = ({shapes}) tuple({names}) }}
         ENTRY e {{ p = f32[160,2000] parameter(0)
-        ROOT k = ({shapes}) fusion(p), kind=kLoop, calls=f }}"""
-    )
+        ROOT k = ({shapes}) fusion(p), kind=kLoop, calls=f }}""")
     best = tilings(Fusion.of_instruction(module.entry.root), A100)[0]
     assert (best.bytes_read, best.bytes_written) == (4 * 160 * 2000, 2 * 2 * 160 * 2000)
 
