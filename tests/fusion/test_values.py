@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexing.formats.text import format_head
 from ops import Fusion, Unknown, hlo
 from tests.cases import for_rows
-from tests.fusion.units import entry, fused, heads, named
+from tests.fusion.units import entry, fused, heads, named, whole
 
 # Runtime variables.
 
@@ -53,7 +53,7 @@ KNOWN_VALUES = [
 
 @for_rows(KNOWN_VALUES)
 def test_values_that_are_known_are_used(body: str, expected: str) -> None:
-    fusion = Fusion.of_computation(entry(body).entry)
+    fusion = whole(body)
     assert heads(fusion.indexing()[fusion.operands[0]]) == [expected]
 
 

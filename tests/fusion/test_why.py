@@ -21,7 +21,7 @@ from tests.fusion.random_programs import Program, programs
 from tests.fusion.rows import ROWS
 from tests.fusion.small_programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
 from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
-from tests.fusion.units import REAL, Row, entry, fusion_in, fusions_of, named
+from tests.fusion.units import REAL, Row, entry, fusion_in, fusions_of, named, whole
 
 Found = tuple[list[Array], OperandIndexing]
 """The arrays on a path, and the map that is composed along it."""
@@ -174,10 +174,9 @@ def test_what_is_not_reached_has_no_reason() -> None:
 
 
 def test_the_values_that_places_depend_on_are_those_of_the_maps() -> None:
-    module = entry("""x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
+    fusion = whole("""x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
         wide = s32[50,32] dynamic-slice(x, a, b), dynamic_slice_sizes={50,32}
         ROOT narrow = s32[25,16] dynamic-slice(wide, b, a), dynamic_slice_sizes={25,16}""")
-    fusion = Fusion.of_computation(module.entry)
     (found,) = fusion.why(fusion.operands[0])
     assert (found.indexing,) == fusion.indexing()[fusion.operands[0]]
     assert path_text(found.paths[0]) == "%x <- %wide dynamic-slice <- %narrow dynamic-slice"

@@ -27,7 +27,6 @@ def named(module: HloModule, name: str) -> Instruction:
 
 
 def computation(module: HloModule, name: str) -> Computation:
-    """The computation of a name."""
     (found,) = (each for each in module.computations if each.name == name)
     return found
 

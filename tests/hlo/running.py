@@ -52,7 +52,6 @@ def runnable(module: HloModule) -> HloModule:
 
 
 def _counted(editor: ModuleEditor, constant: Instruction) -> Instruction:
-    """An array that counts up."""
     shape, into = constant.shape, constant.computation
     sizes = [shape.element_count]
     numbers = editor.insert("iota", (), f"s32{_text(sizes)}", into=into, iota_dimension=0)
@@ -84,7 +83,6 @@ def results(module: HloModule) -> list[Array]:
 
 @cache
 def results_of(name: str) -> list[Array]:
-    """What a real module computes."""
     return results(hlo.parse(module_text(name)))
 
 

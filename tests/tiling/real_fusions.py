@@ -39,7 +39,6 @@ class TiledFusion:
 
 @cache
 def tiled_fusions() -> tuple[TiledFusion, ...]:
-    """All such fusions."""
     return tuple(
         tiled
         for name in ALL

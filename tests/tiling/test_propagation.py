@@ -18,7 +18,7 @@ from tests.call_counts import calls_of
 from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, part
 from tests.fusion.random_programs import SHAPE, Program, programs
-from tests.fusion.units import ADD, MAXIMUM, entry, named
+from tests.fusion.units import ADD, MAXIMUM, entry, named, whole
 from tests.pages import generated_in
 from tests.tiling.documentation import PAGE, TRITON, table
 from tests.tiling.real_fusions import TiledFusion, tiled_fusions
@@ -73,7 +73,7 @@ turned_back { p = f32[6,4] parameter(0) ROOT t = f32[4,6] transpose(p), dimensio
 
 def fusion_of(body: str) -> Fusion:
     """The whole entry with these instructions."""
-    return Fusion.of_computation(entry(body, f"{ADD}\n{MAXIMUM}\n{CALLEES}").entry)
+    return whole(body, f"{ADD}\n{MAXIMUM}\n{CALLEES}")
 
 
 def all_sizes(fusion: Fusion, most: int = 40 if IN_CI else 12) -> list[list[int]]:
@@ -89,11 +89,7 @@ def all_sizes(fusion: Fusion, most: int = 40 if IN_CI else 12) -> list[list[int]
 @for_all([*OPERATIONS])
 def test_tiles_hold_what_the_points_of_the_space_read(name: str) -> None:
     fusion = fusion_of(OPERATIONS[name])
-    checked = 0
-    for sizes in all_sizes(fusion):
-        found = propagate(fusion, sizes)
-        checked += checked_tiles(found)
-    assert checked > 5
+    assert sum(checked_tiles(propagate(fusion, sizes)) for sizes in all_sizes(fusion)) > 5
 
 
 NEEDED = ["dot", "convolution", "softmax", "two results", "scaled dot", "choice of one"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given, reject
@@ -17,13 +18,14 @@ from ops.hlo import HloModule
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline, Tally, tally_of
-from simplifier.errors import ArgumentError
+from simplifier.errors import ArgumentError, IndexingError
 from simplifier.expr.form import variables_of
 from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, seldom
-from tests.fusion.units import entry
+from tests.fusion.units import entry, whole
 from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import MODULES, different_fusions
+from tests.tiling.test_propagation import OPERATIONS
 from tests.tiling.tiles_by_enumeration import bytes_by_points
 
 TILINGS = import_module("ops.tiling")
@@ -54,7 +56,9 @@ def softmax(rows: int, columns: int) -> HloModule:
     return entry(SOFTMAX.format(rows=rows, columns=columns))
 
 
+SHARED = ["concatenate", "pad", "slice", "reduce-window", "reshape that splits"]
 FUSIONS: dict[str, HloModule] = {
+    **{name: entry(OPERATIONS[name]) for name in SHARED},
     "a sum with a transpose": entry("""p = f32[6,10] parameter(0) q = f32[10,6] parameter(1)
         t = f32[10,6] transpose(p), dimensions={1,0} ROOT sum = f32[10,6] add(t, q)"""),
     "a matrix with its own transpose": entry("""p = f32[7,7] parameter(0)
@@ -62,16 +66,6 @@ FUSIONS: dict[str, HloModule] = {
     "a dot": entry("""x = bf16[6,10] parameter(0) y = bf16[10,5] parameter(1)
         ROOT d = f32[6,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""),
     "softmax": softmax(4, 9),
-    "a concatenation": entry("""a = f32[5] parameter(0) b = f32[11] parameter(1)
-        ROOT c = f32[16] concatenate(a, b), dimensions={0}"""),
-    "padding": entry("""a = f32[10] parameter(0) z = f32[] parameter(1)
-        ROOT p = f32[17] pad(a, z), padding=3_4"""),
-    "every other row": entry("""a = f32[20,3] parameter(0)
-        ROOT s = f32[8,3] slice(a), slice={[2:18:2], [0:3]}"""),
-    "windows that overlap": entry("""x = f32[20] parameter(0) lowest = f32[] constant(-inf)
-        ROOT w = f32[9] reduce-window(x, lowest), window={size=4 stride=2}, to_apply=top"""),
-    "a reshape that splits": entry("""a = f32[6,4] parameter(0) b = f32[24] reshape(a)
-        ROOT n = f32[24] negate(b)"""),
     "a reshape that merges": entry("""a = f32[24] parameter(0) b = f32[6,4] reshape(a)
         ROOT n = f32[6,4] negate(b)"""),
     "a broadcast": entry("""a = f32[5] parameter(0)
@@ -134,14 +128,8 @@ def are_equal(propagation: Propagation, one: ArrayTile, other: ArrayTile) -> boo
         return False
     if one.indexings[0].runtime != other.indexings[0].runtime:
         return False
-    return all(
-        set(first) == set(second)
-        for first, second in zip(
-            tiles_of(propagation, one, is_whole=True),
-            tiles_of(propagation, other, is_whole=True),
-            strict=True,
-        )
-    )
+    tiles = (tiles_of(propagation, each, is_whole=True) for each in (one, other))
+    return all(set(first) == set(second) for first, second in zip(*tiles, strict=True))
 
 
 def bits_of(array: ArrayTile) -> int:
@@ -171,7 +159,6 @@ def tiles_of(
 
 
 def size_of(found: Tilings, number: int) -> int:
-    """How many tiles the space has."""
     count = 1
     for dimension, size in zip(found.space.dimensions, found[number].sizes, strict=True):
         count *= -(-(dimension.size or 1) // size)
@@ -276,7 +263,7 @@ SWAPPED = """x = f32[64,64,8] parameter(0) p = f32[32,2,64,8] reshape(x)
 
 def test_equal_tiles_of_sizes_that_are_not_whole_are_loaded_once() -> None:
     """There are 196 candidates: too many to look at all."""
-    found = tilings(Fusion.of_computation(entry(SWAPPED).entry), ENDLESS)
+    found = tilings(whole(SWAPPED), ENDLESS)
     assert len(found) == found.considered == 196
     size = 64 * 64 * 8 * 4
     for tiling in found:
@@ -287,7 +274,7 @@ def test_equal_tiles_of_sizes_that_are_not_whole_are_loaded_once() -> None:
 def test_bytes_that_may_be_fewer_are_marked() -> None:
     """There are more points and sizes than are looked at."""
     text = SWAPPED.replace("64,8]", "2]").replace("[64,", "[4194304,").replace("[32,", "[2097152,")
-    fusion = Fusion.of_computation(entry(text).entry)
+    fusion = whole(text)
     found = tilings(fusion, ENDLESS, sizes=[range(1, 1025), [2]])
     assert len(found) == 513
     for tiling in found:
@@ -306,7 +293,7 @@ def test_bytes_behind_the_time_are_bounds(monkeypatch: pytest.MonkeyPatch) -> No
     body = """x = f32[5] parameter(0) lowest = f32[] constant(-inf)
         b = f32[5,3] broadcast(x), dimensions={0} r = f32[15] reshape(b)
         ROOT w = f32[6] reduce-window(r, lowest), window={size=5 stride=2}, to_apply=top"""
-    fusion = Fusion.of_computation(entry(body).entry)
+    fusion = whole(body)
     exact = {each.sizes: each.bytes_read for each in tilings(fusion, ENDLESS)}
     monkeypatch.setattr(TILINGS, "SECONDS", 0.0)
     found = tilings(fusion, ENDLESS)
@@ -383,7 +370,7 @@ LARGE = entry("""p = f32[4096,4096] parameter(0)
     ROOT t = f32[4096,4096] transpose(p), dimensions={1,0}""")
 
 
-@pytest.mark.parametrize("device", [A100, MI300X], ids=["A100", "MI300X"])
+@for_all([A100, MI300X])
 def test_a_tile_that_is_transposed_fits_in_shared_memory(device: Device) -> None:
     """A compiler lost kernels to such a tile: https://github.com/ROCm/xla/pull/1083."""
     assert device.shared_memory_bytes is not None
@@ -419,62 +406,55 @@ def test_without_warps_all_tiles_are_in_shared_memory() -> None:
     assert best.shared_memory_bytes == 4 * 2 * best.sizes[0] * best.sizes[1]
 
 
-def test_sizes_may_have_to_divide() -> None:
+def test_sizes_may_have_to_divide_or_be_given() -> None:
     found = tilings(of(FUSIONS["a dot"]), A100, divisible=True)
     assert {tiling.sizes[0] for tiling in found} == {1, 2, 6}
     assert {tiling.sizes[2] for tiling in found} == {1, 2, 10}
-
-
-def test_sizes_may_be_given() -> None:
     found = tilings(of(FUSIONS["a dot"]), A100, sizes=[[3], None, [5, 5]])
     assert {tiling.sizes for tiling in found} == {(3, size, 5) for size in (1, 2, 4, 5)}
 
 
-WRONG_SIZES = [
-    ("zero", [[0], None, None], "has the tile size 0; expected 1 to 6"),
-    ("beyond", [None, [6], None], "has the tile size 6; expected 1 to 5"),
-    ("too few", [[1]], "1 lists of sizes are given; expected 3"),
-]
+DOT, UNKNOWN = (
+    of(FUSIONS["a dot"]),
+    whole("""x = f32[4] parameter(0)
+    ROOT c = f32[4] custom-call(x), custom_call_target="lookup\""""),
+)
+NOT_SIZES: Any = {
+    "a number": [3, None, None],
+    "a mapping": {0: [1], 1: [1], 2: [1]},
+    "name": "A100",
+}
 
 
-@for_rows(WRONG_SIZES)
-def test_wrong_sizes(sizes: list[list[int] | None], words: str) -> None:
-    with pytest.raises(TileError, match=words):
-        tilings(of(FUSIONS["a dot"]), A100, sizes=sizes)
+def lacking(figure: str) -> Device:
+    return replace(A100, name="mine", **{figure: None})
 
 
-def test_too_many_candidates() -> None:
-    many = [range(1, 4097), range(1, 4097)]
-    with pytest.raises(TileError, match="there are 16777216 candidates; expected at most"):
-        tilings(of(LARGE), A100, sizes=many)
+REFUSED: list[tuple[str, Callable[[], Tilings], type[IndexingError], str]] = [
+    ("the size 0", lambda: tilings(DOT, A100, sizes=[[0], None, None]), TileError,
+     "has the tile size 0; expected 1 to 6"),
+    ("a size beyond", lambda: tilings(DOT, A100, sizes=[None, [6], None]), TileError,
+     "has the tile size 6; expected 1 to 5"),
+    ("too few sizes", lambda: tilings(DOT, A100, sizes=[[1]]), TileError,
+     "1 lists of sizes are given; expected 3"),
+    ("a number for a dimension", lambda: tilings(DOT, A100, sizes=NOT_SIZES["a number"]),
+     ArgumentError, "the sizes of parallel dimension 0 of %d, in "),
+    ("a mapping", lambda: tilings(DOT, A100, sizes=NOT_SIZES["a mapping"]), ArgumentError,
+     "expected sizes, or None, for each dimension"),
+    ("too many candidates", lambda: tilings(of(LARGE), A100, sizes=[range(1, 4097)] * 2),
+     TileError, "there are 16777216 candidates; expected at most"),
+    ("no shared memory", lambda: tilings(of(LARGE), lacking("shared_memory_bytes")),
+     DeviceError, "tilings: mine has no shared_memory_bytes"),
+    ("no registers", lambda: tilings(of(LARGE), lacking("registers")), DeviceError,
+     "tilings: mine has no registers"),
+    ("no device", lambda: tilings(of(LARGE), NOT_SIZES["name"]), ArgumentError, "A100"),
+    ("no tile", lambda: tilings(UNKNOWN, A100), TileError, "no indexing map of lookup"),
+]  # fmt: skip
 
 
-WRONG_KINDS: list[tuple[str, object, str]] = [
-    ("a number for a dimension", [3, None, None], "the sizes of parallel dimension 0 of %d, in "),
-    ("a mapping", {0: [1], 1: [1], 2: [1]}, "expected sizes, or None, for each dimension"),
-]
-
-
-@for_rows(WRONG_KINDS)
-def test_sizes_of_another_kind(sizes: object, words: str) -> None:
-    with pytest.raises(ArgumentError, match=words):
-        tilings(of(FUSIONS["a dot"]), A100, sizes=sizes)  # type: ignore[arg-type]
-
-
-@for_all(["shared_memory_bytes", "registers"])
-def test_a_device_without_a_figure(figure: str) -> None:
-    lacking = replace(A100, name="mine", **{figure: None})
-    with pytest.raises(DeviceError, match=f"tilings: mine has no {figure}"):
-        tilings(of(LARGE), lacking)
-
-
-def test_no_device() -> None:
-    with pytest.raises(ArgumentError, match="A100"):
-        tilings(of(LARGE), "A100")  # type: ignore[arg-type]
-
-
-def test_what_has_no_tile_says_which_and_why() -> None:
-    unknown = hlo.parse("""ENTRY e { x = f32[4] parameter(0)
-        ROOT c = f32[4] custom-call(x), custom_call_target="lookup" }""")
-    with pytest.raises(TileError, match="no indexing map of lookup"):
-        tilings(of(unknown), A100)
+@for_rows(REFUSED)
+def test_what_has_no_tilings(
+    ask: Callable[[], Tilings], kind: type[IndexingError], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        ask()

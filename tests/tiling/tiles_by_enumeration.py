@@ -22,7 +22,6 @@ Index: TypeAlias = tuple[int, ...]
 
 
 def ids_of(found: Propagation) -> Iterator[Index]:
-    """The ids of all tiles of the space."""
     yield from product(*map(range, found.grid))
 
 

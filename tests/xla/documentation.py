@@ -35,7 +35,6 @@ def by_suite() -> dict[str, dict[int, Fact]]:
 
 
 def counts() -> str:
-    """One row for each suite, and one for all."""
     total: Counter[str] = Counter()
     lines: list[str] = []
     for suite, asked in by_suite().items():
@@ -153,7 +152,6 @@ def _code(text: str) -> str:
 
 
 def written(page: str) -> str:
-    """The page with all tables."""
     for mark, text in ((COUNTS, counts()), (CASES, cases()), (UNASKED, unasked())):
         page = with_generated(page, mark, text)
     return page

@@ -43,7 +43,6 @@ def evaluated(row: Row) -> int | None:
 
 
 def bounds(row: Row) -> Interval:
-    """The least and the greatest value of an expression."""
     return bounds_of(parse_expr(row["text"]), row["bounds"])
 
 
@@ -72,7 +71,6 @@ INT64: Final = (-(1 << 63), (1 << 63) - 1)
 
 
 def interval(row: Row) -> object:
-    """A comparison of intervals, or arithmetic with them."""
     a, b = (_interval_of(row[name]) if row[name] else Interval(0, 0) for name in "ab")
     name: str = row["op"]
     if name == "loop_trip_count":

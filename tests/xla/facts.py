@@ -57,12 +57,10 @@ class Fact:
 
     @property
     def name(self) -> str:
-        """The table and the row."""
         return f"{self.table}/{self.row['id']}"
 
     @property
     def kind(self) -> str:
-        """What is asked."""
         return self.row.get("kind") or KINDS[self.table]
 
     @property
@@ -72,7 +70,6 @@ class Fact:
 
     @property
     def test(self) -> str:
-        """The name of XLA's test."""
         return self.row.get("xla", "").partition(".")[2]
 
     @property
@@ -84,7 +81,6 @@ class Fact:
 
     @property
     def why(self) -> str:
-        """Why our answer is not XLA's."""
         return self.row.get("why", "")
 
 

@@ -15,7 +15,6 @@ from tests.xla.outcome import Answer
 
 
 def reasons_without_maps(row: Row) -> list[str]:
-    """Why parts of the entry's root have no maps, in one of both directions."""
     answers = _answers(module_of(row).entry.root)
     return list(dict.fromkeys(each.reason for each in answers if isinstance(each, Unknown)))
 
@@ -53,7 +52,6 @@ def is_read_once(schedule: FusionSchedule, row: Row) -> bool:
 
 
 def is_written_once(schedule: FusionSchedule, row: Row) -> bool:
-    """Whether threads write each element of a result once."""
     results = results_of(schedule.fusion.roots[0])
     owners = [hero or result for hero, result in zip(schedule.heroes, results, strict=True)]
     return schedule.writes_exactly_once([owner.name for owner in owners].index(row["hero"]))

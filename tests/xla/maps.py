@@ -39,7 +39,6 @@ STEPS: Final[dict[str, Callable[[IndexingMap, Row], IndexingMap]]] = {
 
 
 def after_steps(row: Row) -> Outcome:
-    """A map after some operations."""
     made = given(row)
     for step in row.get("op", "simplify").split(", "):
         made = STEPS[step](made, row)
@@ -64,7 +63,6 @@ def _printed(read: Callable[[str], IndexingMap], row: Row) -> str | None:
 
 
 def unused_variables(row: Row) -> list[bool]:
-    """For each variable whether nothing depends on it."""
     made = _any_map(row)
     unused = made.unused_variables()
     roles = enumerate(made.domain.roles)
@@ -79,7 +77,6 @@ def changes_once(row: Row) -> list[bool]:
 
 
 def distinct_maps(row: Row) -> int:
-    """How many different maps some texts are."""
     made = [_any_map({"input": text}) for text in row["input"]]
     assert all((a == b) is (hash(a) == hash(b)) is not (a != b) for a in made for b in made)
     return len(set(made))
@@ -119,7 +116,6 @@ def _affine(made: IndexingMap, row: Row) -> Outcome:
 
 
 def selected_results(row: Row) -> Outcome | None:
-    """Some results of a map."""
     try:
         made = _any_map(row).select_results(row["indices"])
     except MapError:
@@ -136,13 +132,11 @@ def substituted(row: Row) -> Outcome:
 
 
 def is_identity(row: Row) -> bool:
-    """Whether a map is the identity of its dimensions."""
     made = _any_map(row)
     return list(made.results) == [*map(parse_expr, made.domain.names[: len(made.dims)])]
 
 
 def constant_results(row: Row) -> list[int] | None:
-    """The results of a map without variables in them."""
     results = _any_map(row).results
     return [*map(int, results)] if all(result.is_Integer for result in results) else None
 

@@ -125,7 +125,6 @@ def _progression(offset: int, size: int, stride: int) -> set[int]:
 
 
 def _touched(indexing: IndexingMap, sizes: tuple[int, ...]) -> list[set[tuple[int, ...]]]:
-    """What the map touches from each tile."""
     found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for dims, _, _, results in islice(indexing.points(), MAX_POINTS):
         ids = tuple(dim // size for dim, size in zip(dims, sizes, strict=True))
@@ -134,7 +133,6 @@ def _touched(indexing: IndexingMap, sizes: tuple[int, ...]) -> list[set[tuple[in
 
 
 def _columns(touched: set[tuple[int, ...]]) -> list[set[int]]:
-    """The indices of each result."""
     return [set(column) for column in zip(*touched, strict=True)]
 
 

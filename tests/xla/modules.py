@@ -52,7 +52,6 @@ def _row_of(row: Row) -> Row:
 
 
 def maps_of_instruction(row: Row, module: HloModule) -> Outcome:
-    """The maps between a result and an operand of the entry's root."""
     return of_indexings(answer_to(row, module), row)
 
 

@@ -60,7 +60,6 @@ def _text(value: object) -> str:
 
 
 def of_map(ours: IndexingMap, row: Row) -> Outcome:
-    """Our map beside the one that XLA expects."""
     expected, right = row["expected"], row.get("right")
     return Outcome(verdict_on_map(ours, expected, right), str(ours), expected)
 

@@ -71,7 +71,6 @@ class _Programs:
 
     @property
     def row(self) -> Row:
-        """What is asked."""
         return self.space.row
 
     @cached_property
@@ -81,12 +80,10 @@ class _Programs:
 
     @cached_property
     def propagation(self) -> Propagation:
-        """The tiles of all arrays of these sizes."""
         return propagate_in(self.space.space, self.steps.sizes)
 
     @property
     def grid(self) -> Index:
-        """How many tiles there are along each dimension."""
         return self.propagation.grid
 
     @property
@@ -122,15 +119,12 @@ class _Programs:
         return [*dict.fromkeys([0, last, *(random.randrange(last) for _ in range(limit - 2))])]
 
     def _ids(self, number: int) -> Index:
-        """The ids of the tile of a program along all dimensions."""
         return tuple(map(int, self.ids.evaluate((number,))))
 
     def touched(self, number: int) -> Elements:
-        """All elements, one after the other."""
         return self.steps.touched(self._ids(number))
 
     def ours(self, number: int) -> Elements:
-        """Our elements."""
         return self.steps.ours(self._ids(number))
 
     def theirs(self, number: int) -> Elements:
@@ -149,7 +143,6 @@ class _Programs:
 
     @property
     def _runtime(self) -> Index:
-        """The values of XLA's runtime variables."""
         return tuple(self.steps.runtime[number] for number in self.values)
 
     @property
@@ -159,7 +152,6 @@ class _Programs:
 
     @property
     def text(self) -> str:
-        """Our tile, in words."""
         tile = self.steps.tile
         if tile is None:
             return "no tile"
@@ -168,7 +160,6 @@ class _Programs:
 
     @cached_property
     def expected_offsets(self) -> IndexingMap:
-        """XLA's map from the number of a program."""
         return parse_map(self.row["expected"])
 
     @cached_property
@@ -262,8 +253,6 @@ def _ids_of(each: ArrayTile) -> set[str]:
 
 
 def _of_tile(numbers: Callable[[Tile], Iterable[Expr]]) -> Answer:
-    """Numbers of the tile of an array."""
-
     def found(row: Row) -> list[int] | None:
         tile = Steps(Space(row), row["to"], tuple(row["sizes"])).tile
         return None if tile is None else [*map(int, numbers(tile))]
@@ -279,7 +268,6 @@ def bytes_of_step(row: Row) -> int:
 
 
 def propagation_of(row: Row) -> Propagation:
-    """The tiles of all arrays of the row's sizes."""
     return propagate_in(Space(row).space, row["sizes"])
 
 

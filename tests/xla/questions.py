@@ -36,7 +36,6 @@ QUESTIONS: Final[dict[str, Answer]] = {
 
 @cache
 def outcome(place: int) -> Outcome:
-    """Our answer to a question, beside XLA's."""
     fact = facts()[place]
     answer = QUESTIONS[fact.kind](fact.row)
     return answer if isinstance(answer, Outcome) else of_values(answer, fact.row)

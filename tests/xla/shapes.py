@@ -77,7 +77,6 @@ def _listed(numbers: Iterable[object] | None) -> list[object] | None:
 
 
 def read_and_printed(row: Row) -> str | None:
-    """The text of a shape, read and printed."""
     try:
         return str(Shape.parse(row["text"]))
     except TextError:
@@ -108,13 +107,11 @@ def offset_of_its_index(row: Row) -> object:
 
 
 def largest_piece(row: Row) -> tuple[int, ...]:
-    """The largest size of a piece along each dimension."""
     sizes = [piece.shape.dimensions for piece in pieces(_shape(row))]
     return tuple(map(max, *sizes)) if len(sizes) > 1 else sizes[0]
 
 
 def subshape(row: Row) -> str:
-    """The shape at a path into nested tuples."""
     path: list[int] = row["path"]
     return str(reduce(lambda shape, place: shape.elements[place], path, _shape(row)))
 
@@ -137,7 +134,6 @@ def _layouts_in(shape: Shape) -> object:
 
 
 def layout_copied(row: Row) -> str | None:
-    """The second shape with the layout of the first."""
     source, target = _shapes(row)
     try:
         return str(target.with_layout(source.layout))
@@ -146,7 +142,6 @@ def layout_copied(row: Row) -> str | None:
 
 
 def decomposition(row: Row) -> list[str] | None:
-    """The steps of a bitcast."""
     try:
         return [str(step) for step in decompose_bitcast(*_shapes(row))]
     except ShapeError:
@@ -154,7 +149,6 @@ def decomposition(row: Row) -> list[str] | None:
 
 
 def transpose_costs_nothing(row: Row) -> bool:
-    """Whether a transpose leaves all elements where they are."""
     source, target = _ignoring(row, _shapes(row))
     same_type = source.element_type is target.element_type
     return same_type and transpose_is_bitcast(source, target, row["permutation"])

@@ -74,7 +74,6 @@ class Tiled:
 
     @cached_property
     def fusion(self) -> Fusion:
-        """The instructions that run as one kernel."""
         module = hlo.parse(self.text)
         if self.pair:
             return Fusion.of_instructions(map(module.entry.__getitem__, self.pair))
@@ -101,28 +100,22 @@ _tiled = lru_cache(maxsize=16)(Tiled)
 
 @dataclass(frozen=True)
 class Space:
-    """The space that a row asks about."""
-
     row: Row
 
     @cached_property
     def tiled(self) -> Tiled:
-        """What the row is about."""
         return _tiled(self.row["hlo"], tuple(self.row.get("pair", ())), self.row.get("from"))
 
     @property
     def fusion(self) -> Fusion:
-        """The instructions that run as one kernel."""
         return self.tiled.fusion
 
     @property
     def space(self) -> TilingSpace:
-        """The dimensions, and the maps from there."""
         return self.tiled.space
 
     @property
     def symbolic(self) -> Propagation:
-        """The tiles of all arrays of symbolic sizes."""
         return self.tiled.symbolic
 
     @property
@@ -186,12 +179,10 @@ class Steps:
 
     @cached_property
     def indexing(self) -> OperandIndexing:
-        """The map from the space."""
         return self.asked.array(self.name)[1]
 
     @property
     def shape(self) -> Index:
-        """The sizes of the array."""
         node, _ = self.asked.array(self.name)
         return node.instruction.shape.arrays[node.element].dimensions
 
@@ -202,7 +193,6 @@ class Steps:
 
     @property
     def extents(self) -> list[int]:
-        """The sizes of the dimensions."""
         return [dimension.size or 0 for dimension in self.asked.space.dimensions]
 
     @property
@@ -218,7 +208,6 @@ class Steps:
 
     @cached_property
     def grid(self) -> list[int]:
-        """How many tiles there are along each dimension."""
         if self.offsets is not None:
             return [1] * len(self.sizes)
         return [-(-n // size) for n, size in zip(self.extents, self.sizes, strict=True)]
@@ -278,7 +267,6 @@ class Steps:
 
     @property
     def runtime(self) -> Index:
-        """The values of the runtime variables."""
         bounds = (each.bounds for each in self.indexing.map.runtime)
         return tuple((each.lower if self.is_first else each.upper) or 0 for each in bounds)
 
@@ -286,7 +274,6 @@ class Steps:
 
     @property
     def text(self) -> str:
-        """Our tile, in words."""
         return "" if self.tile is None else str(self.tile)
 
     def ours(self, ids: Index) -> Elements:
@@ -303,7 +290,6 @@ class Steps:
         return {(*replica, *each) for replica in self._replicas(ids) for each in found}
 
     def _replicas(self, ids: Index) -> Iterable[Index]:
-        """The replicas that our tile is read from."""
         several = self._of_array.replicas
         if several is None:
             return [self._replica(self._starts(ids))]
@@ -316,7 +302,6 @@ class Steps:
 
     @cached_property
     def tile(self) -> Tile | None:
-        """Our tile, if there is one."""
         try:
             return self._propagated() if self._is_dense else self._stepping()
         except TileError:
@@ -412,7 +397,6 @@ class Steps:
         return bool(lower <= value <= upper)
 
     def _values(self, ids: Index) -> dict[str, int]:
-        """What formulas are over."""
         values: dict[str, int] = {}
         for number, ours in enumerate(self.asked.order):
             values |= {f"tid_{number}": ids[ours], f"ts_{number}": self.sizes[ours]}
@@ -422,7 +406,6 @@ class Steps:
 
 
 def _columns(points: Sequence[Index], count: int) -> list[NDArray[np.int64]]:
-    """The values of each of so many dimensions."""
     return [*np.array(points, dtype=np.int64).reshape(len(points), count).T]
 
 

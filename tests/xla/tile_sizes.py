@@ -145,7 +145,6 @@ def _conforms(space: TilingSpace, tiling: Mapping[str, Sequence[int]]) -> bool:
 
 
 def results_share_dimensions(row: Row) -> bool:
-    """Whether there are several results, which all have the same dimensions."""
     space = Space(row).space
     ranks = [node.instruction.shape.arrays[node.element].rank for node in space.results]
     return len(ranks) > 1 and {len(space.parallel)} == {*ranks}
@@ -172,7 +171,6 @@ def sizes_of_config(row: Row) -> object:
 
 
 def tiles_of_config(row: Row) -> tuple[list[list[int]], int]:
-    """The tiles and the number of warps that a config names."""
     blocks = block_level(root_of(row))
     assert blocks is not None
     return [*map(list, blocks.output_tiles)], blocks.warps

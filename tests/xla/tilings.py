@@ -42,7 +42,6 @@ def parts_of_reshape(row: Row) -> list[list[list[int]]]:
 
 
 def tile_of_array(row: Row) -> Outcome:
-    """Our tiles of an array beside XLA's."""
     asked = Space(row)
     verdicts: list[Verdict] = []
     shown = "no tile"

@@ -23,7 +23,6 @@ from tests.xla.outcome import Answer, ends
 
 
 def instruction_of(row: Row) -> Instruction:
-    """The instruction that runs as a kernel."""
     entry = hlo.parse(row["hlo"]).entry
     return entry[row["instruction"]] if "instruction" in row else entry.root
 
@@ -50,7 +49,6 @@ def bytes_received(row: Row) -> object:
 
 
 def bytes_loaded(row: Row) -> int:
-    """The bytes that the threads of the kernel's schedule read of an operand."""
     instruction = instruction_of(row)
     names = [each.name for each in instruction.operands]
     return sum(map(_bytes_of, schedule_of(instruction).reads(names.index(row["operand"]))))
