@@ -34,6 +34,8 @@ Dimensions: TypeAlias = "tuple[int, ...]"
 
 _DIALECT: Final = "linalg."
 _GENERIC: Final = "generic"
+_GIVEN: Final = re.compile(r"\s*=(?!=)")
+"""Behind the name of an alias that is given a value."""
 
 ITERATOR_TYPES: Final = ("parallel", "reduction", "window")
 """The kinds of loops."""
@@ -165,7 +167,7 @@ class _GenericReader(OperationReader):
         """Take a whole text."""
         lexer = self.lexer
         while lexer.kind != "end":
-            if lexer.kind == "alias" and lexer.source[lexer.stop : lexer.stop + 2].strip() == "=":
+            if lexer.kind == "alias" and _GIVEN.match(lexer.source, lexer.stop):
                 self.alias()
                 continue
             word, stop = lexer.advance(), lexer.previous_stop
@@ -185,7 +187,8 @@ class _GenericReader(OperationReader):
             self._bare_attributes(draft)
             if draft.name in _WITH_BODY and self.lexer.text == "{":
                 self.lexer.balanced("'{' before an operation")
-            self.attribute_dictionary(draft)
+            while self.lexer.text == "{":
+                self.attribute_dictionary(draft)
             inputs, results = self._typed_operands("ins"), self._typed_operands("outs")
             self._bare_attributes(draft)
             types, outputs = (*inputs, *results), len(results)
@@ -242,7 +245,7 @@ class _GenericReader(OperationReader):
     def _made(
         self, draft: OperationDraft, shapes: Sequence[Dimensions], outputs: int
     ) -> LinalgGeneric:
-        given = draft.attributes.get("indexing_maps")
+        given = self._resolved(draft.attributes.get("indexing_maps"))
         try:
             if draft.name != _GENERIC and given is None:
                 texts = named_maps(draft.name, draft.attributes, shapes, outputs)
@@ -271,8 +274,7 @@ class _GenericReader(OperationReader):
 
     def _map(self, draft: OperationDraft, value: object) -> IndexingMap:
         """An affine map without sizes."""
-        if isinstance(value, DialectAttribute) and not value.body:
-            value = self.aliases.get(value.name)
+        value = self._resolved(value)
         if not isinstance(value, DialectAttribute) or value.name != "affine_map":
             raise self._error(draft, "expected affine maps as indexing_maps")
         try:
@@ -281,6 +283,12 @@ class _GenericReader(OperationReader):
             begin = value.start + error.span.start
             span = Span(self.lexer.source, begin, begin + 1, self.lexer.file)
             raise MlirTextError(error.message, span, error.hint) from None
+
+    def _resolved(self, value: object) -> object:
+        """A value, or that of the alias which it names."""
+        if isinstance(value, DialectAttribute) and not value.body:
+            return self.aliases.get(value.name)
+        return value
 
     def _error(self, draft: OperationDraft, message: str) -> MlirTextError:
         name = _DIALECT + draft.name

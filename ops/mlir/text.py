@@ -144,10 +144,12 @@ def _read_array(lexer: MlirLexer) -> Shape | OtherType:
             raise lexer.error_since(start, message)
         lexer.balanced("'<'")
     stop = found.end() if found["end"] == ">" else lexer.previous_stop
-    if found["element"] == "!":
-        return OtherType(lexer.source[start:stop], _numbers(found["sizes"]))
+    known = element_type_of(found["element"])
     try:
-        shape = _array(found["sizes"], found["element"], found["bounds"] or "")
+        if known is None:
+            shape = OtherType(lexer.source[start:stop], _numbers(found["sizes"]))
+        else:
+            shape = _array(found["sizes"], known, found["bounds"] or "")
     except (ShapeError, ValueError) as error:
         raise lexer.error(str(error), lexer.span_of(start, stop)) from None
     lexer.jump(stop)
@@ -159,11 +161,8 @@ def _numbers(sizes: str) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _array(sizes: str, element: str, bounds: str) -> Shape:
+def _array(sizes: str, element_type: ElementType, bounds: str) -> Shape:
     numbers = _numbers(sizes)
-    element_type = element_type_of(element)
-    if element_type is None:
-        raise ShapeError(f"HLO has no elements of type {element}")
     if not bounds:
         return Shape(element_type, numbers)
     limits = [each.strip() for each in bounds.partition("<")[2].rstrip(">").split(",")]

@@ -22,6 +22,7 @@ from ops.mlir.text import (
     Location,
     MlirLexer,
     MlirTextError,
+    OtherType,
     SymbolReference,
     parts_of,
     shapes_of,
@@ -63,7 +64,8 @@ class SourceOperation:
         """The shapes of the results."""
         found = shapes_of(self.operation.types)
         if found is None:
-            self.fail("the results are no arrays, tuples or tokens")
+            texts = (each.text for each in self.operation.types if isinstance(each, OtherType))
+            self.fail(f"HLO has no values of type {next(texts, 'function')}")
         return self._as_xla_says(found)
 
     @property

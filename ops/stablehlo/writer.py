@@ -713,7 +713,7 @@ class ModuleWriter:
         """
         if not isinstance(argument.type, Shape):
             start, name = argument.name.start, argument.name.text
-            message = f"expected {name} to be an array, a tuple or a token"
+            message = f"expected {name} to be an array of what HLO has, a tuple or a token"
             raise self.error(message, start, start + max(len(name), 1))
         return argument.type
 

@@ -143,6 +143,13 @@ READS: Final[dict[str, tuple[str, list[str]]]] = {
         %0 = linalg.generic #t ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) {{}}""",
         ["(d0) -> (d0), domain: d0 in [0, 3]"],
     ),
+    "a name of maps, and attributes of others": (
+        f"""#ONE  = {ONE}
+        #maps = [#ONE, #ONE]
+        %0 = linalg.generic {{indexing_maps = #maps, iterator_types = ["parallel"]}} {{config = #x}}
+        ins(%a : tensor<4xi7>) outs(%b : tensor<4x!my.tile<2>>) {{}}""",
+        ["(d0) -> (d0), domain: d0 in [0, 3]"],
+    ),
     "a string": ('%0 = transform.structured.match ops{["linalg.generic"]} in %r', []),
 }
 

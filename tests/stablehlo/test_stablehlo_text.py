@@ -376,7 +376,7 @@ WRONG = {
         "cannot read %a from around it",
     ),
     "a type without an end": ("%0 = stablehlo.negate %a : tensor<2xf32", 28, "expected the type"),
-    "elements that HLO lacks": ("%0 = stablehlo.negate %a : tensor<2xi7>", 28, "type i7"),
+    "elements that HLO lacks": ("%0 = stablehlo.negate %a : tensor<2xi7>", 1, "type tensor<2xi7>"),
     "a missing attribute": (
         '%0 = "stablehlo.transpose"(%a) : (tensor<2xf32>) -> tensor<2xf32>',
         1,
