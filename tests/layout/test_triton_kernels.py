@@ -77,7 +77,7 @@ def _nearest(source: LinearLayout, destination: LinearLayout) -> str:
     return "nowhere"
 
 
-ROWS: Final = "#ttg.slice<{dim = 1, parent = #blocked}>"
+OF_ROWS: Final = "#ttg.slice<{dim = 1, parent = #blocked}>"
 MOVES: Final = [
     (AMPERE, "#AL", "#A_OP", (128, 32), "warp"),
     (AMPERE, "#BL", "#B_OP", (32, 128), "warp"),
@@ -85,8 +85,8 @@ MOVES: Final = [
     (ATTENTION, "#mma", _operand(0), (128, 16), "nothing"),
     (ATTENTION, "#blocked1", _operand(0), (128, 64), "warp"),
     (ATTENTION, "#blocked", _operand(1), (64, 16), "warp"),
-    (SUM, ROWS, "#blocked1", (32,), "warp"),
-    (SUM, "#blocked1", ROWS, (32,), "lane"),
+    (SUM, OF_ROWS, "#blocked1", (32,), "warp"),
+    (SUM, "#blocked1", OF_ROWS, (32,), "lane"),
     (HOPPER, "#mma", "#blocked1", (128, 256), "warp"),
 ]
 
