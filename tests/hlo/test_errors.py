@@ -279,9 +279,7 @@ def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> No
 
 
 def test_a_message_names_file_line_column_and_instruction() -> None:
-    text = (
-        "HloModule m\nENTRY main {\n  %zero = f32[] constant(0)\n  ROOT %r = f32[] abs(%zeor)\n}\n"
-    )
+    text = "HloModule m\nENTRY e {\n  %zero = f32[] constant(0)\n  ROOT %r = f32[] abs(%zeor)\n}\n"
     with pytest.raises(hlo.HloTextError) as caught:
         hlo.parse(text, "examples/abs.hlo")
     assert str(caught.value) == (

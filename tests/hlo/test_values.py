@@ -179,10 +179,8 @@ def test_every_module_attribute_is_kept() -> None:
 
 @for_all([("calls=f", ["f"]), ("calls=%f", ["f"]), ("calls={ x = f32[] parameter(0) }", ["_"])])
 def test_a_called_computation_is_a_value(attribute: str, names: list[str]) -> None:
-    module = hlo.parse(
-        "f { a = f32[] parameter(0) }"
-        f"ENTRY e {{ a = f32[] parameter(0) b = f32[] fusion(a), kind=kLoop, {attribute} }}"
-    )
+    module = hlo.parse(f"""f {{ a = f32[] parameter(0) }}
+        ENTRY e {{ a = f32[] parameter(0) b = f32[] fusion(a), kind=kLoop, {attribute} }}""")
     assert [module.entry.root.attributes["calls"].name] == names
     assert module.entry.root.attributes["calls"] in module.computations
 
@@ -201,17 +199,12 @@ def test_branches_and_control_predecessors_are_values() -> None:
 
 
 def test_async_sugar_becomes_a_call_of_the_operation() -> None:
-    module = hlo.parse(
-        "ENTRY e { a = f32[4] parameter(0) "
-        "s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[1:3]}, metadata={op_name='x'} "
-        "u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }"
-    )
+    module = hlo.parse("""ENTRY e { a = f32[4] parameter(0)
+        s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[1:3]}, metadata={op_name='x'}
+        u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }""")
     _, start, update, done = module.entry.instructions
-    assert [i.opcode for i in (start, update, done)] == [
-        "async-start",
-        "async-update",
-        "async-done",
-    ]
+    opcodes = " ".join(each.opcode for each in (start, update, done))
+    assert opcodes == "async-start async-update async-done"
     wrapped = start.attributes["calls"]
     written = '%slice = f32[2]{0} slice(%param_0), slice={[1:3]}, metadata={op_name="x"}'
     assert str(wrapped.root) == written
@@ -233,22 +226,12 @@ def test_aliases_belong_to_the_start_unless_the_operation_has_them() -> None:
     assert "output_to_operand_aliasing" in fused.attributes["calls"].root.attributes
 
 
-@for_all(
-    [
-        ("abs-update(s), async_execution_thread='t'", "runs in thread main, not t"),
-        ("abs-update(s)", ""),
-    ]
-)
-def test_an_update_continues_its_start(after: str, message: str) -> None:
+def test_an_update_continues_its_start() -> None:
     shape = "((f32[4]), f32[4], u32[])"
-    text = (
-        f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = {shape} {after} }}"
-    )
-    if not message:
-        assert hlo.parse(text).entry.root.opcode == "async-update"
-        return
-    with pytest.raises(hlo.HloTextError, match=message):
-        hlo.parse(text)
+    begin = f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = {shape}"
+    assert hlo.parse(f"{begin} abs-update(s) }}").entry.root.opcode == "async-update"
+    with pytest.raises(hlo.HloTextError, match="runs in thread main, not t"):
+        hlo.parse(f"{begin} abs-update(s), async_execution_thread='t' }}")
 
 
 def test_a_literal_may_be_a_tuple() -> None:
@@ -263,12 +246,9 @@ def test_a_literal_may_be_a_tuple() -> None:
 
 
 def test_sugar_must_continue_the_operation_that_it_names() -> None:
-    text = (
-        "ENTRY e { a = f32[4] parameter(0) s = ((f32[4]), f32[4], u32[]) abs-start(a) "
-        "ROOT d = f32[4] negate-done(s) }"
-    )
     with pytest.raises(hlo.HloTextError, match="the operand starts abs, not negate"):
-        hlo.parse(text)
+        hlo.parse("""ENTRY e { a = f32[4] parameter(0)
+            s = ((f32[4]), f32[4], u32[]) abs-start(a) ROOT d = f32[4] negate-done(s) }""")
 
 
 # Constants.
