@@ -357,24 +357,22 @@ def test_a_tuple_holds_literals() -> None:
     assert read.elements[2].values == ()
 
 
-@for_all(
-    [
-        ("f32[] constant({...})", "expected a number"),
-        ("f32[2,2] constant({{...}, {1, 2}})", "expected a number"),
-        ("f32[2,2] constant({{1, 2}})", "expected 2 elements in these braces, but there are 1"),
-        ("f32[2,2] constant({{1, 2}, {3}})",
-         "expected 2 elements in these braces, but there are 1"),
-        ("f32[3,0] constant({})", "expected 3 elements in these braces, but there are 0"),
-        ("f32[2] constant({true, 1})", "expected a number"),
-        ("s32[] constant(1e3)", "expected an integer"),
-        ("u8[] constant(-1)", "-1 does not fit in u8"),
-        ("pred[] constant(no)", "expected true, false or an integer"),
-        ("(f32[], f32[]) constant((1))", "expected 2 elements of the tuple, but there are 1"),
-        ("(f32[]) constant((1, 2))", "expected 1 elements"),
-        ("opaque[] constant(0)", "a constant of type opaque has no value"),
-        ("f32[2] constant(}", "expected a number as a value of type f32"),
-    ]
-)  # fmt: skip
+@for_all([
+    ("f32[] constant({...})", "expected a number"),
+    ("f32[2,2] constant({{...}, {1, 2}})", "expected a number"),
+    ("f32[2,2] constant({{1, 2}})", "expected 2 elements in these braces, but there are 1"),
+    ("f32[2,2] constant({{1, 2}, {3}})",
+     "expected 2 elements in these braces, but there are 1"),
+    ("f32[3,0] constant({})", "expected 3 elements in these braces, but there are 0"),
+    ("f32[2] constant({true, 1})", "expected a number"),
+    ("s32[] constant(1e3)", "expected an integer"),
+    ("u8[] constant(-1)", "-1 does not fit in u8"),
+    ("pred[] constant(no)", "expected true, false or an integer"),
+    ("(f32[], f32[]) constant((1))", "expected 2 elements of the tuple, but there are 1"),
+    ("(f32[]) constant((1, 2))", "expected 1 elements"),
+    ("opaque[] constant(0)", "a constant of type opaque has no value"),
+    ("f32[2] constant(}", "expected a number as a value of type f32"),
+])  # fmt: skip
 def test_a_wrong_constant_is_refused(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
         literal(text)
