@@ -38,7 +38,7 @@ def measures() -> Iterator[tuple[str, int | float]]:
     lines = sum(len(source.text.splitlines()) for source in files)
     code = [code_lines(source) for source in files]
     imports = sum(map(import_lines, files))
-    lengths = [length for source in files for length in function_lengths(source)]
+    lengths = [length for source in files for _, length in function_lengths(source)]
     yield "files", len(files)
     yield "code lines", sum(code)
     yield "lines that import, in a hundred", round(100 * imports / lines, 1)
@@ -85,16 +85,8 @@ def code_lines(source: Source) -> int:
     return len(lines)
 
 
-_WITHOUT_CODE: Final = frozenset(
-    {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-    }
-)
+_ENDS: Final = {tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER}
+_WITHOUT_CODE: Final = {tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, *_ENDS}
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -112,12 +104,13 @@ def _lines_of(node: ast.AST) -> range:
     return range(first, (last or first) + 1)
 
 
-def function_lengths(source: Source) -> Iterator[int]:
-    """The lines of each function of a file, less those of its docstring."""
+def function_lengths(source: Source) -> Iterator[tuple[str, int]]:
+    """The functions of a file, and the lines of each less those of its docstring."""
     for node in source.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             docstring = ast.get_docstring(node, clean=False)
-            yield len(_lines_of(node)) - (0 if docstring is None else docstring.count("\n") + 1)
+            documented = 0 if docstring is None else docstring.count("\n") + 1
+            yield node.name, len(_lines_of(node)) - documented
 
 
 QUESTIONS: Final = {

@@ -6,14 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
 import pytest
 
 from tests.project.sources import PACKAGES, ROOT
 
-MAIN_JOB, TESTS = 1, 2
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -26,26 +25,13 @@ def readme_command(number: int) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("number", [MAIN_JOB, TESTS])
-def test_each_command_starts_from_nothing(number: int) -> None:
-    assert readme_command(number).startswith("python3 -m venv .venv &&\n")
-
-
-@pytest.mark.parametrize(
-    ("number", "ending"),
-    [
-        (MAIN_JOB, ".venv/bin/python -m indexing fusions examples/softmax.hlo\n"),
-        (TESTS, ".venv/bin/python -m pytest\n"),
-        (TESTS + 1, ""),
-    ],
-    ids=["main job", "tests", "nothing else"],
-)
-def test_readme_holds_the_command(number: int, ending: str) -> None:
-    assert readme_command(number).endswith(ending)
-    assert bool(readme_command(number)) == bool(ending)
-
-
-def test_ci_runs_both_commands() -> None:
+def test_readme_holds_the_main_job_and_the_tests() -> None:
+    main_job, tests, nothing = map(readme_command, (1, 2, 3))
+    for command in (main_job, tests):
+        assert command.startswith("python3 -m venv .venv &&\n")
+    assert main_job.endswith(".venv/bin/python -m indexing fusions examples/softmax.hlo\n")
+    assert tests.endswith(".venv/bin/python -m pytest\n")
+    assert not nothing
     script = (ROOT / ".ci/run").read_text("utf-8")
     assert [number for number in range(1, 9) if f"$(readme_command {number})" in script] == [1, 2]
 
@@ -53,6 +39,10 @@ def test_ci_runs_both_commands() -> None:
 def test_the_command_says_when_its_package_is_hidden() -> None:
     """What the command calls can be imported where another package is named ``ops``."""
     assert PROJECT["scripts"] == {"indexing": "indexing.__main__:main"}
+
+
+def test_packages_say_that_they_are_typed() -> None:
+    assert all((ROOT / package / "py.typed").is_file() for package in PACKAGES)
 
 
 def test_change_log_describes_this_version() -> None:
@@ -83,33 +73,17 @@ def workflow_lines() -> list[str]:
     return [line for file in files for line in file.read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_package_says_that_it_is_typed(package: str) -> None:
-    assert (ROOT / package / "py.typed").is_file()
-
-
 @pytest.mark.needs("hatchling")
-def test_wheel_holds_the_packages_and_nothing_else(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    folder = tmp_path_factory.mktemp("wheel")
+def test_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    subprocess.run([*command, "--directory", folder], cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
+    subprocess.run([*command, "--directory", tmp_path], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
     names = [PurePosixPath(name) for name in ZipFile(wheel).namelist()]
     held = {name.parts[0] for name in names if not name.parts[0].endswith(".dist-info")}
     assert held == set(PACKAGES)
     assert {name.parts[0] for name in names if name.name == "py.typed"} == set(PACKAGES)
-    assert {name.suffix for name in names if name.parts[0] in PACKAGES} <= {
-        ".py",
-        ".typed",
-        ".html",
-        ".css",
-        ".js",
-        ".txt",
-        ".json",
-        ".hlo",
-    }
+    suffixes = {name.suffix[1:] for name in names if name.parts[0] in PACKAGES}
+    assert suffixes <= {"py", "typed", "html", "css", "js", "txt", "json", "hlo"}
     assert PurePosixPath("ops/cli/schema.json") in names
     page = {path.relative_to(ROOT) for path in ROOT.glob("ops/explorer/page/**/*.*")}
     assert {PurePosixPath(path.as_posix()) for path in page} <= {*names}

@@ -20,16 +20,17 @@ FILE = Path(__file__).parents[1] / "data" / "documents" / "xla.txt"
 READERS = {"map": parse_map, "hlo": hlo.parse}
 
 
+BLOCKS = [block.split("\n", 1) for block in FILE.read_text("utf-8").strip().split("\n\n")]
+
+
 def texts(kind: str) -> list[str]:
     """The blocks of a kind, without the line that names it."""
-    blocks = (block.split("\n", 1) for block in FILE.read_text("utf-8").strip().split("\n\n"))
-    return [text for title, text in blocks if title == f"# {kind}"]
+    return [text for title, text in BLOCKS if title == f"# {kind}"]
 
 
 def refused() -> list[tuple[str, str, str]]:
     """The kind, the hint and the text of the blocks that are refused."""
-    blocks = (block.split("\n", 1) for block in FILE.read_text("utf-8").strip().split("\n\n"))
-    parts = ((title.removeprefix("# refused ").partition(": "), text) for title, text in blocks)
+    parts = ((title.removeprefix("# refused ").partition(": "), text) for title, text in BLOCKS)
     return [(kind, hint, text) for (kind, _, hint), text in parts if hint]
 
 
@@ -41,20 +42,20 @@ def test_maps_are_read(text: str) -> None:
     assert len(read.runtime) == text.count("hlo:")
 
 
-@pytest.mark.parametrize("text", texts("unbounded"))
+@for_all(texts("unbounded"))
 def test_maps_without_a_domain_are_read_if_asked(text: str) -> None:
     with pytest.raises(TextError, match="unbounded=True"):
         parse_map(text)
     assert parse_map(text, unbounded=True) == from_affine_map(text)
 
 
-@pytest.mark.parametrize("text", texts("doubtful"))
+@for_all(texts("doubtful"))
 def test_maps_that_may_be_meant_otherwise_are_read_with_a_warning(text: str) -> None:
     with pytest.warns(TextWarning, match=r"not as -\(\(x\) floordiv y\)"):
         assert parse_map(text, unbounded=True) == from_affine_map(text)
 
 
-@pytest.mark.parametrize("text", texts("hlo"))
+@for_all(texts("hlo"))
 def test_instructions_are_read(text: str) -> None:
     module = hlo.parse(text)
     assert str(hlo.parse(str(module))) == str(module)
@@ -63,12 +64,12 @@ def test_instructions_are_read(text: str) -> None:
     assert [each.name for each in module.instructions if each.name in names] == names
 
 
-@pytest.mark.parametrize("text", texts("shape"))
+@for_all(texts("shape"))
 def test_shapes_are_read(text: str) -> None:
     assert str(Shape.parse(text)).startswith(text.partition("{")[0].lower())
 
 
-@pytest.mark.parametrize(("kind", "hint", "text"), refused())
+@for_all(refused)
 def test_a_refusal_says_what_to_do(kind: str, hint: str, text: str) -> None:
     with pytest.raises(TextError) as caught:
         READERS[kind](text)
@@ -88,7 +89,7 @@ SIMPLIFIED = [
 """The last one is printed without the outer parentheses: as it is there, it is doubtful."""
 
 
-@pytest.mark.parametrize(("text", "highest", "simple"), SIMPLIFIED)
+@for_all(SIMPLIFIED)
 def test_maps_become_what_the_documentation_says(
     text: str, highest: tuple[int, ...], simple: str
 ) -> None:

@@ -1,19 +1,24 @@
-"""Imports run down: from a floor to lower ones, or along a floor without closing a circle."""
+"""Imports run down, or along a floor without closing a circle; heavy modules are loaded late."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib import import_module
 from itertools import pairwise
 
 import pytest
 
+from tests.cases import for_all
 from tests.project.failures import fail_with
 from tests.project.floors import DOORS, FLOORS, IMPORTS_UPWARDS, LOADED_LATE, RECURSIONS
 from tests.project.imports import Import, circles, imports_of, module_of
-from tests.project.sources import PACKAGES, Source, sources
+from tests.project.sources import PACKAGES, ROOT, Source, sources
 
 
 @lru_cache
@@ -79,11 +84,7 @@ def on_circles(imports: Iterable[Import]) -> list[Import]:
     """The imports that close circles, less those that are named."""
     level = [found for found in imports if is_inside(found) and not _is_named(found)]
     closed = circles(level)
-    return [
-        found
-        for found in level
-        if any({found.importer, found.imported} <= circle for circle in closed)
-    ]
+    return [each for each in level if any({each.importer, each.imported} <= c for c in closed)]
 
 
 def _is_named(found: Import) -> bool:
@@ -96,17 +97,10 @@ def _is_recursion(found: Import) -> bool:
 
 def wrong_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
     """The imports that run up or close a circle, and what is said of each."""
-    wrong: dict[tuple[str, str], str] = {}
-    others: list[Import] = []
-    for found in imports:
-        said = upward(found)
-        if said is None:
-            others.append(found)
-        else:
-            wrong[found.importer, found.imported] = said
-    for found in on_circles(others):
-        wrong[found.importer, found.imported] = f"{found}, which closes a circle"
-    return wrong
+    said = {found: upward(found) for found in imports}
+    level = [found for found, up in said.items() if up is None]
+    said |= {found: f"{found}, which closes a circle" for found in on_circles(level)}
+    return {(found.importer, found.imported): what for found, what in said.items() if what}
 
 
 def past_doors(imports: Iterable[Import]) -> Iterator[str]:
@@ -201,49 +195,152 @@ def test_packages_do_not_import_tests_or_relatively() -> None:
     fail_with(map(str, wrong))
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "is_upward"),
-    [
-        ("simplifier/expr/a.py", "import indexing.map", True),
-        ("simplifier/expr/a.py", "def f():\n    from ops import hlo", True),
-        ("simplifier/expr/a.py", "if TYPE_CHECKING:\n    from simplifier import simplify", True),
-        ("simplifier/canonical/a.py", "from simplifier.expr.b import Form", False),
-        ("indexing/exact/a.py", "from ops.cli import main", True),
-        ("indexing/exact/a.py", "from simplifier import Interval", False),
-        ("indexing/exact/a.py", "from indexing.layout import Shape", True),
-        ("indexing/layout/cute/a.py", "from indexing import IndexingMap", True),
-        ("indexing/layout/cute/a.py", "from indexing.exact.b import Set", False),
-        ("ops/analysis/a.py", "import indexing, simplifier", False),
-        ("ops/hlo/a.py", "from ops.analysis.b import REGISTRY", True),
-        ("ops/hlo/a.py", "from ops import hlo", False),
-        ("ops/hlo/a.py", "from ops import Fusion", True),
-        ("indexing/__main__.py", "from ops.cli import main", False),
-        ("indexing/__main__.py", "from ops.hlo import load", True),
-        ("indexing/__init__.py", "def f():\n    from ops.kernels import emit_kernel", True),
-    ],
-)
+UPWARD = [
+    # a file, what it holds, whether that imports upwards
+    ("simplifier/expr/a.py", "import indexing.map", True),
+    ("simplifier/expr/a.py", "def f():\n    from ops import hlo", True),
+    ("simplifier/expr/a.py", "if TYPE_CHECKING:\n    from simplifier import simplify", True),
+    ("simplifier/canonical/a.py", "from simplifier.expr.b import Form", False),
+    ("indexing/exact/a.py", "from ops.cli import main", True),
+    ("indexing/exact/a.py", "from simplifier import Interval", False),
+    ("indexing/exact/a.py", "from indexing.layout import Shape", True),
+    ("indexing/layout/cute/a.py", "from indexing import IndexingMap", True),
+    ("indexing/layout/cute/a.py", "from indexing.exact.b import Set", False),
+    ("ops/analysis/a.py", "import indexing, simplifier", False),
+    ("ops/hlo/a.py", "from ops.analysis.b import REGISTRY", True),
+    ("ops/hlo/a.py", "from ops import hlo", False),
+    ("ops/hlo/a.py", "from ops import Fusion", True),
+    ("indexing/__main__.py", "from ops.cli import main", False),
+    ("indexing/__main__.py", "from ops.hlo import load", True),
+    ("indexing/__init__.py", "def f():\n    from ops.kernels import emit_kernel", True),
+]
+
+
+@for_all(UPWARD)
 def test_an_import_upwards_is_seen(path: str, text: str, is_upward: bool) -> None:
     found = list(imports_of(Source(path, text), {"ops.hlo", "indexing.layout.picture"}))
     assert bool(wrong_imports(found)) == is_upward
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [("aba", [{"a", "b"}]), ("abcd", []), ("abcdb", [{"b", "c", "d"}]), ("aa", [{"a"}])],
-)
+@for_all([("aba", [{"a", "b"}]), ("abcd", []), ("abcdb", [{*"bcd"}]), ("aa", [{"a"}])])
 def test_a_circle_is_seen(names: str, expected: list[set[str]]) -> None:
     assert circles([Import(a, b, "", 1) for a, b in pairwise(names)]) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("def f():\n    from ops import hlo", ["ops.hlo"]),
-        ("class C:\n    def f(self):\n        import json", ["json"]),
-        ("def f():\n    import islpy", []),
-        ("from ops import hlo\nif TYPE_CHECKING:\n    import json", []),
-    ],
-)
+HIDDEN: dict[str, list[str]] = {
+    "def f():\n    from ops import hlo": ["ops.hlo"],
+    "class C:\n    def f(self):\n        import json": ["json"],
+    "def f():\n    import islpy": [],
+    "from ops import hlo\nif TYPE_CHECKING:\n    import json": [],
+}
+
+
+@for_all([*HIDDEN.items()])
 def test_an_import_in_a_function_is_seen(text: str, expected: list[str]) -> None:
     hidden = hidden_imports(imports_of(Source("a.py", text), {"ops.hlo"}))
     assert [imported for _, imported in hidden] == expected
+
+
+HEAVY = ("IPython", "islpy", "jax", "numpy", "sympy", "tqdm", "z3")
+"""Modules that cost time and that most uses do without."""
+
+
+def heavy_modules_after(statement: str) -> list[str]:
+    """The heavy modules that are loaded once a fresh interpreter has run the statement."""
+    program = f"{statement}\nimport sys\nprint(*sorted(sys.modules.keys() & {set(HEAVY)!r}))"
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return ran.stdout.split()
+
+
+def test_importing_the_packages_loads_nothing_heavy() -> None:
+    assert heavy_modules_after("import numpy") == ["numpy"]
+    assert heavy_modules_after("import simplifier, indexing, ops, ops.cli") == []
+
+
+def test_maps_of_a_module_are_found_and_printed_without_sympy() -> None:
+    """The engine works on forms; sympy is loaded when an expression leaves for a user."""
+    printed = "import contextlib, ops.cli\nwith contextlib.redirect_stdout(None):"
+    run = f"{printed} ops.cli.main(['fusions', 'examples/softmax.hlo'])"
+    assert heavy_modules_after(run) == []
+    results = "import ops; ops.transpose((2, 3), (1, 0)).output_to_input[0].results"
+    assert "sympy" in heavy_modules_after(results)
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, "indexing.layout", "ops.hlo"])
+def test_type_checkers_read_the_names_that_come_when_they_are_asked_for(package: str) -> None:
+    folder, owner = package.replace(".", "/"), import_module(package)
+    (source,) = (s for s in sources(folder) if s.path == f"{folder}/__init__.py")
+    (checked,) = (node for node in source.tree.body if isinstance(node, ast.If))
+    read = [node for node in checked.body if isinstance(node, ast.ImportFrom)]
+    names = [(str(node.module), alias.name) for node in read for alias in node.names]
+    fail_with(
+        f"{package}.{name} is not that of {module}"
+        for module, name in names
+        if getattr(owner, name) is not getattr(import_module(module), name)
+    )
+    assert sorted(name for _, name in names) == owner.__all__
+    assert {*owner.__all__} <= {*dir(owner)}
+
+
+def test_a_package_says_which_name_it_lacks() -> None:
+    with pytest.raises(AttributeError, match=r"module 'ops' has no attribute 'trasnpose'"):
+        import_module("ops").trasnpose  # noqa: B018 - it is asked for
+
+
+ANNOUNCED = {
+    "indexing.map.CODE_WRITERS": "from indexing import parse_map\n"
+    'parse_map("(d0) -> (d0), domain: d0 in [0, 1]").to_c()',
+    "ops.hlo.parser.OTHER_READERS": "from ops import hlo\n"
+    'hlo.parse("module { func.func @main() { return } }")',
+    "ops.hlo.shape_inference.SHAPE_RULES": "from ops import hlo\n"
+    'hlo.parse("ENTRY e { a = f32[2,3] parameter(0) ROOT b = transpose(a), dimensions={1,0} }")',
+}
+"""Programs that read tables of low modules, to which higher ones add."""
+
+
+@for_all(ANNOUNCED)
+def test_a_module_that_announced_itself_is_loaded_for_its_table(program: str) -> None:
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_tables_that_others_fill_are_announced() -> None:
+    trees = [source.tree for source in sources(*PACKAGES)]
+    filled = {name for tree in trees for each in tree.body for name in _filled_by(each, tree)}
+    assert filled == {*ANNOUNCED}
+
+
+def _filled_by(statement: ast.stmt, module: ast.Module) -> Iterator[str]:
+    """The imported table that a statement of a module adds to."""
+    added = statement.targets[0] if isinstance(statement, ast.Assign) else statement
+    match added:
+        case (
+            ast.Subscript(value=ast.Name(id=name))
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
+        ):
+            pass
+        case _:
+            return
+    for node in module.body:
+        if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}:
+            yield f"{node.module}.{name}"
+
+
+def test_what_modules_load_is_installed_with_them() -> None:
+    """What stands on top of a module comes with Python, or is a dependency that is declared."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {re.split(r"[<>=!;\[ ]", each, maxsplit=1)[0] for each in project["dependencies"]}
+    known = declared | {*sys.stdlib_module_names} | {*PACKAGES}
+    fail_with(
+        f"{source.path} loads {name}, which pyproject.toml does not declare"
+        for source in sources(*PACKAGES)
+        for name in sorted(_loaded_by(source.text) - known)
+    )
+
+
+def _loaded_by(text: str) -> set[str]:
+    """The outermost packages that the statements on top of a module import."""
+    on_top = ast.parse(text).body
+    modules = [node.module or "" for node in on_top if isinstance(node, ast.ImportFrom)]
+    modules += [each.name for node in on_top if isinstance(node, ast.Import) for each in node.names]
+    return {module.partition(".")[0] for module in modules}

@@ -1,17 +1,26 @@
-"""The pages name what there is: files, links, headings."""
+"""The pages name what there is and show what is drawn; the notebooks run; the site has it all."""
 
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import doctest
 import io
+import json
+import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import pytest
+
+from tests.cases import for_all
+from tests.figures import FILES, IMAGES, drawn
 from tests.pages import generated_in
 from tests.project.failures import fail_with
 from tests.project.sources import ROOT
@@ -98,3 +107,77 @@ def test_a_missing_file_is_seen() -> None:
 def test_a_broken_link_is_seen() -> None:
     text = "[a](README.md), [b](nowhere.md), [c](README.md#test), [d](README.md#nowhere)"
     assert list(broken_links(ROOT / "README.md", text)) == ["nowhere.md", "README.md#nowhere"]
+
+
+DOCS = ROOT / "docs"
+
+ADVICE = "add it to a toctree of docs/index.md"
+
+
+def in_the_tree() -> list[str]:
+    """The pages that the start page lists, by their paths without the suffix."""
+    text = (DOCS / "index.md").read_text("utf-8")
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = (line.strip() for tree in trees for line in tree.splitlines())
+    return [line for line in lines if line and not line.startswith(":")]
+
+
+def packages() -> tuple[str, ...]:
+    """The packages that have a page of the reference, as Sphinx is told."""
+    for node in ast.parse((DOCS / "conf.py").read_text("utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "PACKAGES":
+            return ast.literal_eval(node.value or node.target)
+    raise ValueError("docs/conf.py has no PACKAGES")
+
+
+def test_every_page_is_in_the_tree_once() -> None:
+    pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
+    assert sorted(in_the_tree()) == sorted(pages - {"index"}), ADVICE
+
+
+@for_all(packages)
+def test_every_package_of_the_reference_exports_names_with_docstrings(package: str) -> None:
+    page = DOCS / "reference" / f"{package}.md"
+    assert f".. automodule:: {package}\n" in page.read_text("utf-8")
+    assert import_module(package).__all__
+
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@for_all(NOTEBOOKS, attrgetter("name"))
+def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
+    cells: list[dict[str, Any]] = json.loads(notebook.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
+
+
+@for_all(["README.md", "docs/index.md"])
+def test_every_notebook_has_a_link(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
+
+
+def with_its_needs(notebook: Path) -> Any:  # noqa: ANN401 - pytest's
+    """A notebook that imports JAX needs it."""
+    imports_jax = "import jax" in notebook.read_text("utf-8")
+    marks = [pytest.mark.needs("jax")] if imports_jax else []
+    return pytest.param(notebook, marks=marks, id=notebook.name)
+
+
+@pytest.mark.needs("nbclient")
+@pytest.mark.needs("ipykernel")
+@pytest.mark.filterwarnings("default")  # those of Jupyter's own machinery are not ours
+@pytest.mark.parametrize("notebook", [*map(with_its_needs, NOTEBOOKS)])
+def test_every_cell_runs(notebook: Path) -> None:
+    nbformat = import_module("nbformat")
+    content = nbformat.read(notebook, as_version=4)
+    folder = {"metadata": {"path": str(notebook.parent)}}
+    client = import_module("nbclient").NotebookClient(content, timeout=300, resources=folder)
+    asyncio.run(client.async_execute(env={**os.environ, "PYTHONPATH": str(ROOT)}))
+
+
+@for_all(FILES)
+def test_figures_of_the_documentation_are_up_to_date(file: str) -> None:
+    assert (IMAGES / file).read_text("utf-8") == drawn(file)
