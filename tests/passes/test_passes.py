@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ from examples.passes.halos import halos
 from examples.passes.uncoalesced import uncoalesced
 from ops import hlo
 from ops.hlo import HloModule, Instruction
+from tests.cases import for_all
 from tests.hlo.modules import module_text
 from tests.hlo.running import RUNNING, assert_same, results, results_of
 from tests.ops import oracle
+
+Pass: TypeAlias = Callable[[HloModule], HloModule]
 
 RUNS = [
     (name, change)
@@ -31,7 +35,7 @@ RUNS = [
 
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize(("name", "change"), RUNS)
-def test_a_pass_keeps_the_results(name: str, change: Callable[[HloModule], HloModule]) -> None:
+def test_a_pass_keeps_the_results(name: str, change: Pass) -> None:
     assert_same(results_of(name), results(change(hlo.parse(module_text(name)))))
 
 
@@ -43,7 +47,8 @@ def bytes_of_kernels(module: HloModule) -> int:
     return sum(moved(frozenset([each])) for each in module.entry.instructions)
 
 
-LESS: list[tuple[Callable[[HloModule], HloModule], Callable[[HloModule], int], str, int, int]] = [
+LESS: list[tuple[Pass, Callable[[HloModule], int], str, int, int]] = [
+    # a pass, what it makes less, in which module, before, after
     (cancel_moves, moves, "cpu/einsum_zoo", 49, 39),
     (cancel_moves, moves, "cpu/layout_shuffle", 42, 33),
     (cancel_moves, moves, "tpu/sort_topk", 42, 29),
@@ -53,28 +58,27 @@ LESS: list[tuple[Callable[[HloModule], HloModule], Callable[[HloModule], int], s
 ]
 
 
-@pytest.mark.parametrize(("change", "measure", "name", "before", "after"), LESS)
+@for_all(LESS)
 def test_a_pass_leaves_less(
-    change: Callable[[HloModule], HloModule],
-    measure: Callable[[HloModule], int],
-    name: str,
-    before: int,
-    after: int,
+    change: Pass, measure: Callable[[HloModule], int], name: str, before: int, after: int
 ) -> None:
     module = hlo.parse(module_text(name))
     assert (measure(module), measure(change(module))) == (before, after)
 
 
 def test_dynamic_arrays_are_read_whole_at_most() -> None:
-    text = "x = f32[<=64,4] parameter(0) ROOT y = f32[<=64,4] negate(x)"
-    module = hlo.parse(f"ENTRY e {{ {text} }}")
-    assert bytes_of_kernels(module) == 2 * 64 * 4 * 4
+    text = "ENTRY e { x = f32[<=64,4] parameter(0) ROOT y = f32[<=64,4] negate(x) }"
+    assert bytes_of_kernels(hlo.parse(text)) == 2 * 64 * 4 * 4
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [("mha_causal", 65536, 16384), ("mlp_adam_step", 54272, 54272), ("low_precision", 1024, 1024)],
-)
+MOVED = [
+    ("mha_causal", 65536, 16384),
+    ("mlp_adam_step", 54272, 54272),
+    ("low_precision", 1024, 1024),
+]
+
+
+@for_all(MOVED)
 def test_chosen_layouts_move_less(name: str, before: int, after: int) -> None:
     entry = hlo.parse(module_text(f"unoptimized/{name}")).entry
     assert moved_by_transposes(entry, entry.find(opcode="transpose")) == before
@@ -84,38 +88,29 @@ def test_chosen_layouts_move_less(name: str, before: int, after: int) -> None:
 TURN = "transpose(a), dimensions={1,0}"
 BACK = "transpose(b), dimensions={1,0}"
 THREE = "b = f32[2,1,3] reshape(a) c = f32[3,1,2]{2,1,0} transpose(b), dimensions={2,1,0}"
-CANCELLED = [
-    (f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{1,0}} {BACK}", ""),
-    (f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{0,1}} {BACK}", "copy"),
-    ("b = f32[6] reshape(a) ROOT c = f32[3,2] reshape(b)", "reshape"),
-    (f"{THREE} ROOT d = f32[3,2] reshape(c)", "transpose"),
-    (f"b = f32[3,2] reshape(a) ROOT c = f32[2,3]{{1,0}} {BACK}", "reshape transpose"),
-]
-
-
-@pytest.mark.parametrize(("moves", "left"), CANCELLED)
-def test_moves_that_cancel(moves: str, left: str) -> None:
-    assert kinds_of_moves("f32[2,3]", moves) == left.split()
-
-
-def kinds_of_moves(shape: str, moves: str) -> list[str]:
-    module = cancel_moves(hlo.parse(f"ENTRY e {{ a = {shape} parameter(0) {moves} }}"))
-    return [each.opcode for each in module.entry.instructions[1:]]
-
-
 TURNED = f"b = f32[4,N]{{1,0}} {TURN} c = f32[4,N]{{1,0}} copy(b)"
-DYNAMIC = [
-    (f"b = f32[4,N] {TURN} ROOT c = f32[N,4]{{1,0}} {BACK}", ""),
-    ("ROOT b = f32[N,4] reshape(a)", ""),
-    (f"{TURNED} ROOT d = f32[N,4]{{0,1}} transpose(c), dimensions={{1,0}}", "copy"),
-    ("b = f32[N,2,2] reshape(a) ROOT c = f32[N,4,1] reshape(b)", "reshape reshape"),
+CANCELLED = [
+    # the shape of a, moves, those that are left
+    ("2,3", f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{1,0}} {BACK}", ""),
+    ("2,3", f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{0,1}} {BACK}", "copy"),
+    ("2,3", "b = f32[6] reshape(a) ROOT c = f32[3,2] reshape(b)", "reshape"),
+    ("2,3", f"{THREE} ROOT d = f32[3,2] reshape(c)", "transpose"),
+    ("2,3", f"b = f32[3,2] reshape(a) ROOT c = f32[2,3]{{1,0}} {BACK}", "reshape transpose"),
+    ("N,4", f"b = f32[4,N] {TURN} ROOT c = f32[N,4]{{1,0}} {BACK}", ""),
+    ("N,4", "ROOT b = f32[N,4] reshape(a)", ""),
+    ("N,4", f"{TURNED} ROOT d = f32[N,4]{{0,1}} transpose(c), dimensions={{1,0}}", "copy"),
+    ("N,4", "b = f32[N,2,2] reshape(a) ROOT c = f32[N,4,1] reshape(b)", "reshape reshape"),
 ]
 
 
-@pytest.mark.parametrize("size", ["<=64", "?"])
-@pytest.mark.parametrize(("moves", "left"), DYNAMIC)
-def test_moves_of_dynamic_arrays_that_cancel(size: str, moves: str, left: str) -> None:
-    assert kinds_of_moves(f"f32[{size},4]", moves.replace("N", size)) == left.split()
+@for_all(CANCELLED)
+def test_moves_that_cancel_whatever_the_size_of_dynamic_arrays(
+    shape: str, moves: str, left: str
+) -> None:
+    for size in ("<=64", "?"):
+        text = f"a = f32[{shape}] parameter(0) {moves}".replace("N", size)
+        module = cancel_moves(hlo.parse(f"ENTRY e {{ {text} }}"))
+        assert [each.opcode for each in module.entry.instructions[1:]] == left.split()
 
 
 CONVOLUTIONS = ["unoptimized/conv_zoo", "unoptimized/resnet_block_fwd", "cpu/conv_zoo"]
@@ -142,14 +137,12 @@ def test_a_shard_feels_what_it_needs_and_nothing_else(name: str) -> None:
 
 
 def alone(instruction: Instruction) -> oracle.Program:
-    operands = [
-        f"%{each.name} = {each.shape} parameter({number})"
-        for number, each in enumerate(instruction.operands)
-    ]
+    numbered = enumerate(instruction.operands)
+    operands = [f"%{each.name} = {each.shape} parameter({number})" for number, each in numbered]
     return oracle.program("\n".join(["ENTRY e {", *operands, f"ROOT {instruction}", "}"]))
 
 
-@pytest.mark.parametrize("name", ["roll", "one_hot", "interior_pad", "softmax"])
+@for_all(["roll", "one_hot", "interior_pad", "softmax"])
 def test_what_is_wasted_is_what_warps_load(name: str) -> None:
     for waste in uncoalesced(hlo.parse(module_text(f"gpu/{name}"))):
         if waste.loaded.vector_width > 1:
@@ -165,27 +158,22 @@ def test_what_is_wasted_is_what_warps_load(name: str) -> None:
 
 
 def test_waste_comes_from_what_turns_not_from_the_root() -> None:
-    (waste,) = uncoalesced(
-        hlo.parse("""HloModule small_transpose
-fused {
-  x = f32[65536,4] parameter(0)
-  y = f32[4,65536] parameter(1)
-  t = f32[4,65536] transpose(x), dimensions={1,0}, metadata={op_name="jit(step)/transpose"}
-  n = f32[4,65536] tanh(t), metadata={op_name="jit(step)/tanh"}
-  ROOT s = f32[4,65536] add(n, y), metadata={op_name="jit(step)/add"}
-}
-ENTRY main {
-  x = f32[65536,4] parameter(0)
-  y = f32[4,65536] parameter(1)
-  ROOT f = f32[4,65536] fusion(x, y), kind=kLoop, calls=fused, metadata={op_name="jit(step)/add"}
-}""")
-    )
+    operands = "x = f32[65536,4] parameter(0) y = f32[4,65536] parameter(1)"
+    module = hlo.parse(f"""HloModule small_transpose
+fused {{ {operands}
+  t = f32[4,65536] transpose(x), dimensions={{1,0}}, metadata={{op_name="jit(step)/transpose"}}
+  n = f32[4,65536] tanh(t), metadata={{op_name="jit(step)/tanh"}}
+  ROOT s = f32[4,65536] add(n, y), metadata={{op_name="jit(step)/add"}} }}
+ENTRY main {{ {operands}
+  ROOT f = f32[4,65536] fusion(x, y), kind=kLoop, calls=fused, metadata={{op_name="jit(step)/add"}}
+}}""")
+    (waste,) = uncoalesced(module)
     assert str(waste).endswith("98304 wasted; from jit(step)/transpose")
 
 
 FOLDER = Path(__file__).parents[2] / "examples" / "passes"
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+@for_all(sorted(FOLDER.glob("*.py")))
 def test_a_pass_is_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 100
