@@ -1,9 +1,9 @@
 """Questions of the suite, as texts: the published expressions, and families written by hand.
 
 Each ``tests/data/simplifier/families/*.txt`` is one family; its first line says which. A row is
-``expression => result``, or ``expression lies in [lower, upper]``, and after ``where`` its domain:
-the first interval of a variable is its bounds, everything else is a constraint, which may be a
-comparison. Tables inside tests have rows of the same kind; some begin with a name and a colon.
+``expression => result``, ``expression stays`` or ``expression lies in [lower, upper]``, and after
+``where`` its domain: the first interval of a variable is its bounds, everything else a constraint,
+which may be a comparison. Tables inside tests have rows of the same kind, some with a name before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Limit: TypeAlias = tuple[str, Interval]
 """The text of a variable or an expression, and where it lies."""
 
 FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "families"
-ROW = re.compile(r"(?:([^:]+): +)?(.+?) +(=>|lies in|equals|differs from) +(.+?)(?: +where (.+))?")
+RELATION = r"(?: +(=>|lies in|equals|differs from) +(.+?)| +stays)"
+ROW = re.compile(rf"(?:([^:]+): +)?(.+?){RELATION}(?: +where (.+))?")
 LIMIT = re.compile(r"(.+?)(?: in \[(-inf|-?\d+), (inf|-?\d+)\]|( (?:[<>]=?|==) .+?))(?:, |$)")
 
 
@@ -62,7 +63,8 @@ class Row(NamedTuple):
         if match is None or LIMIT.sub("", match[5] or ""):
             raise ValueError(f"{name}: {line!r} is no row: 'a  =>  b  where x in [0, 3]'")
         own_name, expression, relation, expected, domain = match.groups("")
-        return cls(own_name or name, Question(expression, *_limits(domain)), relation, expected)
+        asked = Question(expression, *_limits(domain))
+        return cls(own_name or name, asked, relation or "=>", expected or expression)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.question}".removeprefix(": ")

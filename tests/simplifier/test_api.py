@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 import pytest
 import sympy
@@ -25,6 +26,7 @@ from simplifier import (
     simplify,
     symbol,
 )
+from tests.cases import for_all
 
 Expression: TypeAlias = "sympy.Expr | int"
 Bounds: TypeAlias = dict[Any, Any]
@@ -74,9 +76,7 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("expression", "bounds", "result"), SIMPLIFIED, ids=[str(row[:2]) for row in SIMPLIFIED]
-)
+@for_all(SIMPLIFIED)
 def test_simplified(expression: Expression, bounds: Bounds, result: Expression) -> None:
     assert simplify(expression, bounds) == result
     assert simplify(result, bounds) == result
@@ -99,7 +99,7 @@ UNDER_CONSTRAINTS: list[tuple[Expression, Expression, Ends, Expression]] = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "constraint", "interval", "result"), UNDER_CONSTRAINTS)
+@for_all(UNDER_CONSTRAINTS)
 def test_constraints_are_known(
     expression: Expression, constraint: Expression, interval: Ends, result: Expression
 ) -> None:
@@ -116,7 +116,7 @@ CONTRADICTIONS: list[list[tuple[Expression, Ends]]] = [
 ]
 
 
-@pytest.mark.parametrize("constraints", CONTRADICTIONS)
+@for_all(CONTRADICTIONS)
 def test_contradictions_end_in_an_answer(constraints: list[tuple[Expression, Ends]]) -> None:
     expression = FloorDiv(FloorDiv(x, y), 2) + Mod(x, 3)
     assert cost(simplify(expression, {}, constraints)) <= cost(expression)
@@ -141,7 +141,7 @@ BOUNDS: list[tuple[Expression, Bounds, Ends]] = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "bounds", "interval"), BOUNDS)
+@for_all(BOUNDS)
 def test_bounds(expression: Expression, bounds: Bounds, interval: Ends) -> None:
     assert bounds_of(expression, bounds) == Interval.of(interval)
 
@@ -185,55 +185,32 @@ COSTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected", "operators"), COSTS, ids=[row[0] for row in COSTS])
+@for_all(COSTS)
 def test_costs(text: str, expected: int, operators: int) -> None:
     assert cost(parse_expr(text)) == expected
     assert operator_count(parse_expr(text)) == operators
 
 
-REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
-    (
-        "fraction",
-        lambda: simplify(x / 2, {}),
-        ConversionError,
-        "x/2: is a fraction; expected an integer, floor around it, or a fact such as x mod 2 == 0",
-    ),
-    (
-        "text",
-        lambda: simplify(cast("Any", "x + 1"), {}),
-        ConversionError,
-        "x + 1: has type str; expected integer arithmetic",
-    ),
-    (
-        "two symbols",
-        lambda: simplify(x + plain, {}),
-        BoundsError,
-        "simplify: two different symbols are called 'x'; expected one",
-    ),
-    (
-        "two symbols in two expressions",
-        lambda: equivalent(x, plain, {}),
-        BoundsError,
-        "equivalent: two different symbols are called 'x'; expected one",
-    ),
-    (
-        "bounds for an expression",
-        lambda: simplify(x, cast("Any", {x + 1: (0, 3)})),
-        BoundsError,
-        "simplify: bounds are given for x + 1; expected a symbol or its name",
-    ),
-    (
-        "bounds for a number",
-        lambda: bounds_of(x, cast("Any", {3: (0, 3)})),
-        BoundsError,
-        "bounds_of: bounds are given for 3; expected a symbol or its name",
-    ),
+FRACTION = (
+    "x/2: is a fraction; expected an integer, floor around it, or a fact such as x mod 2 == 0"
+)
+TWO_SYMBOLS = "two different symbols are called 'x'; expected one"
+WHAT_IS_BOUNDED = "bounds are given for {}; expected a symbol or its name".format
+ask_any: Any = simplify
+bounds_any: Any = bounds_of
+"""As those call it who check no types."""
+
+REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (lambda: simplify(x / 2), ConversionError, FRACTION),
+    (lambda: ask_any("x + 1"), ConversionError, "x + 1: has type str; expected integer arithmetic"),
+    (lambda: simplify(x + plain), BoundsError, f"simplify: {TWO_SYMBOLS}"),
+    (lambda: equivalent(x, plain), BoundsError, f"equivalent: {TWO_SYMBOLS}"),
+    (lambda: ask_any(x, {x + 1: (0, 3)}), BoundsError, f"simplify: {WHAT_IS_BOUNDED('x + 1')}"),
+    (lambda: bounds_any(x, {3: (0, 3)}), BoundsError, f"bounds_of: {WHAT_IS_BOUNDED('3')}"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("ask", "error", "message"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
-)
+@for_all(REFUSED, itemgetter(2))
 def test_what_is_refused(ask: Callable[[], object], error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         ask()

@@ -27,6 +27,7 @@ from simplifier.expr.text import parse_form
 from simplifier.extraction import costs_of
 from simplifier.fixpoint import range_of, simplified
 from tests.call_counts import calls_of
+from tests.cases import for_all
 from tests.evaluation import first_difference, values_of
 from tests.extent import IN_CI
 from tests.simplifier.large import LEVELS, SHARED, TERMS, WHOLES, box_of, nest, points_in, total
@@ -146,9 +147,10 @@ EXPENSIVE = {
 """Forms whose canonical forms are far longer, bounds, and the calls that are allowed."""
 
 
-@pytest.mark.parametrize("name", EXPENSIVE)
-def test_a_long_canonical_form_is_searched_soon(name: str) -> None:
-    form, box, allowed = EXPENSIVE[name]
+@for_all(EXPENSIVE)
+def test_a_long_canonical_form_is_searched_soon(
+    form: Form, box: dict[str, Interval], allowed: int
+) -> None:
     scope = Scope(tuple(box.items()))
     assert calls_of(lambda: simplified(scope, form)) < allowed
     result = simplified(scope, form)

@@ -31,7 +31,7 @@ from simplifier import (
     simplify,
 )
 from simplifier.bounds.context import facts_of
-from simplifier.canonical.scope import scope_of
+from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, Form, constant, variable
 from simplifier.expr.text import parse_form
@@ -40,118 +40,111 @@ from simplifier.extraction.width import is_wide
 from simplifier.fixpoint import range_of, simplified
 from simplifier.problem import Bounds, Constraints, Expression
 from tests.cases import for_all
-from tests.evaluation import every_point, first_difference, values_of
+from tests.evaluation import Columns, every_point, first_difference, values_of
 from tests.extent import part
 
 x, y, z, n, a, b, K = (Symbol(name, integer=True) for name in "xyznabK")
 
-CASES: list[tuple[str, Expression, Bounds, Constraints, object]] = [
-    ("decided by bounds", Piecewise((1, x < 5), (2, True)), {x: (0, 4)}, (), 1),
-    ("decided by a fact", Piecewise((1, x < y), (2, True)), {}, [x < y], 1),
-    ("branch under its condition", Piecewise((Max(x, 3), x >= 5), (0, True)), {}, (),
+CASES: dict[str, tuple[Expression, Bounds, Constraints, object]] = {
+    "decided by bounds": (Piecewise((1, x < 5), (2, True)), {x: (0, 4)}, (), 1),
+    "decided by a fact": (Piecewise((1, x < y), (2, True)), {}, [x < y], 1),
+    "branch under its condition": (Piecewise((Max(x, 3), x >= 5), (0, True)), {}, (),
      Piecewise((x, x >= 5), (0, True))),
-    ("branch under the negation", Piecewise((y, x >= 5), (Max(x, 5), True)), {}, (),
+    "branch under the negation": (Piecewise((y, x >= 5), (Max(x, 5), True)), {}, (),
      Piecewise((y, x >= 5), (5, True))),
-    ("maximum", Piecewise((x, x >= 5), (5, True)), {}, (), Max(x, 5)),
-    ("minimum", Piecewise((6, x > 6), (x, True)), {}, (), Min(x, 6)),
-    ("clamp", Piecewise((0, x < 0), (6, x > 6), (x, True)), {x: (-20, 20)}, (),
+    "maximum": (Piecewise((x, x >= 5), (5, True)), {}, (), Max(x, 5)),
+    "minimum": (Piecewise((6, x > 6), (x, True)), {}, (), Min(x, 6)),
+    "clamp": (Piecewise((0, x < 0), (6, x > 6), (x, True)), {x: (-20, 20)}, (),
      Min(Max(x, 0), 6)),
-    ("neither less nor greater", Piecewise((x, x >= 5), (7, True)), {}, (),
+    "neither less nor greater": (Piecewise((x, x >= 5), (7, True)), {}, (),
      Piecewise((x, x >= 5), (7, True))),
-    ("index from the end", Piecewise((x + 64, x < 0), (x, True)), {x: (-64, 63)}, (), Mod(x, 64)),
-    ("index that wraps", Piecewise((x, x < 10), (x - 10, True)), {x: (0, 19)}, (), Mod(x, 10)),
-    ("index that wraps twice", Piecewise((x, x < 10), (x - 10, True)), {x: (0, 20)}, (),
+    "index from the end": (Piecewise((x + 64, x < 0), (x, True)), {x: (-64, 63)}, (), Mod(x, 64)),
+    "index that wraps": (Piecewise((x, x < 10), (x - 10, True)), {x: (0, 19)}, (), Mod(x, 10)),
+    "index that wraps twice": (Piecewise((x, x < 10), (x - 10, True)), {x: (0, 20)}, (),
      x + Piecewise((-10, x >= 10), (0, True))),
-    ("minimum without a value", Piecewise((FloorDiv(x, n), n >= 1), (0, True)), {x: (0, 9)}, (),
+    "minimum without a value": (Piecewise((FloorDiv(x, n), n >= 1), (0, True)), {x: (0, 9)}, (),
      Piecewise((FloorDiv(x, n), n >= 1), (0, True))),
-    ("equal branches", Piecewise((0, Eq(x, 0)), (x, True)), {}, (), x),
-    ("what both branches share", Piecewise((x + z, x >= y), (n + z, True)) - z, {}, (),
+    "equal branches": (Piecewise((0, Eq(x, 0)), (x, True)), {}, (), x),
+    "what both branches share": (Piecewise((x + z, x >= y), (n + z, True)) - z, {}, (),
      Piecewise((x, x >= y), (n, True))),
-    ("later branch of several", Piecewise((1, x > 5), (2, x > 7), (3, True)), {}, (),
+    "later branch of several": (Piecewise((1, x > 5), (2, x > 7), (3, True)), {}, (),
      Piecewise((1, x >= 6), (3, True))),
-    ("remainder of a choice", sympy.Mod(Piecewise((8 * x, y > 5), (16 * z, True)) + a, 8),
+    "remainder of a choice": (sympy.Mod(Piecewise((8 * x, y > 5), (16 * z, True)) + a, 8),
      {a: (0, 7)}, (), a),
-    ("only where it is defined", Piecewise((FloorDiv(x * n, n), Ne(n, 0)), (x, True)), {}, (), x),
-    ("condition", x + 3 < y + 3, {}, (), x < y),
-    ("quotients of neighbours", FloorDiv(x, 8) < FloorDiv(x + 3, 8), {}, (), Mod(x, 8) >= 5),
-    ("quotients of neighbours, turned", FloorDiv(x, 8) >= FloorDiv(x + 3, 8), {}, (),
+    "only where it is defined": (Piecewise((FloorDiv(x * n, n), Ne(n, 0)), (x, True)), {}, (), x),
+    "condition": (x + 3 < y + 3, {}, (), x < y),
+    "quotients of neighbours": (FloorDiv(x, 8) < FloorDiv(x + 3, 8), {}, (), Mod(x, 8) >= 5),
+    "quotients of neighbours, turned": (FloorDiv(x, 8) >= FloorDiv(x + 3, 8), {}, (),
      Mod(x, 8) < 5),
-    ("equal quotients of neighbours", Eq(FloorDiv(x + 6, 8), FloorDiv(x + 3, 8)), {}, (),
+    "equal quotients of neighbours": (Eq(FloorDiv(x + 6, 8), FloorDiv(x + 3, 8)), {}, (),
      Mod(x + 3, 8) < 5),
-    ("decided condition", x < 5, {x: (0, 4)}, (), sympy.true),
-    ("contradiction", And(x < 5, x > 7), {}, (), sympy.false),
-    ("redundant condition", And(x < 5, x < 7), {}, (), x < 5),
-    ("alternatives", Or(x < 5, x < 7), {}, (), x < 7),
-    ("equation of a remainder", Eq(Mod(x, 8), 9), {}, (), sympy.false),
-    ("negation", Not(x < 5), {}, (), x >= 5),
-    ("fractions of a fact", K * x / 2, {}, [Eq(sympy.Mod(K, 256), 0)], FloorDiv(K * x, 2)),
-    ("fractions in branches", Piecewise((K / 4, x < 5), (y, True)), {},
+    "decided condition": (x < 5, {x: (0, 4)}, (), sympy.true),
+    "contradiction": (And(x < 5, x > 7), {}, (), sympy.false),
+    "redundant condition": (And(x < 5, x < 7), {}, (), x < 5),
+    "alternatives": (Or(x < 5, x < 7), {}, (), x < 7),
+    "equation of a remainder": (Eq(Mod(x, 8), 9), {}, (), sympy.false),
+    "negation": (Not(x < 5), {}, (), x >= 5),
+    "fractions of a fact": (K * x / 2, {}, [Eq(sympy.Mod(K, 256), 0)], FloorDiv(K * x, 2)),
+    "fractions in branches": (Piecewise((K / 4, x < 5), (y, True)), {},
      [Eq(sympy.Mod(K, 256), 0)], Piecewise((FloorDiv(K, 4), x < 5), (y, True))),
-    ("fractions under their conditions",
+    "fractions under their conditions": (
      Piecewise((x / 2, Eq(sympy.Mod(x, 2), 0)), ((x + 1) / 2, True)), {}, (), FloorDiv(x + 1, 2)),
-    ("product of neighbours", x * (x + 1) / 2, {x: (0, None)}, (), FloorDiv(x**2 + x, 2)),
-    ("product of three neighbours", x * (x + 1) * (x + 2) / 6, {x: (4, 4)}, (), 20),
-    ("implication", Piecewise((x, sympy.Implies(x < 5, y < 3)), (y, True)), {x: (0, 4)}, (),
+    "product of neighbours": (x * (x + 1) / 2, {x: (0, None)}, (), FloorDiv(x**2 + x, 2)),
+    "product of three neighbours": (x * (x + 1) * (x + 2) / 6, {x: (4, 4)}, (), 20),
+    "implication": (Piecewise((x, sympy.Implies(x < 5, y < 3)), (y, True)), {x: (0, 4)}, (),
      Piecewise((x, y < 3), (y, True))),
-    ("all or none", sympy.Equivalent(x < 5, y < 3, Eq(z, 0)), {x: (0, 4)}, (),
+    "all or none": (sympy.Equivalent(x < 5, y < 3, Eq(z, 0)), {x: (0, 4)}, (),
      And(y < 3, Eq(z, 0))),
-    ("fraction in a fact alone", x, {}, [Eq(sympy.Mod(K, 256), 0), (K / 2, (0, 9))], x),
-    ("divisor of a fact", sympy.Mod(x, K / 32), {K: (1, None)}, [Eq(sympy.Mod(K, 256), 0)],
+    "fraction in a fact alone": (x, {}, [Eq(sympy.Mod(K, 256), 0), (K / 2, (0, 9))], x),
+    "divisor of a fact": (sympy.Mod(x, K / 32), {K: (1, None)}, [Eq(sympy.Mod(K, 256), 0)],
      Mod(x, FloorDiv(K, 32))),
-    ("symbols as conditions",
-     Piecewise((1, Not(x)), (2, And(x, y)), (3, True)),  # pyright: ignore[reportArgumentType] - sympy takes them
+    "symbols as conditions": (Piecewise((1, Not(x)), (2, And(x, y)), (3, True)),  # pyright: ignore[reportArgumentType] - sympy takes them
      {}, (),
      Piecewise((1, Eq(x, 0)), (2, Ne(y, 0)), (3, True))),
-    ("bits apart", BitXor(8 * x, y), {y: (0, 7)}, (), 8 * x + y),
-    ("disjoint bits", BitOr(16 * x, 4 * y), {y: (0, 3)}, (), 16 * x + 4 * y),
-    ("low bits", BitAnd(x, 7) + 8 * FloorDiv(x, 8), {}, (), x),
-    ("flipped bits", BitXor(x, 15), {x: (0, 15)}, (), 15 - x),
-    ("same bits", BitXor(x + y, y + x), {}, (), 0),
-    ("same high bits", BitXor(Mod(x, 8), Mod(y, 4) + 4) - BitXor(Mod(x, 8), Mod(y, 4)), {}, (),
+    "bits apart": (BitXor(8 * x, y), {y: (0, 7)}, (), 8 * x + y),
+    "disjoint bits": (BitOr(16 * x, 4 * y), {y: (0, 3)}, (), 16 * x + 4 * y),
+    "low bits": (BitAnd(x, 7) + 8 * FloorDiv(x, 8), {}, (), x),
+    "flipped bits": (BitXor(x, 15), {x: (0, 15)}, (), 15 - x),
+    "same bits": (BitXor(x + y, y + x), {}, (), 0),
+    "same high bits": (BitXor(Mod(x, 8), Mod(y, 4) + 4) - BitXor(Mod(x, 8), Mod(y, 4)), {}, (),
      4 - 8 * Mod(FloorDiv(x, 4), 2)),
-    ("bits that meet again", BitXor(x, 5, y, x, 9), {}, (), BitXor(y, 12)),
-    ("bits in any order", BitXor(x, BitXor(y, z)) - BitXor(z, BitXor(x, y)), {}, (), 0),
-    ("bits once", BitOr(BitAnd(x, y, x), BitAnd(y, x)), {}, (), BitAnd(x, y)),
-    ("equal low bits", BitXor(8 * x + y, 8 * z + y), {y: (0, 7)}, (), 8 * BitXor(x, z)),
-    ("equal high bits", BitXor(8 * x + y, 8 * x + z), {y: (0, 7), z: (0, 7)}, (), BitXor(y, z)),
-    ("low bits that may carry", BitXor(8 * x + y, 8 * z + y), {y: (0, 8)}, (),
+    "bits that meet again": (BitXor(x, 5, y, x, 9), {}, (), BitXor(y, 12)),
+    "bits in any order": (BitXor(x, BitXor(y, z)) - BitXor(z, BitXor(x, y)), {}, (), 0),
+    "bits once": (BitOr(BitAnd(x, y, x), BitAnd(y, x)), {}, (), BitAnd(x, y)),
+    "equal low bits": (BitXor(8 * x + y, 8 * z + y), {y: (0, 7)}, (), 8 * BitXor(x, z)),
+    "equal high bits": (BitXor(8 * x + y, 8 * x + z), {y: (0, 7), z: (0, 7)}, (), BitXor(y, z)),
+    "low bits that may carry": (BitXor(8 * x + y, 8 * z + y), {y: (0, 8)}, (),
      BitXor(8 * x + y, y + 8 * z)),
-    ("bits as they stand", 3 * BitXor(Mod(x, 8), Mod(y, 4)), {}, (),
+    "bits as they stand": (3 * BitXor(Mod(x, 8), Mod(y, 4)), {}, (),
      3 * BitXor(Mod(y, 4), Mod(x, 8))),
-    ("bits of numbers", BitXor(12, 10) + BitAnd(12, 10) + BitOr(12, 10), {}, (), 28),
-]  # fmt: skip
+    "bits of numbers": (BitXor(12, 10) + BitAnd(12, 10) + BitOr(12, 10), {}, (), 28),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("expression", "bounds", "facts", "result"),
-    [case[1:] for case in CASES],
-    ids=[case[0] for case in CASES],
-)
+@for_all(CASES)
 def test_simplified(
     expression: Expression, bounds: Bounds, facts: Constraints, result: object
 ) -> None:
     assert simplify(expression, bounds, facts) == result
 
 
-FACTS: list[tuple[str, Expression, Constraints, tuple[int | None, int | None]]] = [
-    ("less", n - x, [x < n], (1, None)),
-    ("greater or equal", x, [x >= 5], (5, None)),
-    ("equation", x - y, [Eq(x, y + 3)], (3, 3)),
-    ("all of several", x, [And(x >= 5, x <= 8, y > 2)], (5, 8)),
-    ("not less", x, [Not(x < 5)], (5, None)),
-    ("not zero", x, [Ne(x, 0), x >= 0], (1, None)),
-    ("scaled", 4 * a + 6 * b, [2 * a + 3 * b >= 10], (20, None)),
-    ("product", (n - 2) * (y - 2) - a, [a < (n - 2) * (y - 2)], (1, None)),
-    ("fraction", x, [x / 2 < sympy.Rational(7, 2)], (None, 6)),
-    ("what is always so", x, [sympy.true, True], (None, None)),
-    ("as a pair", x, [(x >= 5, 0)], (None, 4)),
-    ("of alternatives", x, [Or(x < 5, And(x < 7, y > 2))], (None, 6)),
-]
+FACTS: dict[str, tuple[Expression, Constraints, tuple[int | None, int | None]]] = {
+    "less": (n - x, [x < n], (1, None)),
+    "greater or equal": (x, [x >= 5], (5, None)),
+    "equation": (x - y, [Eq(x, y + 3)], (3, 3)),
+    "all of several": (x, [And(x >= 5, x <= 8, y > 2)], (5, 8)),
+    "not less": (x, [Not(x < 5)], (5, None)),
+    "not zero": (x, [Ne(x, 0), x >= 0], (1, None)),
+    "scaled": (4 * a + 6 * b, [2 * a + 3 * b >= 10], (20, None)),
+    "product": ((n - 2) * (y - 2) - a, [a < (n - 2) * (y - 2)], (1, None)),
+    "fraction": (x, [x / 2 < sympy.Rational(7, 2)], (None, 6)),
+    "what is always so": (x, [sympy.true, True], (None, None)),
+    "as a pair": (x, [(x >= 5, 0)], (None, 4)),
+    "of alternatives": (x, [Or(x < 5, And(x < 7, y > 2))], (None, 6)),
+}
 
 
-@pytest.mark.parametrize(
-    ("expression", "facts", "ends"), [case[1:] for case in FACTS], ids=[case[0] for case in FACTS]
-)
+@for_all(FACTS)
 def test_conditions_are_facts(
     expression: Expression, facts: Constraints, ends: tuple[int, int]
 ) -> None:
@@ -180,7 +173,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@for_all(TEXTS)
 def test_text_is_read_as_it_is_written(text: str) -> None:
     form = parse_form(text)
     assert parse_form(str(form)) == form
@@ -214,7 +207,7 @@ WRONG_TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG_TEXTS)
+@for_all(WRONG_TEXTS)
 def test_wrong_texts_are_refused(text: str, message: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_form(text)
@@ -236,18 +229,17 @@ SHIFTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "written"), SHIFTS, ids=[text for text, _ in SHIFTS])
+@for_all(SHIFTS)
 def test_shifts_are_quotients_and_products(text: str, written: str) -> None:
     assert format_expr(parse_expr(text)) == written
 
 
 def test_shifts_in_maps() -> None:
-    shifts = parse_map("(d0)<N> -> (d0 >> 3, d0 + N << 2), domain: d0 in [0, 63], N in [0, 9]")
-    assert shifts.results == parse_map(
-        "(d0)<N> -> (d0 floordiv 8, (d0 + N) * 4), domain: d0 in [0, 63], N in [0, 9]"
-    ).results  # fmt: skip
+    domain = "domain: d0 in [0, 63], N in [0, 9]"
+    shifts = parse_map(f"(d0)<N> -> (d0 >> 3, d0 + N << 2), {domain}")
+    assert shifts == parse_map(f"(d0)<N> -> (d0 floordiv 8, (d0 + N) * 4), {domain}")
     with pytest.raises(TextError, match="1:19: expected a constant from 0 to 4096 to shift by"):
-        parse_map("(d0)<N> -> (d0 >> N), domain: d0 in [0, 63], N in [0, 9]")
+        parse_map(f"(d0)<N> -> (d0 >> N), {domain}")
 
 
 @st.composite
@@ -311,18 +303,12 @@ def _value(draw: random.Random, depth: int) -> Form:
         return scaled + draw.choice([0, 0, 1, -1, 3, -5, 8])
     first, second = (_value(draw, depth - 1) for _ in range(2))
     by = constant(draw.choice([2, 3, 4, 8, 15]))
-    return draw.choice(
-        [
-            first + second,
-            operations.select(_condition(draw, depth - 1), first, second),
-            operations.bitwise(draw.choice(BITWISE), [first, draw.choice([second, by])]),
-            operations.floordiv(first, by),
-            operations.mod(first, by),
-            operations.maximum([first, second]),
-            operations.floordiv(first, variable("y")),
-            _condition(draw, depth - 1).times(3),
-        ]
-    )
+    choice = operations.select(_condition(draw, depth - 1), first, second)
+    bits = operations.bitwise(draw.choice(BITWISE), [first, draw.choice([second, by])])
+    divided = [operations.floordiv(first, by), operations.mod(first, by)]
+    divided.append(operations.floordiv(first, variable("y")))
+    others = [operations.maximum([first, second]), _condition(draw, depth - 1).times(3)]
+    return draw.choice([first + second, choice, bits, *divided, *others])
 
 
 @for_all(part(range(300), 100))
@@ -348,9 +334,7 @@ def test_drawn_choices_keep_their_values_under_facts(draw: random.Random) -> Non
         return
     result = simplified(scope, form)
     assert first_difference(form, result, points) is None
-    values, defined = values_of(form, points)
-    within = range_of(scope, form)
-    assert all(value in within for value in values[defined])
+    _check_range(scope, form, points)
 
 
 def _check_values(draw: random.Random) -> None:
@@ -367,7 +351,12 @@ def _check_values(draw: random.Random) -> None:
     costs = costs_of(scope)
     is_short = costs.operators(result) <= costs.operators(form)
     assert is_wide(scope, form) or is_short or costs.of(result) <= costs.of(form)
+    _check_range(scope, form, points)
+    assert parse_form(str(form)) == form
+
+
+def _check_range(scope: Scope, form: Form, points: Columns) -> None:
+    """All values of a form lie in its range."""
     values, defined = values_of(form, points)
     within = range_of(scope, form)
     assert all(value in within for value in values[defined])
-    assert parse_form(str(form)) == form

@@ -82,7 +82,7 @@ min(x, x + 1)  =>  x
 max(x, 3) floordiv 8  =>  0  where x in [0, 7]
 min(x, y) + max(x, y)  =>  x + y
 x mod 8  =>  x + 8  where x in [-8, -1]
-x mod 8  =>  x mod 8  where x in [0, inf]
+x mod 8  stays  where x in [0, inf]
 ((y mod 3) floordiv 2) floordiv 2  =>  0  where y in [0, 99]
 min((y mod 3) floordiv 2, 1)  =>  (y mod 3) floordiv 2  where y in [0, 99]
 max((d0 * 8 + d1) floordiv 12, 0)  =>  (d0 * 8 + d1) floordiv 12  where d0 in [0, 2], d1 in [0, 7]
@@ -140,10 +140,9 @@ x floordiv -8  =>  -((x + 7) floordiv 8)  where x in [-inf, -9]
 s * x - ((x floordiv 8) * s - t * (x floordiv 8 mod 4) + s * 6) * 8 + s * 48
     =>  ((x floordiv 8) mod 4) * t * 8 + (x mod 8) * s
     where x in [0, 1023], s in [1, inf], t in [1, inf]
-((x + 3) mod 7) * ((y + 2) mod 5)  =>  ((x + 3) mod 7) * ((y + 2) mod 5)
-((x mod 8) * s + y) floordiv 16
-    =>  ((x mod 8) * s + y) floordiv 16  where x in [0, 1023], s in [1, inf]
-((x mod 8) * s + y) mod 16  =>  ((x mod 8) * s + y) mod 16  where x in [0, 1023], s in [1, inf]
+((x + 3) mod 7) * ((y + 2) mod 5)  stays
+((x mod 8) * s + y) floordiv 16  stays  where x in [0, 1023], s in [1, inf]
+((x mod 8) * s + y) mod 16  stays  where x in [0, 1023], s in [1, inf]
 (x * n + y) floordiv n  =>  x  where y in [0, inf], y < n
 (x * 2 + y) mod 8 - x  =>  (x mod 2) * 3 - (x floordiv 2) * 2  where y - 2 * x in [0, 0]
 select(x >= 8, (x + 1) * (n + 1), 0)  =>  select(x >= 8, n * x + n + x + 1, 0)

@@ -1,132 +1,253 @@
-"""What facts imply: together, about products, about quotients; and that bounds keep all of it."""
+"""Constraints are facts: what they imply together, as equations, and as values of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations
+from functools import partial
+from itertools import combinations, count, pairwise, permutations, product
 from math import ceil, floor
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from sympy import And, Eq, Ne, Or
 
-from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify, symbol
+from indexing import IndexingMap
+from simplifier import (
+    BoundsError,
+    Facts,
+    FloorDiv,
+    IndexingError,
+    Interval,
+    Mod,
+    bounds_of,
+    equivalent,
+    format_expr,
+    parse_expr,
+    simplify,
+    symbol,
+)
 from simplifier.bounds.context import Constraints, Fact
 from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import LinearFacts
-from simplifier.canonical.scope import scope_of
-from simplifier.expr.form import ONE, ZERO, Form, content, variable, variables_of
+from simplifier.canonical.scope import Scope, scope_of
+from simplifier.expr import operations
+from simplifier.expr.form import ONE, ZERO, Form, constant, content, variable, variables_of
+from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import to_sympy
 from simplifier.expr.text import parse_form
-from simplifier.fixpoint import range_of
-from simplifier.limits import MAX_LINKED_ATOMS
-from tests.evaluation import Columns, first_difference, where
-from tests.simplifier.test_constraints import solvable_problems
-from tests.strategies import NAMES, Problem
+from simplifier.fixpoint import range_of, simplified
+from simplifier.limits import MAX_EQUATIONS, MAX_LINKED_ATOMS
+from tests.call_counts import calls_of
+from tests.cases import for_all
+from tests.evaluation import Columns, first_difference, values_of, where
+from tests.simplifier.objective import is_never_costlier
+from tests.simplifier.suite import Row, table
+from tests.strategies import NAMES, Problem, bounded_boxes, quasi_affine
 
-Case: TypeAlias = "tuple[str, list[str], str]"
 
-CASES: dict[str, list[Case]] = {
-    # expression, facts, result; all of n, m, k, c are sizes
-    "chains": [
-        ("max(x - w, 0)", ["x >= y", "y >= z", "z >= w"], "x - w"),
-        ("max(x - w, 0)", ["x >= y", "y >= z", "w >= z"], "max(x - w, 0)"),
-        ("max(n * 2 + m * 3, 10)", ["n * 2 + m * 3 >= 10"], "m * 3 + n * 2"),
-        ("max(n + m, 4)", ["n * 2 + m * 3 >= 10"], "m + n"),
-        ("max(n + m, 5)", ["n * 2 + m * 3 >= 10"], "max(m + n, 5)"),
-        ("max(x, 5)", ["x + y >= 9", "x - y >= 0"], "x"),
-        ("max(x, 6)", ["x + y >= 9", "x - y >= 0"], "max(x, 6)"),
-        ("min(x + y, n * 2 - 2) floordiv n", ["x < n", "y < n"], "(x + y) floordiv n"),
-        ("min(x - z, 6)", ["x - z <= (w floordiv 8) * 2", "0 <= w", "w <= 31"], "x - z"),
-    ],
-    "products": [
-        ("q mod ((n - 2) * (m - 2))", ["n >= 3", "m >= 3", "0 <= q", "q < (n - 2) * (m - 2)"], "q"),
-        (
-            "(q floordiv (n - 2)) mod (m - 2)",
-            ["n >= 3", "m >= 3", "0 <= q", "q < (n - 2) * (m - 2)"],
-            "q floordiv (n - 2)",
-        ),
-        (
-            "(q floordiv (n - 2)) mod (m - 2)",
-            ["n >= 3", "m >= 3", "0 <= q", "q <= (n - 2) * (m - 2)"],
-            "(q floordiv (n - 2)) mod (m - 2)",
-        ),
-        ("min(x floordiv n, m - 1)", ["x < n * m"], "x floordiv n"),
-        ("max((y - n) * k * m + x, -1)", ["y < n", "x < k * m"], "-1"),
-        ("min((y - n) * k * m + x, 0)", ["y < n", "x < k * m"], "(y - n) * k * m + x"),
-        ("max(((y - n) * m + x) * k + w, -1)", ["y < n", "x < m", "w < k"], "-1"),
-        (
-            "max((((y - n) * m + x) * k + w) * l + v, -1)",
-            ["y < n", "x < m", "w < k", "v < l", "l >= 1"],
-            "-1",
-        ),
-        ("max(((y - 4) * m + x) * k + w, -1)", ["y < 4", "x < m", "w < k"], "-1"),
-        (
-            "max(((y - n) * m + x) * k, -1)",
-            ["x * k + w - m * (w floordiv n) >= 1", "y < n"],
-            "max(((y - n) * m + x) * k, -1)",
-        ),
-        ("min(((y - n) * m + x) * k, -1)", ["y >= n", "x >= m"], "-1"),
-        ("max((y - n) * z, 4)", ["y < n", "-3 <= z", "z <= 5"], "max((y - n) * z, 4)"),
-        ("q", ["0 <= q", "q <= 1", "k * q == 1"], "1"),
-        ("q", ["q == n * m", "q mod n == 0"], "q"),
-        ("min(x floordiv n, x)", ["x >= 0"], "x floordiv n"),
-        ("min(x floordiv n, x)", ["x >= -1"], "min(x, (x + 1) ceildiv n - 1)"),
-    ],
-    "quotients": [
-        ("max(n - q * 2 - 1, 0)", ["(n + 1) floordiv 2 - q >= 1"], "n - q * 2 - 1"),
-        (
-            "max(((x + y + z) floordiv n) * 3 + w, 6)",
-            ["x >= n", "y >= n", "0 <= z", "0 <= w"],
-            "((x + y + z) floordiv n) * 3 + w",
-        ),
-        ("max(n floordiv (n floordiv 8), 8)", ["n >= 8"], "n floordiv (n floordiv 8)"),
-        ("max(n floordiv (n floordiv 8), 9)", ["n >= 8"], "max(n floordiv (n floordiv 8), 9)"),
-        ("max(n floordiv (n floordiv c), c)", ["n floordiv c >= 1"], "n floordiv (n floordiv c)"),
-    ],
-    "common factors": [
-        ("(n * x * 6 + y) floordiv (n * m * 6)", ["0 <= y", "y < n * 6"], "x floordiv m")
-    ],
-    "multiples": [
-        ("256 * x * (k floordiv 256)", ["k mod 256 == 0"], "k * x"),
-        ("64 * x * (k floordiv 256)", ["k mod 256 == 0"], "(k floordiv 4) * x"),
-        ("256 * x * (k floordiv 256)", ["k mod 256 == 3"], "(k - 3) * x"),
-        ("256 * x * (k floordiv 256)", ["k mod 255 == 0"], "(k floordiv 256) * x * 256"),
-        ("((n * x) floordiv 32) * 32", ["n mod 32 == 0"], "n * x"),
-    ],
-    "long division": [
-        ("(x * x - y * y) floordiv (x + y)", [], "x - y"),
-        ("(x * x - y * y) mod (x + y)", [], "0"),
-        ("(x * x + y * y) floordiv (x + y)", [], "(x * x + y * y) floordiv (x + y)"),
-    ],
-}
+@st.composite
+def equations(draw: st.DrawFn) -> Form:
+    """Sums, remainders and quotients of sums, with a constant that is chosen for one point."""
+    terms = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(-4, 4)), min_size=1, max_size=3)
+    total = constant(draw(st.integers(-3, 3)))
+    for name, factor in draw(terms):
+        total = total.plus(variable(name), factor)
+    divisor = constant(draw(st.integers(2, 9)))
+    digit = operations.floordiv(total, constant(draw(st.integers(2, 5))))
+    remainders = (operations.mod(total, divisor), operations.mod(digit, divisor))
+    rounded = total.plus(digit, draw(st.sampled_from((-1, 1))))
+    return draw(st.sampled_from((total, *remainders, operations.floordiv(total, divisor), rounded)))
+
+
+@st.composite
+def solvable_problems(draw: st.DrawFn) -> tuple[Problem, Constraints]:
+    """Expressions under equations that hold together at one point of the box at least."""
+    box = draw(bounded_boxes())
+    point = {name: draw(st.sampled_from(list(ends))) for name, ends in box.items()}
+    columns = {name: np.array([value], dtype=object) for name, value in point.items()}
+    known: list[tuple[Form, Interval]] = []
+    for form in draw(st.lists(equations(), min_size=1, max_size=3)):
+        (value,), _ = values_of(form, columns)
+        known.append((form, Interval(int(value), int(value) + draw(st.sampled_from((0, 0, 2))))))
+    return Problem(draw(quasi_affine(leaves=4)), box), tuple(known)
+
+
+def points_of(problem: Problem, known: Constraints) -> Columns:
+    """All points of the box that meet the constraints, as far as there are not too many."""
+    axes = [list(ends)[:24] for ends in problem.box.values()]
+    columns = np.array(list(product(*axes)), dtype=object).T
+    return where(dict(zip(problem.box, columns, strict=True)), known)
+
+
+@given(solvable_problems())
+def test_equations_keep_every_value(asked: tuple[Problem, Constraints]) -> None:
+    problem, known = asked
+    scope = scope_of(tuple(problem.box.items()), known)
+    assert not scope.is_empty
+    result = simplified(scope, problem.form)
+    points = points_of(problem, known)
+    assert first_difference(problem.form, result, points) is None, result
+    interval = range_of(scope, problem.form)
+    assert all(value in interval for value in values_of(problem.form, points)[0]), interval
+    assert set(variables_of((result,))) <= set(NAMES)
+    assert is_never_costlier(scope, result, problem.form)
+    assert simplified(scope, result) == result
+
+
+@given(solvable_problems())
+def test_bounds_that_equations_narrow_hold_every_point(asked: tuple[Problem, Constraints]) -> None:
+    problem, known = asked
+    scope = scope_of(tuple(problem.box.items()), known)
+    for name, column in points_of(problem, known).items():
+        assert all(value in scope.bounds[name] for value in column), name
+
+
+CONTRADICTIONS = [
+    # an expression, its value, another one, its value
+    ("x mod 2", 1, "x mod 4", 2),
+    ("x mod 6", 3, "x mod 4", 2),
+    ("x mod 4", 3, "x floordiv 2", 4),
+    ("x - y", 1, "(x + y) mod 2", 0),
+    ("x * 2 + y * 4", 3, "x", 0),
+    ("x floordiv 8", 2, "x mod 16", 9),
+    ("max(x, 3)", 2, "x", 1),
+    ("x + y", 1, "x + y", 2),
+]
+
+
+def equal_to(*values: tuple[str, int]) -> tuple[tuple[Form, Interval], ...]:
+    """That expressions have these values."""
+    return tuple((parse_form(text), Interval(value, value)) for text, value in values)
+
+
+@for_all(CONTRADICTIONS)
+def test_contradictions_are_found(first: str, one: int, second: str, other: int) -> None:
+    assert scope_of((), equal_to((first, one), (second, other))).is_empty
+
+
+ROUNDED = table("""
+max(n - x * 2 - 1, 0)  =>  n - x * 2 - 1  where (n + 1) floordiv 2 - x in [1, inf]
+max(n - x * 2 - 2, 0)  stays  where (n + 1) floordiv 2 - x in [1, inf]
+min(x * 3 - n, 3)  =>  x * 3 - n  where x - n floordiv 3 in [-inf, 1]
+min(x * 3 - n, 2)  stays  where x - n floordiv 3 in [-inf, 1]
+min(n + x * 3, 14)  =>  x * 3 + n  where x + n floordiv 3 in [-inf, 4]
+min(n + x * 3, 13)  =>  min(x * 3 + n, 13)  where x + n floordiv 3 in [-inf, 4]
+""")
+
+
+@for_all(ROUNDED)
+def test_a_fact_about_a_sum_with_a_quotient_bounds_what_is_rounded(row: Row) -> None:
+    ((limited, interval),) = row.question.constraints
+    scope = scope_of((), ((parse_form(limited), interval),))
+    assert simplified(scope, parse_form(row.question.expression)) == parse_form(row.expected)
+
+
+SOLVED = [
+    # constraints, and for how many of them a smaller problem is found
+    ((("x mod 8", 3),), 1),
+    ((("x mod 8", 3), ("y mod 8", 3)), 2),
+    ((("x mod 3", 2), ("x mod 5", 3), ("x mod 7", 2)), 3),
+    ((("x - y * 16", 3),), 1),
+    ((("x * 2 + y * 3", 4),), 2),
+    ((("x floordiv 8", 3),), 0),
+    ((("x * y", 3),), 0),
+]
+
+
+@for_all(SOLVED)
+def test_each_solved_equation_is_a_smaller_problem(
+    known: tuple[tuple[str, int], ...], count: int
+) -> None:
+    assert len(smaller_than(scope_of((), equal_to(*known)))) == count
+
+
+def smaller_than(scope: Scope) -> list[Scope]:
+    """The smaller problems of a problem, each of the one before."""
+    found: list[Scope] = []
+    while scope.smaller is not None:
+        scope = scope.smaller.context
+        found.append(scope)
+    return found
+
+
+def test_of_many_equations_a_few_are_solved() -> None:
+    chain = [(f"x{number} - x{number + 1}", 1) for number in range(3 * MAX_EQUATIONS)]
+    scope = scope_of((), equal_to(*chain))
+    assert len(smaller_than(scope)) == MAX_EQUATIONS
+    form = parse_form("(x0 + x1) floordiv 2")
+    assert format_form(simplified(scope, form)) in {"x1", "x0 - 1"}
+
+
 SIZES = dict.fromkeys("nmkc", (1, None))
-ALL = [case for cases in CASES.values() for case in cases]
+CASES = table("""
+# chains
+max(x - w, 0)  =>  x - w  where x >= y, y >= z, z >= w
+max(x - w, 0)  stays  where x >= y, y >= z, w >= z
+max(n * 2 + m * 3, 10)  =>  m * 3 + n * 2  where n * 2 + m * 3 >= 10
+max(n + m, 4)  =>  m + n  where n * 2 + m * 3 >= 10
+max(n + m, 5)  =>  max(m + n, 5)  where n * 2 + m * 3 >= 10
+max(x, 5)  =>  x  where x + y >= 9, x - y >= 0
+max(x, 6)  stays  where x + y >= 9, x - y >= 0
+min(x + y, n * 2 - 2) floordiv n  =>  (x + y) floordiv n  where x < n, y < n
+min(x - z, 6)  =>  x - z  where x - z <= (w floordiv 8) * 2, 0 <= w, w <= 31
+# products
+q mod ((n - 2) * (m - 2))  =>  q  where n >= 3, m >= 3, 0 <= q, q < (n - 2) * (m - 2)
+(q floordiv (n - 2)) mod (m - 2)
+    =>  q floordiv (n - 2)  where n >= 3, m >= 3, 0 <= q, q < (n - 2) * (m - 2)
+(q floordiv (n - 2)) mod (m - 2)  stays  where n >= 3, m >= 3, 0 <= q, q <= (n - 2) * (m - 2)
+min(x floordiv n, m - 1)  =>  x floordiv n  where x < n * m
+max((y - n) * k * m + x, -1)  =>  -1  where y < n, x < k * m
+min((y - n) * k * m + x, 0)  =>  (y - n) * k * m + x  where y < n, x < k * m
+max(((y - n) * m + x) * k + w, -1)  =>  -1  where y < n, x < m, w < k
+max((((y - n) * m + x) * k + w) * l + v, -1)  =>  -1  where y < n, x < m, w < k, v < l, l >= 1
+max(((y - 4) * m + x) * k + w, -1)  =>  -1  where y < 4, x < m, w < k
+max(((y - n) * m + x) * k, -1)  stays  where x * k + w - m * (w floordiv n) >= 1, y < n
+min(((y - n) * m + x) * k, -1)  =>  -1  where y >= n, x >= m
+max((y - n) * z, 4)  stays  where y < n, -3 <= z, z <= 5
+q  =>  1  where 0 <= q, q <= 1, k * q == 1
+q  stays  where q == n * m, q mod n == 0
+min(x floordiv n, x)  =>  x floordiv n  where x >= 0
+min(x floordiv n, x)  =>  min(x, (x + 1) ceildiv n - 1)  where x >= -1
+# quotients
+max(n - q * 2 - 1, 0)  =>  n - q * 2 - 1  where (n + 1) floordiv 2 - q >= 1
+max(((x + y + z) floordiv n) * 3 + w, 6)
+    =>  ((x + y + z) floordiv n) * 3 + w  where x >= n, y >= n, 0 <= z, 0 <= w
+max(n floordiv (n floordiv 8), 8)  =>  n floordiv (n floordiv 8)  where n >= 8
+max(n floordiv (n floordiv 8), 9)  stays  where n >= 8
+max(n floordiv (n floordiv c), c)  =>  n floordiv (n floordiv c)  where n floordiv c >= 1
+# common factors
+(n * x * 6 + y) floordiv (n * m * 6)  =>  x floordiv m  where 0 <= y, y < n * 6
+# multiples
+256 * x * (k floordiv 256)  =>  k * x  where k mod 256 == 0
+64 * x * (k floordiv 256)  =>  (k floordiv 4) * x  where k mod 256 == 0
+256 * x * (k floordiv 256)  =>  (k - 3) * x  where k mod 256 == 3
+256 * x * (k floordiv 256)  =>  (k floordiv 256) * x * 256  where k mod 255 == 0
+((n * x) floordiv 32) * 32  =>  n * x  where n mod 32 == 0
+# long division
+(x * x - y * y) floordiv (x + y)  =>  x - y
+(x * x - y * y) mod (x + y)  =>  0
+(x * x + y * y) floordiv (x + y)  stays
+""")
 
 
-every_case = pytest.mark.parametrize(
-    ("text", "facts", "expected"), ALL, ids=[f"{text} {facts}" for text, facts, _ in ALL]
-)
-
-
-@every_case
-def test_facts_simplify(text: str, facts: list[str], expected: str) -> None:
-    known = [(parse_expr(fact), 1) for fact in facts]
-    result = simplify(parse_expr(text), SIZES, known)
-    assert result == simplify(parse_expr(expected), SIZES, known)
-    assert format_expr(result) == format_expr(parse_expr(expected))
-
-
-@every_case
-def test_what_facts_simplify_keeps_its_values(text: str, facts: list[str], expected: str) -> None:
-    form, result = parse_form(text), parse_form(expected)
-    known = [(parse_form(fact), Interval(1, 1)) for fact in facts]
-    points = where(_points((form, result, *(fact for fact, _ in known))), known)
+@for_all(CASES)
+def test_facts_simplify_and_keep_values(row: Row) -> None:
+    expression, _, known = row.question.parsed()
+    expected = parse_expr(row.expected)
+    result = simplify(expression, SIZES, known)
+    assert result == simplify(expected, SIZES, known)
+    assert format_expr(result) == format_expr(expected)
+    form, simple = parse_form(row.question.expression), parse_form(row.expected)
+    facts = [(parse_form(text), ends) for text, ends in row.question.constraints]
+    points = where(_points((form, simple, *(fact for fact, _ in facts))), facts)
     assert len(next(iter(points.values()))), "no point to look at"
-    assert first_difference(form, result, points) is None
+    assert first_difference(form, simple, points) is None
 
 
 def _points(forms: Iterable[Form], count: int = 20_000) -> Columns:
@@ -155,7 +276,7 @@ def test_bounds_are_those_of_the_simplified_expression(asked: tuple[Problem, Con
 
 # Linear programming, beside all corners of the domain.
 
-Row: TypeAlias = "tuple[tuple[int, ...], int]"
+Limit: TypeAlias = "tuple[tuple[int, ...], int]"
 """Factors of the variables, and what their sum is at most."""
 
 
@@ -189,16 +310,16 @@ def test_the_range_is_that_of_the_corners(
 ) -> None:
     form, facts, box = program
     ends = LinearFacts(facts).range_of(form, lambda atom: box[atom.name].ends)
-    limits = [*((variable(name), each.ends) for name, each in box.items())]
-    limits += [(fact.form, fact.ends) for fact in facts]
-    corners = list(_corners([row for each in limits for row in _rows(*each)]))
+    known = [(variable(name), each.ends) for name, each in box.items()]
+    known += [(fact.form, fact.ends) for fact in facts]
+    corners = list(_corners([limit for each in known for limit in _limits(*each)]))
     if ends is not None and corners:
         scale = content(form)
         values = [_value(_factors(form), corner) / scale for corner in corners]
         assert ends == (scale * ceil(min(values)), scale * floor(max(values)))
 
 
-def _rows(form: Form, ends: Range) -> Iterator[Row]:
+def _limits(form: Form, ends: Range) -> Iterator[Limit]:
     lower, upper = ends
     assert isinstance(lower, int)
     assert isinstance(upper, int)
@@ -215,15 +336,15 @@ def _value(factors: Sequence[int], corner: Sequence[Fraction]) -> Fraction:
     return sum((each * at for each, at in zip(factors, corner, strict=True)), Fraction(0))
 
 
-def _corners(rows: list[Row]) -> Iterator[list[Fraction]]:
+def _corners(limits: list[Limit]) -> Iterator[list[Fraction]]:
     """Where three limits meet and none is exceeded; by Cramer's rule."""
-    for three in combinations(rows, 3):
+    for three in combinations(limits, 3):
         matrix = [list(factors) for factors, _ in three]
         size = _determinant(matrix)
         if size:
             replaced = [_with_column(matrix, at, [limit for _, limit in three]) for at in range(3)]
             corner = [Fraction(_determinant(each), size) for each in replaced]
-            if all(_value(factors, corner) <= limit for factors, limit in rows):
+            if all(_value(factors, corner) <= limit for factors, limit in limits):
                 yield corner
 
 
@@ -231,39 +352,27 @@ def _with_column(matrix: list[list[int]], at: int, column: list[int]) -> list[li
     return [[*row[:at], new, *row[at + 1 :]] for row, new in zip(matrix, column, strict=True)]
 
 
-CONGRUENCES = {
-    # expression, facts about a, b, c and d in [0, 6], its bounds
-    "a variable of three": (
-        "d * d floordiv b",
-        [
-            "d mod 2 == 0",
-            "(c * 4 - a - 2) mod 2 == 0",
-            "b mod 3 == 0",
-            "(c + d * 4 + 1) mod 3 == 1",
-        ],
-        Interval(0, 12),
-    ),
-    "one of two": ("a + b", ["a mod 4 == 0", "(a + b) mod 3 == 0"], Interval(0, 9)),
-}
-
-
-@pytest.mark.parametrize(("text", "facts", "expected"), CONGRUENCES.values(), ids=CONGRUENCES)
-def test_the_order_of_facts_makes_no_difference(
-    text: str, facts: list[str], expected: Interval
-) -> None:
-    expression, known = parse_expr(text), [(parse_expr(fact), 1) for fact in facts]
-    box = dict.fromkeys("abcd", (0, 6))
-    found = {bounds_of(expression, box, order) for order in permutations(known)}
-    assert found == {expected}
-
-
 def _determinant(matrix: list[list[int]]) -> int:
     (a, b, c), (d, e, f), (g, h, i) = matrix
     return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
 
 
+CONGRUENCES = table("""
+d * d floordiv b  lies in  [0, 12]
+    where d mod 2 == 0, (c * 4 - a - 2) mod 2 == 0, b mod 3 == 0, (c + d * 4 + 1) mod 3 == 1
+a + b  lies in  [0, 9]  where a mod 4 == 0, (a + b) mod 3 == 0
+""")
+
+
+@for_all(CONGRUENCES)
+def test_the_order_of_facts_makes_no_difference(row: Row) -> None:
+    expression, _, known = row.question.parsed()
+    box = dict.fromkeys("abcd", (0, 6))
+    found = {str(bounds_of(expression, box, order)) for order in permutations(known)}
+    assert found == {row.expected}
+
+
 def test_facts_without_ends_say_nothing() -> None:
-    x, y = symbol("x"), symbol("y")
     assert bounds_of(x + y, {}, [(x + y * 2, (None, None))]) == Interval(None, None)
 
 
@@ -287,3 +396,185 @@ def test_what_is_true_by_itself_makes_no_new_scope() -> None:
     assert scope.under(ONE) is scope
     assert scope.under(parse_form("x < 5")) is not scope
     assert scope.under(ZERO).is_empty
+
+
+x, y, n, k = map(symbol, "xynk")
+FACTS = Facts({x: (0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])
+
+
+@given(solvable_problems())
+def test_facts_answer_as_bounds_and_constraints_do(asked: tuple[Problem, Constraints]) -> None:
+    problem, known = asked
+    expression = to_sympy(problem.form)
+    constraints = [(to_sympy(form), ends) for form, ends in known]
+    facts = Facts(problem.box, constraints)
+    plain = problem.box, constraints
+    for question in (simplify, bounds_of):
+        answer = question(expression, *plain)
+        assert question(expression, facts) == answer
+        assert question(expression, {}, facts) == answer
+        assert question(expression, Facts(problem.box), Facts(constraints=constraints)) == answer
+        assert question(expression, Facts(problem.box), constraints) == answer
+        assert question(expression, problem.box, Facts(constraints=constraints)) == answer
+    simpler = simplify(expression, facts)
+    assert equivalent(expression, simpler, facts)
+
+
+def test_facts_are_read_once() -> None:
+    first, second = FACTS.problem([x]), FACTS.problem([FloorDiv(x, 3)])
+    assert first.scope() is second.scope()
+
+
+def test_what_a_symbol_assumes_counts_in_its_question_alone() -> None:
+    size = sympy.Symbol("p", integer=True, positive=True)
+    assert bounds_of(size + x, FACTS) == Interval(1, None)
+    assert "p" not in FACTS.bounds
+    assert bounds_of(symbol("p"), FACTS) == Interval(None, None)
+
+
+def test_facts_are_values() -> None:
+    same = Facts({x: Interval(0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])
+    assert same == FACTS
+    assert hash(same) == hash(FACTS)
+    assert Facts({x: (0, 63)}) != FACTS
+    assert pickle.loads(pickle.dumps(FACTS)) == FACTS  # noqa: S301 - our own
+    assert str(FACTS) == "Facts({x: [0, 63], n: [1, inf]}, [x < n, Eq((k % 8), 0)])"
+    assert FACTS.bounds == {"x": Interval(0, 63), "n": Interval(1, None)}
+    assert FACTS.constraints[0] == (x < n, Interval(1, 1))
+    with pytest.raises(AttributeError):
+        FACTS.bounds = {}  # pyright: ignore[reportAttributeAccessIssue] - a value
+
+
+def test_both_facts_hold() -> None:
+    both = Facts({x: (0, 9)}) & Facts({"x": (5, 12)}, [n <= x])
+    assert both.bounds["x"] == Interval(5, 9)
+    assert bounds_of(n, both) == Interval(None, 9)
+
+
+def test_bounds_and_constraints_are_read_together() -> None:
+    even = Facts(constraints=[sympy.Eq(Mod(k, 2), 0)])
+    half = [(k / 2, (0, 9))]
+    assert bounds_of(FloorDiv(k, 2), even, half) == Interval(0, 9)
+    assert bounds_of(x - FloorDiv(k, 2), {x: (0, k / 2)}, even) == Interval(None, 0)
+    size = sympy.Symbol("x", integer=True, positive=True)
+    assert bounds_of(size, {"x": (0, n)}, Facts({n: (0, 5)})) == Interval(1, 5)
+
+
+def test_facts_are_constraints_of_maps() -> None:
+    d0 = symbol("d0")
+    facts = Facts({d0: (0, 5)}, [sympy.Eq(Mod(d0, 2), 0)])
+    limited = IndexingMap([d0], IndexingMap.from_sizes([d0], dims=[10]).dims, constraints=facts)
+    assert str(limited) == "(d0) -> (d0), domain: d0 in [0, 5], d0 mod 2 in [0, 0]"
+
+
+G: Any = sympy.Function("g", integer=True)
+
+POINTS_AND_A_PAIR = Or(Eq(x, 9), And(x > 2, x < 4), Eq(x, 5))
+BOUNDED: dict[str, tuple[sympy.Expr, Facts, str]] = {
+    "the greater of two ends": (x, Facts({}, [Or(x < 5, x < 3)]), "[-inf, 4]"),
+    "a gap between": (x, Facts({}, [Or(x < 5, And(x > 7, x < 9))]), "[-inf, 8]"),
+    "points and a pair": (x, Facts({}, [POINTS_AND_A_PAIR]), "[3, 9]"),
+    "about other things": (x, Facts({}, [Or(x < 5, G(x) < 3)]), "[-inf, inf]"),
+    "all but a point": (x, Facts({}, [Or(Ne(x, 5), x < 3)]), "[-inf, inf]"),
+    "a function": (G(x) + 1, Facts({G(x): (0, 5)}), "[1, 6]"),
+    "a function up to a symbol": (G(x), Facts({G(x): (0, x), x: (1, 4)}), "[0, 4]"),
+}
+
+
+@for_all(BOUNDED)
+def test_choices_and_functions_have_bounds(
+    expression: sympy.Expr, facts: Facts, expected: str
+) -> None:
+    assert str(bounds_of(expression, facts)) == expected
+
+
+g = [symbol(f"g{number}") for number in range(14)]
+GUARD = Facts({g[1]: (2, 4096)})
+"""One fact, and many that say no more of it."""
+GUARDS = Facts(
+    dict.fromkeys(g, (2, 4096)),
+    [
+        fact
+        for one, other in pairwise(g)
+        for fact in (FloorDiv(one, 3) <= 4 * FloorDiv(other, 2) + 7, Ne(one * other, 5))
+    ]
+    + [Eq(Mod(g[2], 8), 0), Eq(g[3], 2 * g[4])],
+)
+MAX_SHARE_OF_GUARDS = 2.5
+"""What new names cost under many facts about others, in terms of the same under one: it was 40."""
+
+LIMITS: dict[str, Callable[[sympy.Symbol, Facts], Interval]] = {
+    "joined": lambda y, known: bounds_of(y, Facts({y: (1, None)}, [y < g[1]]) & known),
+    "joining": lambda y, known: bounds_of(y, known & Facts({y: (1, None)}, [y < g[1]])),
+    "beside": lambda y, known: bounds_of(y, known, [(y, (1, None)), y < g[1]]),
+    "by another name": lambda y, known: bounds_of(y, known, [(y, (1, None)), y <= n, n < g[1]]),
+}
+
+
+@for_all(LIMITS)
+def test_facts_about_others_are_read_once(asked: Callable[[sympy.Symbol, Facts], Interval]) -> None:
+    names = (symbol(f"new{number}") for number in count())
+    calls: list[int] = []
+    for known in (GUARD, GUARDS):
+        assert asked(next(names), known) == Interval(1, 4095)
+        calls.append(calls_of(partial(asked, next(names), known)))
+    assert calls[1] <= MAX_SHARE_OF_GUARDS * calls[0]
+
+
+def test_facts_that_were_given_together_are_read_once_for_all_of_their_names() -> None:
+    names = [symbol(f"chain{number}") for number in range(40)]
+    links = [one <= other + 5 for one, other in pairwise(names)]
+    chain = Facts(dict.fromkeys(names, (0, 99)), links)
+    first, second = (calls_of(partial(bounds_of, name, chain)) for name in names[10:12])
+    assert second < first / 3
+
+
+FAR: dict[str, tuple[list[Any], Interval]] = {
+    "narrow what is asked": ([n < k, k < 9, k > 3], Interval(1, 6)),
+    "of a multiple": ([Eq(n, 4 * k), k > -9, k < 3], Interval(1, 7)),
+    "of an operand": ([Eq(Mod(n, 4), 2), k > n, k < 12], Interval(1, 9)),
+    "contradict each other": ([k < 3, k > 3], Interval(0, -1)),
+    "leave nothing": ([n < k, k < 2], Interval(0, -1)),
+}
+
+
+@for_all(FAR)
+def test_facts_that_name_nothing_asked_count(facts: list[Any], expected: Interval) -> None:
+    bounds = {x: (1, None), n: (-9, 99)}
+    near, far, both = Facts(bounds, [x < n]), Facts({}, facts), Facts({}, [x < n, *facts])
+    for known in (near & far, far & near, both & Facts(bounds)):
+        found = bounds_of(x, known)
+        assert found == expected or (found.is_empty and expected.is_empty)
+
+
+def test_facts_may_link_others_that_nothing_asked_depends_on() -> None:
+    near, far = Facts({}, [x + y >= 3, n >= 0, n <= 8]), Facts({k: (0, 5)}, [n <= k])
+    assert bounds_of(x + y, near & far) == Interval(3, None)
+
+
+ANY_FACTS: Any = Facts
+"""As those call it who check no types."""
+
+WRONG: dict[str, Callable[[], Any]] = {
+    "Facts: bounds are 3; expected a mapping": lambda: ANY_FACTS(3),
+    "Facts: constraints is 3; expected a sequence": lambda: ANY_FACTS({}, 3),
+    "Facts: constraints: one is 3; expected an expression": lambda: ANY_FACTS({}, [3]),
+    "Facts: bounds are given for 3; expected a symbol": lambda: ANY_FACTS({3: (0, 1)}),
+    "Facts: two different symbols are called 'x'": lambda: Facts({x: 1, sympy.Symbol("x"): 1}),
+    "simplify: two different symbols are called 'x'": lambda: simplify(sympy.Symbol("x"), FACTS),
+    "x/2: is a fraction; expected an integer": lambda: Facts({}, [(x / 2, 0)]),
+}
+
+
+@for_all(list(WRONG.items()))
+def test_wrong_facts_are_refused_by_name(message: str, make: Callable[[], Any]) -> None:
+    with pytest.raises(IndexingError) as error:
+        make()
+    assert str(error.value).startswith(message)
+
+
+def test_facts_join_with_facts_alone() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        FACTS & 3  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
+    with pytest.raises(BoundsError, match="one is Facts"):
+        simplify(x, {}, [FACTS])  # pyright: ignore[reportArgumentType]

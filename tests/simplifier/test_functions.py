@@ -7,6 +7,7 @@ import pickle
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import sympy
 from indexing import IndexingMap
 from simplifier import CeilDiv, FloorDiv, Max, Min, Mod, equivalent, parse_expr, simplify, symbol
 from simplifier.expr.sympy import ConversionError, from_sympy
-from tests.evaluation import Column, values_of
+from tests.cases import for_all
+from tests.evaluation import values_of
 
 x, y = symbol("x"), symbol("y")
 
@@ -32,24 +34,18 @@ SEMANTICS: dict[type[sympy.Function], Callable[[int, int], int]] = {
 NUMBERS = (-17, -3, -1, 0, 1, 2, 8, 17)
 SIGNED = [(a, b) for a, b in product(NUMBERS, NUMBERS) if b]
 
-by_function = pytest.mark.parametrize("function", list(SEMANTICS), ids=lambda f: f.__name__)
+
+@for_all([*SEMANTICS.items()])
+def test_constants_of_any_size_are_evaluated_for_either_sign(
+    function: type[sympy.Function], compute: Callable[[int, int], int]
+) -> None:
+    for a, b in (*SIGNED, (10**40 + 7, -(10**19))):
+        assert function(a, b) == compute(a, b), (a, b)
 
 
-@by_function
-def test_constants_are_evaluated_for_either_sign(function: type[sympy.Function]) -> None:
-    for a, b in SIGNED:
-        assert function(a, b) == SEMANTICS[function](a, b), (a, b)
-
-
-@by_function
-def test_large_constants_are_exact(function: type[sympy.Function]) -> None:
-    a, b = 10**40 + 7, -(10**19)
-    assert function(a, b) == SEMANTICS[function](a, b)
-
-
-@pytest.mark.parametrize("function", [FloorDiv, Mod, CeilDiv], ids=lambda f: f.__name__)
-def test_division_by_zero_stays(function: type[sympy.Function]) -> None:
-    assert isinstance(function(7, 0), function)
+def test_division_by_zero_stays() -> None:
+    for function in (FloorDiv, Mod, CeilDiv):
+        assert isinstance(function(7, 0), function)
 
 
 UNTOUCHED = [
@@ -65,7 +61,7 @@ UNTOUCHED = [
 ]
 
 
-@pytest.mark.parametrize("expression", UNTOUCHED, ids=str)
+@for_all(UNTOUCHED)
 def test_variables_are_left_alone(expression: sympy.Expr) -> None:
     assert isinstance(expression, (FloorDiv, Mod, CeilDiv, Min, Max))
     assert expression.args == type(expression)(*expression.args).args
@@ -95,9 +91,7 @@ PRINTED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("expression", "text", "latex"), PRINTED, ids=[text for _, text, _ in PRINTED]
-)
+@for_all(PRINTED)
 def test_printed(expression: sympy.Expr, text: str, latex: str | None) -> None:
     assert str(expression) == text
     if latex is not None:
@@ -139,50 +133,60 @@ def test_substitution_gives_values() -> None:
     assert Min(x, y, x + y).free_symbols == {x, y}
 
 
+def computed(text: str, names: dict[str, Any]) -> list[int]:
+    """The values of a text at all points, by Python."""
+    code = compile(text, "text", "eval")
+    return [eval(code, names, {"x": a, "y": b}) for a, b in POINTS]  # noqa: S307 - our own text
+
+
+def called(module: str, expression: sympy.Expr) -> list[Any]:
+    """The values of what sympy compiles for a module, point by point."""
+    function = sympy.lambdify((x, y), expression, module)
+    return [function(a, b) for a, b in POINTS]
+
+
+def called_once(module: str, dtype: type, expression: sympy.Expr) -> list[int]:
+    """The values of what sympy compiles for a module of arrays."""
+    function = sympy.lambdify((x, y), expression, module)
+    points: Any = np.array(POINTS)
+    found = np.asarray(function(*points.T.astype(dtype)))
+    assert found.dtype == dtype
+    return found.tolist()
+
+
+def in_fortran(expression: sympy.Expr) -> list[int]:
+    """Fortran divides integers towards zero; these quotients have no remainder."""
+    code: str = sympy.fcode(expression, standard=95, source_format="free")
+    names = {"modulo": operator.mod, "min": min, "max": max}
+    return computed(code.replace("&\n", "").replace("/", "//"), names)
+
+
+LANGUAGES: dict[str, Callable[[sympy.Expr], list[Any]]] = {
+    "str": lambda expression: computed(str(expression), {"Min": min, "Max": max}),
+    "math": lambda expression: [*map(operator.index, called("math", expression))],
+    "mpmath": partial(called, "mpmath"),
+    "sympy": partial(called, "sympy"),
+    "numpy": partial(called_once, "numpy", np.int64),
+    "Fortran": in_fortran,
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @by_expression
-def test_str_means_the_same_in_python(name: str) -> None:
-    code = compile(str(EXPRESSIONS[name]), name, "eval")
-    names = {"Min": min, "Max": max}
-    found = [eval(code, names, {"x": a, "y": b}) for a, b in POINTS]  # noqa: S307 - our own text
-    assert found == expected(name)
+def test_code_means_the_same(name: str, language: str) -> None:
+    assert LANGUAGES[language](EXPRESSIONS[name]) == expected(name)
 
 
+@pytest.mark.needs("jax")
 @by_expression
-def test_python_code_means_the_same(name: str) -> None:
-    function = sympy.lambdify((x, y), EXPRESSIONS[name], "math")
-    found = [function(a, b) for a, b in POINTS]
-    assert found == expected(name)
-    assert {type(value) for value in found} == {int}
-
-
-@by_expression
-def test_numpy_code_means_the_same(name: str) -> None:
-    function = sympy.lambdify((x, y), EXPRESSIONS[name], "numpy")
-    columns = np.array(POINTS, dtype=np.int64).T
-    found = function(*columns)
-    assert found.dtype == np.int64
-    assert found.tolist() == expected(name)
+def test_jax_code_means_the_same(name: str) -> None:
+    assert called_once("jax", np.int32, EXPRESSIONS[name]) == expected(name)
 
 
 def test_numpy_code_is_exact_where_floats_are_not() -> None:
     large = 2**53 + 1
     function = sympy.lambdify((x,), FloorDiv(x, 1) + Mod(x, 2**60), "numpy")
     assert function(np.array([large])).tolist() == [2 * large]
-
-
-@pytest.mark.needs("jax")
-@by_expression
-def test_jax_code_means_the_same(name: str) -> None:
-    function = sympy.lambdify((x, y), EXPRESSIONS[name], "jax")
-    columns = np.array(POINTS, dtype=np.int32).T
-    assert np.asarray(function(*columns)).tolist() == expected(name)
-
-
-@by_expression
-def test_other_lambdas_mean_the_same(name: str) -> None:
-    for module in ("mpmath", "sympy"):
-        function = sympy.lambdify((x, y), EXPRESSIONS[name], module)
-        assert [function(a, b) for a, b in POINTS] == expected(name)
 
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -223,39 +227,17 @@ def test_cpp_code_is_c_code(name: str) -> None:
     assert sympy.cxxcode(EXPRESSIONS[name]).replace("std::", "") == sympy.ccode(EXPRESSIONS[name])
 
 
-@by_expression
-def test_fortran_code_means_the_same(name: str) -> None:
-    code: str = sympy.fcode(EXPRESSIONS[name], standard=95, source_format="free")
-    # Fortran divides integers towards zero; these quotients have no remainder.
-    names = {"modulo": operator.mod, "min": min, "max": max}
-    program = compile(code.replace("&\n", "").replace("/", "//"), name, "eval")
-    found = [eval(program, names, {"x": a, "y": b}) for a, b in POINTS]  # noqa: S307 - our own text
-    assert found == expected(name)
-
-
 PRETTY = [
-    # expression, drawing
-    (
-        FloorDiv(x + 1, 8) * 2,
-        """\
-  ⎢x + 1⎥
-2⋅⎢─────⎥
-  ⎣  8  ⎦""",
-    ),
-    (
-        CeilDiv(x, 8) - y,
-        """\
-     ⎡x⎤
--y + ⎢─⎥
-     ⎢8⎥""",
-    ),
+    # expression, lines of its drawing
+    (FloorDiv(x + 1, 8) * 2, "  ⎢x + 1⎥", "2⋅⎢─────⎥", "  ⎣  8  ⎦"),
+    (CeilDiv(x, 8) - y, "     ⎡x⎤", "-y + ⎢─⎥", "     ⎢8⎥"),
     (Mod(x, 8) + 1, "(x mod 8) + 1"),
 ]
 
 
-@pytest.mark.parametrize(("expression", "drawing"), PRETTY, ids=[str(row[0]) for row in PRETTY])
-def test_drawn(expression: sympy.Expr, drawing: str) -> None:
-    assert sympy.pretty(expression, use_unicode=True) == drawing
+@for_all(PRETTY)
+def test_drawn(expression: sympy.Expr, *lines: str) -> None:
+    assert sympy.pretty(expression, use_unicode=True).split("\n") == [*lines]
 
 
 def test_a_derivative_stays_as_it_is_asked_for() -> None:
@@ -272,39 +254,22 @@ def test_pickle_and_rebuilding_keep_the_expression(name: str) -> None:
     assert expression.xreplace({x: y}).xreplace({y: x}) is not None
 
 
-REMAINDERS = {
-    f"{k}*(x % {a}) % {b}": (k, a, b) for k, a, b in product(range(2, 9), range(2, 9), range(2, 10))
-}
-"""``(k*(x % a)) % b``, of which sympy gets most wrong."""
-
-
-def values_at(expression: sympy.Expr, points: Column) -> Column:
-    return values_of(from_sympy(expression), {"x": points})[0]
-
-
 @pytest.mark.parametrize("written", ["simplifier", "in a sum", "in a power", "reflected"])
 def test_remainders_of_remainders_are_those_of_integers(written: str) -> None:
+    """``(k*(x % a)) % b``, of which sympy gets most wrong."""
+
     def made(number: Any, k: int, a: int, b: int) -> Any:  # noqa: ANN401 - integers or a symbol
         number = {"in a sum": number + 1, "in a power": number**2}.get(written, number)
         return (30 % (number + 1) if written == "reflected" else k * (number % a)) % b
 
     points = np.arange(80)
-    wrong = [
-        name
-        for name, factors in REMAINDERS.items()
-        if (
-            made(points, *factors) != values_of(from_sympy(made(x, *factors)), {"x": points})[0]
-        ).any()
-    ]
-    assert not wrong
+    for factors in product(range(2, 9), range(2, 9), range(2, 10)):
+        found, _ = values_of(from_sympy(made(x, *factors)), {"x": points})
+        assert (made(points, *factors) == found).all(), factors
 
 
-REPORTED = {"percent-of-symbol-1": (2, 3, 6), "percent-of-symbol-2": (4, 5, 10)}
-
-
-@pytest.mark.parametrize("name", REPORTED)
-def test_operators_of_a_map_are_those_of_integers(name: str) -> None:
-    k, a, b = REPORTED[name]
+@for_all([(2, 3, 6), (4, 5, 10)])  # as they were reported
+def test_operators_of_a_map_are_those_of_integers(k: int, a: int, b: int) -> None:
     made = IndexingMap.from_sizes([k * (x % a) % b, x // a % 2], {"x": 12})
     assert [made.evaluate([i]) for i in range(12)] == [
         (k * (i % a) % b, i // a % 2) for i in range(12)
@@ -316,7 +281,7 @@ FAULTY = [sympy.Mod(x + 1, 3) ** 2, 2 * (X % 3) % 6, X * (X % 3) % 6 + 1, 3 * (X
 """What sympy makes of its own symbols."""
 
 
-@pytest.mark.parametrize("expression", FAULTY, ids=str)
+@for_all(FAULTY)
 def test_the_mark_of_sympys_fault_is_refused(expression: sympy.Expr) -> None:
     with pytest.raises(ConversionError, match=r"expected simplifier\.Mod\(a, b\)"):
         simplify(expression, {})
@@ -335,11 +300,10 @@ OF_SYMPY: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", OF_SYMPY)
-def test_symbols_and_sums_are_sympys_but_for_their_division(name: str) -> None:
-    ours, sympys = OF_SYMPY[name]
+@for_all(OF_SYMPY)
+def test_symbols_and_sums_are_sympys_but_for_their_division(ours: Any, sympys: Any) -> None:  # noqa: ANN401 - expressions
     assert ours == sympys == pickle.loads(pickle.dumps(ours))  # noqa: S301 - our own
-    assert {sympys: name}[ours] == {ours: name}[sympys] == name
+    assert {sympys: 7}[ours] == {ours: 7}[sympys] == 7
     assert (ours.subs(sympys, 7), sympys.subs(ours, 7)) == (7, 7)
     assert sympy.srepr(ours) == sympy.srepr(sympys)
     assert sympy.latex(ours) == sympy.latex(sympys)
@@ -364,20 +328,19 @@ def test_symbols_of_one_name_are_one_symbol() -> None:
     assert symbol("d0").is_integer
 
 
-TO_SYMPY: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "floor": (sympy.floor, (FloorDiv, CeilDiv, Mod)),
-    "ceiling": (sympy.ceiling, (CeilDiv,)),
-    "Mod": (sympy.Mod, (FloorDiv, CeilDiv, Mod)),
-    "Min": (sympy.Min, (Min,)),
-    "Max": (sympy.Max, (Max,)),
-    "Piecewise": (sympy.Piecewise, (Min, Max)),
-}
+TO_SYMPY: list[tuple[Any, tuple[Any, ...]]] = [
+    (sympy.floor, (FloorDiv, CeilDiv, Mod)),
+    (sympy.ceiling, (CeilDiv,)),
+    (sympy.Mod, (FloorDiv, CeilDiv, Mod)),
+    (sympy.Min, (Min,)),
+    (sympy.Max, (Max,)),
+    (sympy.Piecewise, (Min, Max)),
+]
 """Functions of sympy, and which of ours can be written with them."""
 
 
-@pytest.mark.parametrize("name", TO_SYMPY)
-def test_rewriting_for_sympy_keeps_the_meaning(name: str) -> None:
-    target, functions = TO_SYMPY[name]
+@for_all(TO_SYMPY)
+def test_rewriting_for_sympy_keeps_the_meaning(target: Any, functions: tuple[Any, ...]) -> None:  # noqa: ANN401 - functions of sympy
     for function in functions:
         written: Any = function(x + 1, 3 * y + 2) * 2 - x
         rewritten = written.rewrite(target)
@@ -386,15 +349,8 @@ def test_rewriting_for_sympy_keeps_the_meaning(name: str) -> None:
         for a, b in product(range(-7, 8), range(-3, 4)):
             values = {x: a, y: b}
             assert rewritten.subs(values) == written.subs(values), (function, a, b)
-
-
-@pytest.mark.parametrize("name", TO_SYMPY)
-def test_what_was_rewritten_for_sympy_is_read_back(name: str) -> None:
-    target, functions = TO_SYMPY[name]
-    bounds = {x: (-7, 7), y: (-3, 3)}
-    for function in functions:
-        written: Any = function(x + y, 5)
-        assert equivalent(written.rewrite(target), written, bounds)
+        written = function(x + y, 5)
+        assert equivalent(written.rewrite(target), written, {x: (-7, 7), y: (-3, 3)})
 
 
 natural = sympy.Symbol("natural", integer=True, nonnegative=True)

@@ -9,6 +9,7 @@ from indexing import parse_map
 from simplifier import Interval, TextError, parse_expr
 from simplifier.expr.text import parse_form
 from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
 from tests.conformance import rows, rows_of
 from tests.evaluation import first_difference, plain_range, related, values_of, where
 from tests.strategies import MAX_POINTS, Problem, bounded_boxes, points_of
@@ -24,10 +25,12 @@ SEEN = [
     ("x floordiv x", "1", None),
     ("x ceildiv 4", "(x + 3) floordiv 4", None),
     ("x ceildiv -4", "-x floordiv 4", {"x": -3}),
+    ("x", "x + (x + 4) floordiv 13", {"x": 9}),
+    ("x floordiv x - 1", "0", None),
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "point"), SEEN, ids=[f"{a}, {b}" for a, b, _ in SEEN])
+@for_all(SEEN)
 def test_differences_are_seen(a: str, b: str, point: dict[str, int] | None) -> None:
     assert first_difference(parse_form(a), parse_form(b), points_of(BOX)) == point
 
@@ -59,7 +62,7 @@ RANGES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "ends"), RANGES, ids=[text for text, _ in RANGES])
+@for_all(RANGES)
 def test_plain_ranges(text: str, ends: tuple[int | None, int | None]) -> None:
     interval = plain_range(parse_form(text), BOX)
     assert interval == Interval.of(ends)
@@ -93,13 +96,9 @@ def test_a_drawn_error_is_compared_in_full() -> None:
     with pytest.raises(TextError) as caught:
         parse_expr(error.text)
     error.check(caught.value)
-    for other in (
-        DrawnError(error.text, 3, 1, error.message),
-        DrawnError(error.text, 4, 2, error.message),
-        DrawnError(error.text, 4, 1, "expected another thing"),
-    ):
+    for other in ((3, 1, error.message), (4, 2, error.message), (4, 1, "expected another thing")):
         with pytest.raises(AssertionError):
-            other.check(caught.value)
+            DrawnError(error.text, *other).check(caught.value)
     with pytest.raises(ValueError, match="no caret"):
         drawn_errors("x +* y")
 

@@ -6,14 +6,17 @@ import operator
 import pickle
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import pytest
+import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import Interval, IntervalError, UndecidedError
 from simplifier.bounds.interval import Undecided, floordiv_range, meet
+from tests.cases import for_all
 from tests.strategies import bounded_intervals, half_open_intervals
 from tests.xla.expressions import COMPARISONS
 
@@ -131,36 +134,31 @@ def test_intervals_are_sets() -> None:
         assert a.size == size, a
 
 
-QUESTIONS = [
-    (lambda: Interval(0, 5) < Interval(3, 9), "[0, 5] < [3, 9]"),
-    (lambda: Interval(0, None) >= Interval(3, 3), "[0, inf] >= [3, 3]"),
-    (lambda: Interval(0, -1) > Interval(3, 3), "[0, -1] > [3, 3]"),
-    (lambda: Interval(None, 5).eq(2), "[-inf, 5] == [2, 2]"),
-]
+QUESTIONS = {
+    "[0, 5] < [3, 9]": Interval(0, 5) < Interval(3, 9),
+    "[0, inf] >= [3, 3]": Interval(0, None) >= Interval(3, 3),
+    "[0, -1] > [3, 3]": Interval(0, -1) > Interval(3, 3),
+    "[-inf, 5] == [2, 2]": Interval(None, 5).eq(2),
+}
 
 
-@pytest.mark.parametrize(
-    ("ask", "question"), QUESTIONS, ids=[question for _, question in QUESTIONS]
-)
-def test_unknown_is_no_truth_value(ask: Callable[[], object], question: str) -> None:
-    answer = ask()
+@for_all([*QUESTIONS.items()])
+def test_unknown_is_no_truth_value(question: str, answer: object) -> None:
     assert isinstance(answer, Undecided)
     with pytest.raises(UndecidedError) as caught:
         bool(answer)
     assert caught.value.question == question
 
 
-VALUES: list[tuple[str, Interval, int, list[int]]] = [
-    ("point", Interval(4, 4), 1, [4]),
-    ("empty", Interval(4, 3), 0, []),
-    ("some", Interval(-1, 2), 4, [-1, 0, 1, 2]),
-    ("large", Interval(10**40, 10**40 + 1), 2, [10**40, 10**40 + 1]),
-]
+VALUES: dict[str, tuple[Interval, int, list[int]]] = {
+    "point": (Interval(4, 4), 1, [4]),
+    "empty": (Interval(4, 3), 0, []),
+    "some": (Interval(-1, 2), 4, [-1, 0, 1, 2]),
+    "large": (Interval(10**40, 10**40 + 1), 2, [10**40, 10**40 + 1]),
+}
 
 
-@pytest.mark.parametrize(
-    ("interval", "size", "values"), [case[1:] for case in VALUES], ids=[case[0] for case in VALUES]
-)
+@for_all(VALUES)
 def test_values(interval: Interval, size: int, values: list[int]) -> None:
     assert interval.size == size
     assert list(interval) == values
@@ -168,28 +166,19 @@ def test_values(interval: Interval, size: int, values: list[int]) -> None:
     assert interval.is_point is (size == 1)
 
 
-REFUSED = [
-    (
-        "float",
-        lambda: Interval(cast("int", 0.5), 1),
-        "lower end has value 0.5; expected an integer or None",
-    ),
-    (
-        "text",
-        lambda: Interval(0, cast("int", "7")),
-        "upper end has value '7'; expected an integer or None",
-    ),
-    ("wrong end", lambda: Interval(cast("int", float("inf")), None), "lower end has value inf"),
-    ("truth", lambda: Interval(0, True), "upper end has value True; expected an integer or None"),
-    ("triple", lambda: Interval.of(cast("int", (1, 2, 3))), "(1, 2, 3) has 3 ends; expected 2"),
-    ("zero", lambda: Interval(0, 1) // 0, "[0, 1] // 0: expected a divisor other than zero"),
-    ("endless", lambda: iter(Interval(0, None)), "[0, inf] has no end to iterate to"),
-]
+NO_INTEGERS: Any = (0.5, "7", float("inf"))
+REFUSED = {
+    "float": (lambda: Interval(NO_INTEGERS[0], 1), "lower end has value 0.5; expected an integer"),
+    "text": (lambda: Interval(0, NO_INTEGERS[1]), "upper end has value '7'; expected an integer"),
+    "wrong end": (lambda: Interval(NO_INTEGERS[2], None), "lower end has value inf"),
+    "truth": (lambda: Interval(0, True), "upper end has value True; expected an integer or None"),
+    "triple": (lambda: Interval.of(cast("int", (1, 2, 3))), "(1, 2, 3) has 3 ends; expected 2"),
+    "zero": (lambda: Interval(0, 1) // 0, "[0, 1] // 0: expected a divisor other than zero"),
+    "endless": (lambda: iter(Interval(0, None)), "[0, inf] has no end to iterate to"),
+}
 
 
-@pytest.mark.parametrize(
-    ("make", "message"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
-)
+@for_all(REFUSED)
 def test_what_is_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(IntervalError) as caught:
         make()
@@ -197,17 +186,12 @@ def test_what_is_refused(make: Callable[[], object], message: str) -> None:
 
 
 def test_infinite_ends_are_none() -> None:
-    import sympy
-
-    assert Interval.of(
-        (cast("int", sympy.S.NegativeInfinity), cast("int", sympy.S.Infinity))
-    ) == Interval(None, None)
+    ends: Any = (sympy.S.NegativeInfinity, sympy.S.Infinity)
+    assert Interval.of(ends) == Interval(None, None)
     assert Interval(cast("int", float("-inf")), 3) == Interval(None, 3)
 
 
 def test_numpy_integers_are_integers() -> None:
-    import numpy as np
-
     interval = Interval(cast("int", np.int64(0)), cast("int", np.int8(7)))
     assert interval == Interval(0, 7)
     assert type(interval.lower) is int

@@ -24,7 +24,7 @@ ROWS = table(f"""
 a quotient beside: min(y, x floordiv y)
     =>  min(y, -1 floordiv y)  where x in [-1, -1], y in [-1, 1]
 _falls_apart: bitxor(x * 8 + y, z * 8)
-    =>  bitxor(x * 8 + y, z * 8)  where x in [-inf, inf], y in [-1, 3], z in [-inf, inf]
+    stays  where x in [-inf, inf], y in [-1, 3], z in [-inf, inf]
 from_its_end: (x ceildiv -1) mod w  =>  (-x) mod w  where w in [0, 1], x in [0, 1]
 _multiplied_out: x * x * x  =>  x * 37 + 84  where x in [-4, -3]
 _cases: max(-max(x + 2, 0) - max(x, 0) + 1, 0)  =>  -min(max(x + 2, 0), 1) + 1  where x in [-3, 1]
@@ -49,19 +49,19 @@ open_digits: (((y * -3 - z * 10 + 1) floordiv 2) mod 3) * 3 - ((z - y * 3) floor
 _units: (max(x - 1, 0) - x) floordiv 2  =>  max(-x, -1)  where x in [0, 2]
 degree: {_FACTORS}(x + 1) * (x + 1) * z
     =>  (x + 1) * (x + 1) * {_FACTORS}2  where x in [-inf, inf], z in [2, 2]
-_grows: (x + {_LARGE}) * (x + {_LARGE})  =>  (x + {_LARGE}) * (x + {_LARGE})  where x in [0, inf]
-_bounded, below: max(x * y, -5)  =>  max(x * y, -5)  where x in [-{_LARGE}, -1], y in [1, {_LARGE}]
+_grows: (x + {_LARGE}) * (x + {_LARGE})  stays  where x in [0, inf]
+_bounded, below: max(x * y, -5)  stays  where x in [-{_LARGE}, -1], y in [1, {_LARGE}]
 _bounded, at the limit: max(x * y, -{2**8192})
     =>  x * y  where x in [-{2**4096}, -1], y in [1, {2**4096}]
 _bounded, a least value: max(x * y, {2**9000})
-    =>  max(x * y, {2**9000})  where x in [{_LARGE}, {_LARGE + 1}], y in [{_LARGE}, {_LARGE + 1}]
+    stays  where x in [{_LARGE}, {_LARGE + 1}], y in [{_LARGE}, {_LARGE + 1}]
 _bounded, a known least value: max(x * y, {2**8000})
     =>  x * y  where x in [{_LARGE}, {_LARGE + 1}], y in [{_LARGE}, {_LARGE + 1}]
 _bounded, a greatest value: min(x * y, -{2**9000})
-    =>  min(x * y, -{2**9000})  where x in [-{_LARGE + 1}, -{_LARGE}], y in [{_LARGE}, {_LARGE + 1}]
-_range of bits: max(bitxor(x, y), 0)  =>  max(bitxor(x, y), 0)  where x in [0, 1], y in [-inf, 0]
+    stays  where x in [-{_LARGE + 1}, -{_LARGE}], y in [{_LARGE}, {_LARGE + 1}]
+_range of bits: max(bitxor(x, y), 0)  stays  where x in [0, 1], y in [-inf, 0]
 _range of bits without ends: max(bitor(bitxor(x, -2), bitxor(y, -1)), 0)
-    =>  max(bitor(bitxor(x, -2), bitxor(y, -1)), 0)  where x in [0, inf], y in [-2, -1]
+    stays  where x in [0, inf], y in [-2, -1]
 # least intervals; bits are counted
 _known_with: max(x - 1, 0) * 2 + max(x + 1, 0) - max(x, 0) * 2  lies in  [0, 1]  where x in [-2, 2]
 _known_with, weights: max(x - 1, 2) * 2 + max(x, 0) - max(x + 1, 0) - x

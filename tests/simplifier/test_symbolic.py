@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,11 +14,11 @@ from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of
+from tests.cases import for_all
 from tests.evaluation import first_difference, values_of
 from tests.extent import IN_CI
+from tests.simplifier.suite import Row, table
 from tests.strategies import NAMES, Problem
-
-EVERYTHING = Interval(None, None)
 
 # Whatever the signs of numerator and divisor, the result is defined and equal where the input is.
 
@@ -70,121 +69,111 @@ def test_divisors_of_every_sign_keep_values_and_definedness(problem: Problem) ->
 
 @given(problems())
 def test_bounds_hold_values_for_divisors_of_every_sign(problem: Problem) -> None:
+    check_range(problem)
+
+
+# Identities that hold for positive divisors alone, where the divisor is negative, and divisors that
+# may be zero: values stay, and are within the range.
+
+SIGNS = {"x": (-9, 9), "y": (-3, 3), "z": (-2, 2)}
+OF_EVERY_SIGN: list[tuple[str, Mapping[str, tuple[int, int]]]] = [
+    ("x floordiv 2 - y * (x floordiv (2 * y))", SIGNS),
+    ("(x floordiv y) floordiv z", SIGNS),
+    ("(x floordiv y) floordiv 4", SIGNS),
+    ("(x floordiv 4) floordiv y", SIGNS),
+    ("min(x mod y, y - 1)", SIGNS),
+    ("max(x mod y, 0)", SIGNS),
+    ("(x mod (y * z)) floordiv z", SIGNS),
+    ("x ceildiv x", {"x": (0, 0)}),
+    ("x ceildiv (x mod 2)", {"x": (0, 2)}),
+    ("max(x, y ceildiv x)", {"x": (0, 1), "y": (0, 1)}),
+    ("max(0, x floordiv y)", {"x": (0, 1), "y": (0, 1)}),
+    ("min(x mod y, x ceildiv y)", {"x": (-3, 3), "y": (-1, 1)}),
+]
+
+
+@for_all(OF_EVERY_SIGN)
+def test_identities_of_positive_divisors_are_not_used_for_others(
+    text: str, ends: Mapping[str, tuple[int, int]]
+) -> None:
+    problem = Problem(parse_form(text), {name: Interval(*pair) for name, pair in ends.items()})
+    assert first_difference(problem.form, problem.result(), problem.points()) is None
+    scope_of.cache_clear()
+    check_range(problem)
+
+
+def check_range(problem: Problem) -> None:
+    """All values of the problem lie in its range."""
     interval = range_of(problem.scope(), problem.form)
     values, defined = values_of(problem.form, problem.points())
     assert all(value in interval for value in values[defined]), interval
 
 
-# Identities that hold for positive divisors alone, where the divisor is negative.
-
-ONE_SIDED = {
-    "remainder of a quotient": "x floordiv 2 - y * (x floordiv (2 * y))",
-    "quotient of a quotient": "(x floordiv y) floordiv z",
-    "quotient of a quotient by a constant": "(x floordiv y) floordiv 4",
-    "quotient by symbols of a quotient": "(x floordiv 4) floordiv y",
-    "remainder below the divisor": "min(x mod y, y - 1)",
-    "remainder above zero": "max(x mod y, 0)",
-    "quotient of a remainder": "(x mod (y * z)) floordiv z",
-}
-
-
-@pytest.mark.parametrize("text", ONE_SIDED.values(), ids=ONE_SIDED)
-def test_identities_of_positive_divisors_are_not_used_for_others(text: str) -> None:
-    box = {"x": Interval(-9, 9), "y": Interval(-3, 3), "z": Interval(-2, 2)}
-    problem = Problem(parse_form(text), box)
-    assert first_difference(problem.form, problem.result(), problem.points()) is None
-
-
 # Divisions by zero are left alone.
 
-LEFT_ALONE = {
-    "x floordiv 0": "x floordiv 0",
-    "x mod 0": "x mod 0",
-    "x ceildiv 0": "x ceildiv 0",
-    "0 floordiv 0": "0 floordiv 0",
-    "0 mod 0": "0 mod 0",
-    "0 ceildiv 0": "0 ceildiv 0",
-    "x floordiv (y - y)": "x floordiv 0",
-    "x ceildiv p": "x ceildiv 0",
-    "p ceildiv p": "0 ceildiv 0",
-    "(x floordiv 0) floordiv (y mod 0)": "(x floordiv 0) floordiv (y mod 0)",
-    "x + y ceildiv 0 - x": "y ceildiv 0",
-}
+LEFT_ALONE = table("""
+x floordiv 0  stays
+x mod 0  stays
+x ceildiv 0  stays
+0 floordiv 0  stays
+0 mod 0  stays
+0 ceildiv 0  stays
+x floordiv (y - y)  =>  x floordiv 0
+x ceildiv p  =>  x ceildiv 0  where p in [0, 0]
+p ceildiv p  =>  0 ceildiv 0  where p in [0, 0]
+(x floordiv 0) floordiv (y mod 0)  stays
+x + y ceildiv 0 - x  =>  y ceildiv 0
+""")
 
 
-@pytest.mark.parametrize(("text", "expected"), LEFT_ALONE.items(), ids=LEFT_ALONE)
-def test_divisions_by_zero_are_left_alone(text: str, expected: str) -> None:
-    bounds = {"p": (0, 0)}
-    assert format_expr(simplify(parse_expr(text), bounds)) == expected
-    assert bounds_of(parse_expr(text), bounds) == EVERYTHING
-
-
-MAY_MEET_ZERO = {
-    "x ceildiv x": {"x": (0, 0)},
-    "x ceildiv (x mod 2)": {"x": (0, 2)},
-    "max(x, y ceildiv x)": {"x": (0, 1), "y": (0, 1)},
-    "max(0, x floordiv y)": {"x": (0, 1), "y": (0, 1)},
-    "min(x mod y, x ceildiv y)": {"x": (-3, 3), "y": (-1, 1)},
-}
-
-
-@pytest.mark.parametrize(("text", "bounds"), MAY_MEET_ZERO.items(), ids=MAY_MEET_ZERO)
-def test_divisors_that_may_be_zero_raise_nothing(
-    text: str, bounds: dict[str, tuple[int, int]]
-) -> None:
-    problem = Problem(parse_form(text), {name: Interval(*ends) for name, ends in bounds.items()})
-    assert first_difference(problem.form, problem.result(), problem.points()) is None
-    scope_of.cache_clear()
-    interval = range_of(problem.scope(), problem.form)
-    values, defined = values_of(problem.form, problem.points())
-    assert all(value in interval for value in values[defined])
+@for_all(LEFT_ALONE)
+def test_divisions_by_zero_are_left_alone(row: Row) -> None:
+    expression, bounds, _ = row.question.parsed()
+    assert format_expr(simplify(expression, bounds)) == row.expected
+    assert bounds_of(expression, bounds) == Interval(None, None)
 
 
 def test_a_quotient_rounded_up_is_bounded_by_all_of_its_divisors() -> None:
     assert bounds_of(parse_expr("5 ceildiv y"), {"y": (1, 10)}) == Interval(1, 5)
 
 
-MULTIPLES = {
-    # a number rounded to a multiple of m, in [1, 9]; y and x, in [0, 4]; its range
-    "above zero": ("(y floordiv m) * m", (0, 20), Interval(0, 20)),
-    "around zero": ("(y floordiv m) * m", (-20, 1), Interval(-28, 1)),
-    "times a symbol": ("(y floordiv m) * m * x", (-20, 20), Interval(-112, 80)),
-    "of a product": ("(y floordiv (m * x + m)) * m * (x + 1)", (0, 50), Interval(0, 50)),
-    "without the divisor": ("(y floordiv m) * x", (-20, 20), Interval(-80, 80)),
-}
+MULTIPLES = table("""
+above zero: (y floordiv m) * m  lies in  [0, 20]  where y in [0, 20]
+around zero: (y floordiv m) * m  lies in  [-28, 1]  where y in [-20, 1]
+times a symbol: (y floordiv m) * m * x  lies in  [-112, 80]  where y in [-20, 20]
+of a product: (y floordiv (m * x + m)) * m * (x + 1)  lies in  [0, 50]  where y in [0, 50]
+without the divisor: (y floordiv m) * x  lies in  [-80, 80]  where y in [-20, 20]
+""")
 
 
-@pytest.mark.parametrize(("text", "ends", "expected"), MULTIPLES.values(), ids=MULTIPLES)
-def test_what_is_rounded_down_is_no_greater(
-    text: str, ends: tuple[int, int], expected: Interval
-) -> None:
-    box = {"y": ends, "m": (1, 9), "x": (0, 4)}
-    interval = bounds_of(parse_expr(text), box)
-    assert interval == expected
-    assert bounds_of(parse_expr(text), box, [(parse_expr("x + m"), (None, 99))]) == interval
-    problem = Problem(parse_form(text), {name: Interval(*pair) for name, pair in box.items()})
-    values, _ = values_of(problem.form, problem.points())
-    assert all(value in interval for value in values)
+@for_all(MULTIPLES)
+def test_what_is_rounded_down_is_no_greater(row: Row) -> None:
+    expression, bounds, _ = row.question.parsed()
+    box = bounds | {"m": Interval(1, 9), "x": Interval(0, 4)}
+    assert str(bounds_of(expression, box)) == row.expected
+    assert str(bounds_of(expression, box, [(parse_expr("x + m"), (None, 99))])) == row.expected
+    check_range(Problem(parse_form(row.question.expression), box))
 
 
 # Digits whose radix and stride are both symbols.
 
-STRIDED_DIGITS = {
-    "x * a - (x floordiv g) * a * g": "(x mod g) * a",
-    "((x floordiv g) mod 4) * g * a * b + (x mod g) * a * b": "(x mod (g * 4)) * a * b",
-    "x * a - (x floordiv g) * (a * g - 1)": "(x mod g) * a + x floordiv g",
-    "y * a * g + (x mod g) * a + x floordiv g": "((y - x floordiv g) * g + x) * a + x floordiv g",
-    "((x floordiv g) mod 4) * a + (y mod g) * a * 4": "((y mod g) * 4 + (x floordiv g) mod 4) * a",
-}
+STRIDED_DIGITS = table("""
+x * a - (x floordiv g) * a * g  =>  (x mod g) * a
+((x floordiv g) mod 4) * g * a * b + (x mod g) * a * b  =>  (x mod (g * 4)) * a * b
+x * a - (x floordiv g) * (a * g - 1)  =>  (x mod g) * a + x floordiv g
+y * a * g + (x mod g) * a + x floordiv g  =>  ((y - x floordiv g) * g + x) * a + x floordiv g
+((x floordiv g) mod 4) * a + (y mod g) * a * 4  =>  ((y mod g) * 4 + (x floordiv g) mod 4) * a
+""")
 
 
-@pytest.mark.parametrize(("text", "expected"), STRIDED_DIGITS.items(), ids=STRIDED_DIGITS)
-def test_digits_of_symbolic_radix_may_have_symbolic_strides(text: str, expected: str) -> None:
-    bounds = {"x": (0, None), "y": (0, None), "a": (1, None), "b": (1, None), "g": (1, None)}
-    assert format_expr(simplify(parse_expr(text), bounds)) == expected
-    box = {name: Interval(low, low + 3) for name, (low, _) in bounds.items()}
-    problem = Problem(parse_form(text), box)
-    assert first_difference(problem.form, parse_form(expected), problem.points()) is None
+@for_all(STRIDED_DIGITS)
+def test_digits_of_symbolic_radix_may_have_symbolic_strides(row: Row) -> None:
+    lower = {"x": 0, "y": 0, "a": 1, "b": 1, "g": 1}
+    bounds = {name: (low, None) for name, low in lower.items()}
+    assert format_expr(simplify(parse_expr(row.question.expression), bounds)) == row.expected
+    box = {name: Interval(low, low + 3) for name, low in lower.items()}
+    problem = Problem(parse_form(row.question.expression), box)
+    assert first_difference(problem.form, parse_form(row.expected), problem.points()) is None
 
 
 # Powers of powers: the exponent doubles with every level.
@@ -197,7 +186,7 @@ TOWERS: dict[str, Callable[[Form], Form]] = {
 }
 
 
-@pytest.mark.parametrize("grow", TOWERS.values(), ids=TOWERS)
+@for_all(TOWERS)
 def test_powers_of_powers_end_with_a_sound_result(grow: Callable[[Form], Form]) -> None:
     form = forms.variable("x")
     for _ in range(LEVELS):

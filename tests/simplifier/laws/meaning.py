@@ -135,6 +135,10 @@ class Encoding:
         """That all of the formulas hold."""
         return self.z3.And(*formulas, self.context)
 
+    def all_of(self, parts: Iterable[Comparison]) -> Any:  # noqa: ANN401 - z3 is not typed
+        """That all of the comparisons hold."""
+        return self.conjunction(map(self.comparison, parts))
+
     def solver(self) -> Any:  # noqa: ANN401 - z3 is not typed
         """A solver of these tactics; z3's usual one looks at the clock to choose its own."""
         solver = self.z3.Then(*TACTICS, ctx=self.context).solver()
@@ -239,8 +243,8 @@ def verdicts(law: Law) -> list[str]:
     encoding = _encoding(law)
     given, shown = given_and_shown(law)
     known = [encoding.comparison(part) for part in law.conditions]
-    steps = [_conjunction(encoding, statement(step)) for step in law.proof]
-    claim = _conjunction(encoding, law.claim)
+    steps = [encoding.all_of(statement(step)) for step in law.proof]
+    claim = encoding.all_of(law.claim)
     known += encoding.axioms
     known.append(encoding.defined(given))
     answers: list[str] = []
@@ -248,10 +252,6 @@ def verdicts(law: Law) -> list[str]:
         answers.append(_verdict(encoding, known, step))
         known.append(step)
     return answers
-
-
-def _conjunction(encoding: Encoding, parts: Iterable[Comparison]) -> Any:  # noqa: ANN401 - z3 is not typed
-    return encoding.conjunction([encoding.comparison(part) for part in parts])
 
 
 def _verdict(encoding: Encoding, known: Sequence[Any], claim: Any) -> str:  # noqa: ANN401 - z3 is not typed

@@ -10,6 +10,7 @@ from simplifier.laws.catalogue import LAWS
 from simplifier.laws.catalogue.floordiv import FLATTEN, REMAINDER
 from simplifier.laws.catalogue.steps import ALL_RESIDUES
 from simplifier.laws.law import Law
+from tests.cases import for_all
 from tests.simplifier.laws.meaning import every_condition, sample, verdicts
 
 FEWEST = 25
@@ -41,7 +42,7 @@ def test_each_part_of_a_condition_is_needed(law: Law, place: int) -> None:
 
 
 @pytest.mark.needs("z3")
-@pytest.mark.parametrize("count", range(1, 9))
+@for_all(range(1, 9))
 def test_all_residues_of_any_number(count: int) -> None:
     quotients = [f"(A + {offset}) floordiv {count}" for offset in range(count)]
     law = replace(ALL_RESIDUES, identity=f"{' + '.join(quotients)} == A", proof=())
@@ -56,23 +57,20 @@ WRONG = {
     "definedness": replace(REMAINDER, identity="A == (A * B) floordiv B"),
     "lemma": replace(REMAINDER, identity="0 <= A mod B", condition="A >= 0"),
 }
-every_wrong_law = pytest.mark.parametrize("law", WRONG.values(), ids=WRONG.keys())
 
 
-@every_wrong_law
+@for_all(WRONG)
 def test_random_points_refute_what_is_wrong(law: Law) -> None:
     assert sample(law).counterexample() is not None
 
 
 @pytest.mark.needs("z3")
-@every_wrong_law
+@for_all(WRONG)
 def test_z3_does_not_prove_what_is_wrong(law: Law) -> None:
     assert "sat" in verdicts(law)
 
 
 @pytest.mark.needs("z3")
 def test_z3_does_not_take_a_wrong_step_of_a_proof() -> None:
-    assert verdicts(replace(REMAINDER, proof=("A mod B == B * (A floordiv B)",))) == [
-        "sat",
-        "unsat",
-    ]
+    wrong = replace(REMAINDER, proof=("A mod B == B * (A floordiv B)",))
+    assert verdicts(wrong) == ["sat", "unsat"]

@@ -6,6 +6,7 @@ import pytest
 
 from simplifier import Interval, TextError
 from simplifier.laws.law import statement, variables_in
+from tests.cases import for_all
 from tests.simplifier.laws.law_examples import interval_of
 
 READ: list[tuple[str, list[str]]] = [
@@ -17,7 +18,7 @@ READ: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "parts"), READ, ids=[row[0] or "nothing" for row in READ])
+@for_all(READ)
 def test_read(text: str, parts: list[str]) -> None:
     assert [str(part) for part in statement(text)] == parts
 
@@ -33,7 +34,7 @@ REFUSED: list[tuple[str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "error", "column"), REFUSED, ids=[row[0] for row in REFUSED])
+@for_all(REFUSED)
 def test_refused(text: str, error: str, column: int) -> None:
     with pytest.raises(TextError, match=error.replace(")", r"\)")) as caught:
         statement(text)
@@ -51,7 +52,7 @@ INTERVALS: list[tuple[str, str, Interval]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "form", "interval"), INTERVALS, ids=[row[0] for row in INTERVALS])
+@for_all(INTERVALS)
 def test_a_comparison_as_an_interval(text: str, form: str, interval: Interval) -> None:
     found, ends = interval_of(statement(text)[0])
     assert (str(found), ends) == (form, interval)

@@ -145,26 +145,22 @@ def test_a_trace_is_a_sequence_of_steps() -> None:
     assert format_expr(step.before) == "x mod 8"
     assert format_expr(step.after) == "x - (x floordiv 8) * 8"
     assert str(trace) == "x mod 8\n  -> x - (x floordiv 8) * 8  (remainder)"
-    assert trace._repr_html_() == html(
-        "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
-    )
+    drawn = "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
+    assert trace._repr_html_() == html(drawn)
 
 
 MANY = ", ".join(f"x{number}" for number in range(MAX_OPERANDS))
-FIRED: dict[str, tuple[str, dict[str, Interval], list[str]]] = {
-    "min(x, 0)": ("min(x, 0)", {"x": Interval(0, 1)}, ["minimum", "dominated operand"]),
-    "a product in both": (
-        "(x * n) floordiv (y * n)",
-        {"y": Interval(1, None), "n": Interval(1, None)},
-        ["cancellation"],
-    ),
-    "many operands": (f"max(x0 - 1, {MANY})", {}, ["dominated operand"]),
-}
+FIRED: list[tuple[str, dict[str, tuple[int, int | None]], list[str]]] = [
+    # expression, bounds, laws
+    ("min(x, 0)", {"x": (0, 1)}, ["minimum", "dominated operand"]),
+    ("(x * n) floordiv (y * n)", {"y": (1, None), "n": (1, None)}, ["cancellation"]),
+    (f"max(x0 - 1, {MANY})", {}, ["dominated operand"]),
+]
 
 
-@pytest.mark.parametrize(("text", "bounds", "laws"), FIRED.values(), ids=FIRED)
+@for_all(FIRED)
 def test_a_step_names_all_laws_that_it_took(
-    text: str, bounds: dict[str, Interval], laws: list[str]
+    text: str, bounds: dict[str, tuple[int, int | None]], laws: list[str]
 ) -> None:
     trace = Trace()
     simplify(parse_expr(text), bounds, trace=trace)
@@ -192,10 +188,8 @@ def test_steps_are_over_the_users_own_symbols() -> None:
 def test_a_form_with_inner_operations_abstracted_is_the_last_step() -> None:
     """The form costs far more than that, so nobody reads it by its parts."""
     trace = Trace()
-    text = (
-        "((d1 mod 128) * 4 + ((d0 mod 8) floordiv 4) * 512 + (d0 floordiv 8) * 3072"
-        " + (d1 floordiv 128) * 1024 + (d0 mod 8) mod 4) mod 384"
-    )
+    text = """((d1 mod 128) * 4 + ((d0 mod 8) floordiv 4) * 512 + (d0 floordiv 8) * 3072
+        + (d1 floordiv 128) * 1024 + (d0 mod 8) mod 4) mod 384"""
     result = simplify(parse_expr(text), {"d0": (0, 47), "d1": (0, 383)}, trace=trace)
     assert "d1 mod 128" in format_expr(result)
     assert trace[-1].after == result
