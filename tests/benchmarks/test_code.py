@@ -1,22 +1,119 @@
-"""The C that the library writes for real fusions computes what NumPy does."""
+"""Code by the library and by hand computes what NumPy and JAX do; its costs are compared."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 
 import ops
-from benchmarks import code
+from benchmarks import c_code, code, triton_code
+from benchmarks.c_code import Transposition, bits_of, compiled, times_of, transpositions
 from benchmarks.kernels import KERNELS, Kernel
 from benchmarks.native import COMPILER, Workshop, check
+from benchmarks.triton_code import INDICES, counts_of, flat_maps, imported, ptx_of
+from indexing import parse_map
+from tests.cases import for_all
+from tests.ops.oracle import program
+from tests.ops.standalone_programs import standalone
 
-pytestmark = pytest.mark.skipif(
+needs_compiler = pytest.mark.skipif(
     shutil.which(COMPILER) is None, reason=f"there is no C compiler: {COMPILER}"
 )
+SMALL = [
+    Transposition((4, 6), (1, 0)),
+    Transposition((2, 3, 5), (2, 0, 1)),
+    Transposition((8, 4, 16, 2), (0, 3, 2, 1)),
+]
+by_transposition = pytest.mark.parametrize("transposition", SMALL, ids=str)
+by_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=attrgetter("name"))
+
+
+def flat_indices(transposition: Transposition) -> list[int]:
+    """NumPy's flat index in the operand of each element of the result."""
+    operand = np.arange(transposition.elements).reshape(transposition.sizes)
+    return operand.transpose(transposition.order).ravel().tolist()
+
+
+@by_transposition
+def test_the_map_of_a_transpose_and_plain_digits_are_those_of_numpy(
+    transposition: Transposition,
+) -> None:
+    (values,) = transposition.flat_map.to_numpy()(np.arange(transposition.elements))
+    plain = compile(transposition.digits.replace("/", "//"), "digits", "eval")
+    digits = [eval(plain, {"i": i}) for i in range(transposition.elements)]  # noqa: S307 - ours
+    assert list(values) == digits == flat_indices(transposition)
+
+
+def test_drawn_transposes_move_elements_and_depend_on_the_seed_alone() -> None:
+    drawn = transpositions(0, 12)
+    assert drawn == transpositions(0, 24)[:12]
+    assert drawn != transpositions(1, 12)
+    assert all(each.order != tuple(range(len(each.order))) for each in drawn)
+    assert all(c_code.LEAST_ELEMENTS <= each.elements <= c_code.MAX_ELEMENTS for each in drawn)
+    powers = [each.elements & (each.elements - 1) == 0 for each in drawn]
+    assert powers[::3] == [True] * 4
+    assert not all(powers)
+
+
+BITS = {
+    "d0 * 2147483": 32,
+    "d0 * 2147484": 64,
+    "d0 * -2147483": 32,
+    "(d0 * 2147484) floordiv 1000 + d0": 64,
+    "(d0 * 3000000) mod 7000001": 64,
+}
+
+
+@for_all([*BITS.items()])
+def test_a_formula_has_the_integers_that_its_parts_need(result: str, bits: int) -> None:
+    assert bits_of(parse_map(f"(d0) -> ({result}), domain: d0 in [0, 1000]")) == bits
+
+
+@needs_compiler
+@by_transposition
+def test_both_functions_have_the_checksum_of_numpy(
+    transposition: Transposition, tmp_path: Path
+) -> None:
+    library = compiled(transposition, tmp_path)
+    count, expected = transposition.elements, transposition.checksum()
+    assert expected == sum(i * flat for i, flat in enumerate(flat_indices(transposition)))
+    assert library.sum_ours(count) == library.sum_plain(count) == expected
+
+
+@needs_compiler
+def test_a_wrong_checksum_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(_: Transposition) -> int:
+        return -1
+
+    monkeypatch.setattr(Transposition, "checksum", wrong)
+    with pytest.raises(ArithmeticError, match=r"the checksum is \d+; NumPy's is -1"):
+        times_of(SMALL[0], 1)
+
+
+@needs_compiler
+def test_the_program_prints_a_line_a_transpose(capsys: pytest.CaptureFixture[str]) -> None:
+    c_code.main(["--count", "2", "--runs", "1"])
+    _, first, second, total = capsys.readouterr().out.splitlines()
+    assert [" ".join(line.split()[:1]) for line in (first, second)] == [
+        "x".join(map(str, each.sizes)) for each in transpositions(0, 2)
+    ]
+    assert re.match(r"total: ours [\d.]+ ms, plain [\d.]+ ms, ratio [\d.]+; worst", total)
+
+
+def test_without_a_compiler_the_program_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(c_code, "COMPILER", "no-such-compiler")
+    c_code.main([])
+    assert capsys.readouterr().out == "skipped: there is no C compiler: no-such-compiler\n"
 
 
 @pytest.fixture(scope="module")
@@ -25,19 +122,73 @@ def workshop() -> Iterator[Workshop]:
         yield Workshop(Path(folder))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_emitted_c_is_right(kernel: Kernel, workshop: Workshop) -> None:
+def test_there_are_forty() -> None:
+    assert len({(kernel.module, kernel.fusion_name) for kernel in KERNELS}) == 40
+
+
+@pytest.mark.needs("jax")
+@for_all(KERNELS, attrgetter("name"))
+def test_numpy_computes_what_jax_does(kernel: Kernel) -> None:
+    (expected,) = program(standalone(kernel.computation))(*kernel.operands)
+    np.testing.assert_allclose(kernel.by_numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+@needs_compiler
+@by_kernel
+def test_c_by_hand_and_emitted_is_right(kernel: Kernel, workshop: Workshop) -> None:
+    check(kernel, workshop.by_hand(kernel), "C by hand")
     check(kernel, workshop.emitted(kernel, ops.emit_kernel(kernel.fusion, "c")), "emitted C")
 
 
+@needs_compiler
+def test_a_text_is_compiled_and_a_wrong_result_is_seen(workshop: Workshop) -> None:
+    (square,) = (kernel for kernel in KERNELS if kernel.name == "square")
+    text = "void f(float *x, float *y) { for (int i = 0; i < 2048; ++i) y[i] = x[i] * x[i]; }"
+    check(square, workshop.emitted(square, text), "a text")
+    text = text.replace("2048", "2047")
+    with pytest.raises(ArithmeticError, match=r"square: a text gives nan at \[31, 63\]; NumPy has"):
+        check(square, workshop.emitted(square, text), "a text")
+
+
+@needs_compiler
 def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     code.main(["square", "first_rows", "--rounds", "1"])
     printed = capsys.readouterr().out
     assert "square                  cpu/mlp_adam_step wrapped_multiply.2" in printed
     assert "2 fusions: ratio" in printed
-
-
-def test_an_unknown_function_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         code.main(["cube"])
     assert "there is no function cube; expected one of scale_rows" in capsys.readouterr().err
+
+
+TRITON = [kernel for kernel in KERNELS if kernel.name in INDICES]
+in_triton = pytest.mark.parametrize("kernel", TRITON, ids=attrgetter("name"))
+
+
+@in_triton
+def test_indices_by_hand_are_those_of_the_maps(kernel: Kernel, tmp_path: Path) -> None:
+    """Triton's operators on what is not negative are NumPy's."""
+    indices = INDICES[kernel.name]
+    lines = [f"def index{number}(i): return {each}" for number, each in enumerate(indices.by_hand)]
+    lines.append(f"def mask(i): return {indices.mask or 'i >= 0'}")
+    by_hand = imported("\n".join(lines), tmp_path / f"{kernel.name}_indices.py")
+    i = np.arange(kernel.result.size)
+    places = i[by_hand.mask(i)].tolist()
+    for number, found in enumerate(flat_maps(kernel)):
+        read = {place: index for (place,), _, _, (index,) in found.points()}
+        assert sorted(read) == places
+        wanted = getattr(by_hand, f"index{number}")(i)
+        assert [read[place] for place in places] == wanted[places].tolist()
+
+
+@pytest.mark.skipif(find_spec("triton") is None, reason="pip install -e '.[benchmarks]'")
+@in_triton
+def test_emitted_indices_cost_no_more_than_by_hand(kernel: Kernel, tmp_path: Path) -> None:
+    texts = {"emitted": triton_code.emitted(kernel), "hand": triton_code.by_hand(kernel)}
+    emitted, hand = (
+        counts_of(ptx_of(kernel, text, tmp_path / f"{kernel.name}_{who}.py"))
+        for who, text in texts.items()
+    )
+    assert emitted.wide <= hand.wide
+    assert emitted.scalar <= hand.scalar
+    assert emitted.vector == hand.vector

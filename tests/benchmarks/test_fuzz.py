@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from random import Random
 from time import process_time
+from typing import Any
 
 import pytest
 
 from benchmarks import fuzz
-from benchmarks.fuzzing import checks, texts
+from benchmarks.fuzzing import checks, layouts, program_checks, texts
 from benchmarks.fuzzing.case import Case
 from benchmarks.fuzzing.kinds import KINDS
 from benchmarks.fuzzing.shrink import shrunk
+from benchmarks.problems import seeded
 from simplifier.bounds.interval import Interval
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.errors import Span, TextError
 from simplifier.expr import form as forms
 from simplifier.expr.form import Form
 from simplifier.expr.text import parse_form
+from tests.ops.perturbation import Tally
 
 CASE = Case.of("(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)})
 DEAR = parse_form("(x floordiv 2) mod 2 + y floordiv 5 + (y floordiv 3) mod 2")
@@ -135,23 +139,17 @@ def test_cases_depend_on_their_seed_alone(kind: str) -> None:
     assert rows[0] == rows[1]
 
 
-def test_a_row_is_read_back() -> None:
-    row = '"(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)}'
-    assert CASE.row == row
-
-
-def test_points_keep_to_bounds_and_limits() -> None:
+def test_a_row_is_read_back_and_points_keep_to_bounds_and_limits() -> None:
+    assert CASE.row == '"(x + y) floordiv 3 + x", {"x": (0, 5), "y": (0, 7)}, {"x + y": (0, 9)}'
     points = CASE.points(Random(0))  # noqa: S311 - the seed is the point
     pairs = set(zip(points["x"], points["y"], strict=True))
     assert pairs == {(x, y) for x in range(6) for y in range(8) if x + y <= 9}
 
 
 def test_a_case_is_made_as_small_as_its_fault_allows() -> None:
-    case = Case.of(
-        "max((a * 3 + b mod 12) floordiv 5, b - 40) + 17",
-        {"a": (-4, 90), "b": (3, None), "c": (0, 1)},
-        {"a + b": (0, None)},
-    )
+    bounds: dict[str, tuple[int | None, int | None]] = {"a": (-4, 90), "b": (3, None), "c": (0, 1)}
+    text = "max((a * 3 + b mod 12) floordiv 5, b - 40) + 17"
+    case = Case.of(text, bounds, {"a + b": (0, None)})
 
     def has_remainder(near: Case) -> bool:
         return any(atom.kind is forms.AtomKind.MOD for atom in forms.postorder((near.form,)))
@@ -217,3 +215,100 @@ def test_texts_start_from_texts_that_are_read(language: str) -> None:
     assert seeds == tuple(dict.fromkeys(seeds))
     drawn = [texts.KINDS[language](Random(7)).text for _ in range(2)]  # noqa: S311 - the seed is the point
     assert drawn[0] == drawn[1]
+
+
+REVERSED = """HloModule m
+ENTRY main { p = f32[4] parameter(0) s = f32[3] slice(p), slice={[1:4]}
+  ROOT r = f32[3] reverse(s), dimensions={0} }"""
+
+needs_jax = pytest.mark.needs("jax")
+
+
+# Programs.
+
+
+def jax_module(name: str) -> Any:  # noqa: ANN401 - a module
+    """A module of the fuzzer that imports JAX."""
+    return importlib.import_module(f"benchmarks.fuzzing.{name}")
+
+
+@needs_jax
+def test_programs_depend_on_their_seed_alone_and_every_family_makes_steps() -> None:
+    programs = jax_module("programs")
+    for number in range(20):
+        one, other = (programs.drawn(seeded("t", number)) for _ in range(2))
+        assert (one.families, one.inputs) == (other.families, other.inputs)
+        assert one.families[:1] == programs.drawn(seeded("t", number), most=1).families
+    drawn = {name for number in range(150) for name in programs.drawn(seeded("t", number)).families}
+    assert drawn == programs.FAMILIES.keys()
+
+
+@needs_jax
+@pytest.mark.parametrize("kind", ["unoptimized", "compiled"])
+def test_a_program_is_fine(kind: str) -> None:
+    programs = jax_module("programs")
+    program = programs.drawn(seeded("t", 1))
+    assert program_checks.complaint(program.texts()[kind], is_exact=program.is_exact) is None
+
+
+DISAGREEING: list[tuple[str, Tally]] = [
+    ("((0,), (1,)) changed", Tally(0, 0, 3, 3, missed=(((0,), (1,)),), one_way=())),
+    ("one direction only", Tally(0, 0, 3, 3, missed=(), one_way=(((0,), (1,)),))),
+    ("of 4 pairs that are said, 3 are felt", Tally(0, 0, 4, 3, missed=(), one_way=())),
+]
+
+
+@needs_jax
+@pytest.mark.parametrize(("said", "tally"), DISAGREEING, ids=[said for said, _ in DISAGREEING])
+def test_what_disagrees_is_a_find(said: str, tally: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(*_: object, **__: object) -> Sequence[Tally]:
+        return [tally]
+
+    assert program_checks.complaint(REVERSED, is_exact=True) is None
+    monkeypatch.setattr(program_checks, "tallies", one)
+    assert said in (program_checks.complaint(REVERSED, is_exact=True) or "")
+
+
+def test_an_unknown_map_is_a_find() -> None:
+    text = REVERSED.replace("reverse(s), dimensions={0}", 'custom-call(s), custom_call_target="x"')
+    found = program_checks.complaint(text)
+    assert found == "unknown: custom-call: no indexing map of x"
+
+
+@needs_jax
+def test_the_programs_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz.main(["--programs", "--cases", "2"]) == 0
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert "2 programs of seed 0: 0 found" in printed.err
+    assert "of 4 texts not run by XLA" in printed.err
+
+
+@needs_jax
+def test_answers_are_read_back() -> None:
+    program_search = jax_module("program_search")
+    answer = program_search.Answer(7, ("slice", "pad"), 1, "a\n b")
+    assert program_search.Answer.read(answer.line) == answer
+
+
+# Layouts.
+
+
+def test_layouts_are_fine_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fuzz.main(["--about", "layouts", "--cases", "50"]) == 0
+    assert "50 layouts of seed 0: 0 found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["linear_index", "multi_index", "memory_size"])
+def test_a_wrong_offset_is_found(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = getattr(layouts, name)
+
+    def wrong(*arguments: Any) -> Any:  # noqa: ANN401 - of three functions
+        found: Any = right(*arguments)
+        return [each + 1 for each in found] if name == "multi_index" else found + 1
+
+    monkeypatch.setattr(layouts, name, wrong)
+    assert fuzz.main(["--about", "layouts", "--cases", "20"]) == 1
+    assert name.split("_", maxsplit=1)[0] in capsys.readouterr().out or name == "memory_size"

@@ -8,13 +8,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from benchmarks.mutants import Functions, Source, alternatives
 from benchmarks.mutation import EQUIVALENT, PACKAGES, ROOT
+from tests.cases import for_all
 
 CHANGES = {
     "x < y <= z": ["x <= y <= z", "x < y < z"],
@@ -34,7 +36,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("text", "changed"), CHANGES.items(), ids=CHANGES)
+@for_all([*CHANGES.items()])
 def test_what_may_be_written_by_mistake(text: str, changed: list[str]) -> None:
     node = ast.parse(text, mode="eval").body
     assert [ast.unparse(each) for each in alternatives(node)] == changed
@@ -60,13 +62,16 @@ HELD = [lambda x: x > 1]
 """
 
 
+def loaded(path: Path, text: str) -> ModuleType:
+    """The module of a text, which is written there."""
+    path.write_text(text, "utf-8")
+    module = ModuleType(path.stem)
+    SourceFileLoader(path.stem, str(path)).exec_module(module)
+    return module
+
+
 def test_a_fault_is_planted_wherever_the_function_is_held(tmp_path: Path) -> None:
-    (tmp_path / "planted.py").write_text(MODULE, "utf-8")
-    spec = spec_from_file_location("planted", tmp_path / "planted.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(tmp_path / "planted.py", MODULE)
     source = Source(tmp_path, "planted.py")
     found = {str(mutant): mutant for mutant in source.mutants}
     assert [*found] == [
@@ -101,7 +106,7 @@ def clipped(x, seen):
 def test_watching_code_tells_which_faults_would_change_something(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "watched.py").write_text(WATCHED, "utf-8")
+    module = loaded(tmp_path / "watched.py", WATCHED)
     source = Source(tmp_path, "watched.py")
     numbers = {mutant: number for number, mutant in enumerate(source.mutants)}
     changed = set[int]()
@@ -117,11 +122,6 @@ def test_watching_code_tells_which_faults_would_change_something(
 
     monkeypatch.setattr(builtins, "mutation_watch", watch, raising=False)
     monkeypatch.setattr(builtins, "mutation_reached", changed.update, raising=False)
-    spec = spec_from_file_location("watched", tmp_path / "watched.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
     Functions([str(tmp_path / "watched.py")]).plant(source.watching(numbers))
 
     def told(x: int) -> tuple[list[int], int, set[str]]:

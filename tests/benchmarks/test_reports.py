@@ -1,0 +1,197 @@
+"""The benchmarks measure what they say, and report it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import islpy
+import pytest
+
+from benchmarks import inductor, modules, pairs, symbolic
+from benchmarks.dynamic_models import MODELS
+from benchmarks.inductor import Comparison
+from benchmarks.sets import MAPS, ON_RELATIONS, ON_SETS, QUESTIONS, RELATIONS, SETS, seconds
+from benchmarks.symbolic import TimedResult
+from benchmarks.transformer import train_step
+from indexing import IndexRelation, IndexSet, parse_map, parse_relation
+from ops import hlo
+from simplifier import IndexingError, Interval, Mod, symbol
+from tests.cases import for_all
+from tests.wave_kernels import kernel
+
+FUSED = """HloModule fused
+f { p = f32[8,4] parameter(0) ROOT t = f32[4,8] transpose(p), dimensions={1,0} }
+ENTRY e { q = f32[8,4] parameter(0) ROOT r = f32[4,8] fusion(q), kind=kLoop, calls=f }
+"""
+
+
+def test_each_file_and_all_of_them_have_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{name}.hlo" for name in "ab"]
+    for path in paths:
+        path.write_text(FUSED, "utf-8")
+    modules.main(["--layers=", "--profile", *map(str, paths)])
+    printed = capsys.readouterr().out.splitlines()
+    head, *lines = [line for line in printed if not line.startswith("no ")]
+    assert head == modules.HEAD
+    rows, profile = lines[:3], lines[5:]
+    assert any(line.endswith("ops/hlo/parser.py: parse") for line in profile)
+    names = [f"{tmp_path.name}/a", f"{tmp_path.name}/b", "all 2 files"]
+    assert [row.split("  ")[0] for row in rows] == names
+    assert [int(row[36:43]) for row in rows] == [4, 4, 8]
+
+
+def test_every_stage_is_timed() -> None:
+    found = modules.measured([FUSED])
+    assert found.spent.keys() == {"read", *modules.STAGES}
+    assert all(seconds > 0 for seconds in found.spent.values())
+    assert found.instructions == 4
+    assert found.megabytes > 10
+
+
+@pytest.mark.needs("jax")
+def test_a_deeper_model_has_more_of_the_same() -> None:
+    entries = [hlo.parse(train_step(layers)).entry for layers in (1, 2, 3)]
+    results = [len(entry.root.shape.elements) for entry in entries]
+    assert results == [len(entry.parameters) for entry in entries]
+    assert results[1] - results[0] == results[2] - results[1] == 3 * 12
+
+
+CHAIN = """ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] negate(p)
+  b = f32[4] add(a, a)
+  ROOT c = f32[4] add(b, p)
+}"""
+
+
+def test_each_pair_is_judged_once() -> None:
+    module = hlo.parse(CHAIN)
+    names = [(producer.name, consumer.name) for producer, consumer in pairs.pairs_of(module)]
+    assert names == [("p", "a"), ("a", "b"), ("b", "c"), ("p", "c")]
+    found = pairs.judged(module, 3)
+    assert (found.instructions, found.pairs, found.bounds) == (4, 3, 0)
+
+
+@pytest.mark.needs("jax")
+def test_models_of_growing_depth(capsys: pytest.CaptureFixture[str]) -> None:
+    pairs.main(["--layers", "1,2", "--pairs", "20"])
+    heading, *rows = capsys.readouterr().out.splitlines()
+    assert heading.split()[-1] == "ratio"
+    assert [row.split()[::2][0] for row in rows] == ["1", "2"]
+    assert rows[0].endswith("1.00")
+
+
+@for_all([*product(sorted(ON_SETS.keys() - {"lexmin"}), SETS)])
+def test_both_sides_say_the_same_of_sets(question: str, name: str) -> None:
+    own = [IndexSet.parse(text) for text in SETS[name]]
+    ours, theirs = ON_SETS[question]
+    assert_same(ours(*own), theirs(*(islpy.Set(str(each.to_isl())) for each in own)))
+
+
+@for_all([*product(ON_RELATIONS, RELATIONS)])
+def test_both_sides_say_the_same_of_relations(question: str, name: str) -> None:
+    own = [parse_relation(text) for text in RELATIONS[name]]
+    ours, theirs = ON_RELATIONS[question]
+    assert_same(ours(*own), theirs(*(islpy.Map(str(each.to_isl())) for each in own)))
+
+
+def assert_same(found: object, expected: Any) -> None:  # noqa: ANN401 - islpy has many classes
+    """Whether an answer of ours is that of islpy."""
+    if isinstance(found, IndexSet):
+        assert islpy.Set(str(found.to_isl())).is_equal(expected)
+    elif isinstance(found, IndexRelation):
+        assert islpy.Map(str(found.to_isl())).is_equal(expected)
+    else:
+        assert found == bool(expected)
+
+
+@for_all(["transpose", "two modes", "four dimensions"])
+def test_every_question_has_an_answer(name: str) -> None:
+    text, sizes = MAPS[name]
+    for ask in QUESTIONS.values():
+        ask(parse_map(text), sizes)
+    assert QUESTIONS["is_bijective_onto"](parse_map(text), sizes) is True
+
+
+def test_a_time_is_that_of_one_call() -> None:
+    calls: list[int] = []
+    assert seconds(lambda: calls.append(1), 2) < 0.01
+    assert len(calls) > 10, "quick calls are timed together"
+    with pytest.raises(IndexingError):
+        seconds(lambda: parse_map("(d0"), 1)
+
+
+def test_the_report_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = [*map(kernel, ("w130", "w134", "w97"))]
+    monkeypatch.setattr(symbolic, "kernels", lambda: some)
+    expressible, right, size, compared, time = symbolic.report(3, sample=0, limit=1)
+    assert expressible == "expressible 3 of 3"
+    assert right == "right       3 at 3 points each"
+    assert size.endswith(f"of ixsimpl's {sum(each.cost for each in some)}")
+    assert compared.endswith("larger 0")
+    assert time.endswith("ms at worst")
+
+
+def test_a_wrong_answer_is_not_right_and_sympy_gets_its_time_alone() -> None:
+    given = kernel("w130")
+    assert TimedResult(given, given.expression, 0).is_right(5)
+    assert not TimedResult(given, given.expression + 1, 0).is_right(5)  # pyright: ignore[reportOperatorIssue] - it is a number
+    assert symbolic.seconds_of_sympy(given, 0.05) < 1
+
+
+x, y, n, m = map(symbol, "xynm")
+
+
+def test_a_question_has_what_pytorch_knows() -> None:
+    environment = SimpleNamespace(var_to_range={n: Interval(2, 8)})
+    allocator = SimpleNamespace(shape_env=environment, replacements={m: n})
+    question = inductor.question_of(allocator, Mod(x, m) + y, {x: n, y: 4})
+    assert question.expression == Mod(x, n) + y
+    assert question.bounds == {"n": (2, 8), "x": (0, None), "y": (0, 3)}
+    assert question.constraints == ((n - x, (1, None)),)
+    assert question.simplified() == x + y
+    assert question.row("one", x + y) == {
+        "id": "one",
+        "expression": "x mod n + y",
+        "bounds": question.bounds,
+        "constraints": [["n - x", (1, None)]],
+        "expected": "x + y",
+    }
+
+
+def test_the_report_on_inductor_counts() -> None:
+    sizes_and_times = [((3, 5), (0.5, 1)), ((4, 4), (0.5, 2)), ((6, 5), (1, 3))]
+    comparisons = [Comparison(*each) for each in sizes_and_times]
+    assert len({model.name for model in MODELS}) == len(MODELS)
+    assert list(inductor.report(comparisons, 2)) == [
+        "calls  3 distinct ones of 2 models",
+        "size   13 operators, PyTorch 14",
+        "       smaller 1, equal 1, larger 1",
+        "time   2.00 s, PyTorch 6.00 s, 3.0 times as long",
+    ]
+
+
+def test_without_pytorch_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(sys, "argv", ["inductor"])
+    inductor.main()
+    assert capsys.readouterr().out == inductor.MISSING + "\n"
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own
+def test_calls_of_pytorch_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("compiles by PyTorch; torch is not installed")
+    path = tmp_path / "calls.jsonl"
+    monkeypatch.setattr(sys, "argv", ["inductor", "--models", "unpacked", "--record", str(path)])
+    inductor.main()
+    assert '"id": "inductor_unpacked_1"' in path.read_text("utf-8")
