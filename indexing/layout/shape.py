@@ -157,6 +157,8 @@ class Shape(ArrayShape):
         >>> Shape.parse("f32[2,3]{0,1}").is_compatible_with(Shape.parse("f32[<=2,3]"))
         True
         """
+        if self is other:
+            return True
         check_shapes("is_compatible_with", other=other)
         if self.element_type is not other.element_type or self.rank != other.rank:
             return False

@@ -495,12 +495,6 @@ def read_attributes(
     """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value."""
     attributes: dict[str, Any] = {}
     while lexer.text == ",":
-        ahead = lexer.attribute_ahead()
-        if ahead and ahead[0] in forms and ahead[0] not in attributes:
-            name, stop = ahead
-            lexer.jump(stop)
-            attributes[name] = read(forms[name])
-            continue
         lexer.advance()
         name = lexer.text
         form = forms.get(name)

@@ -39,12 +39,42 @@ _VALUE = r"""(?:"[^"\\]*+"|\d{1,18})"""
 
 _PAIRS = re.compile(rf"\{{(?:{_NAME}={_VALUE}(?:[ ]|(?=\}})))*+\}}", re.ASCII)
 _PAIR = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
-_OPERAND = rf"(?:/\*index=\d++\*/)?(?:({PLAIN_ARRAY})[ ])?(%?{_NAME})"
-_OPERANDS = re.compile(rf"\({_OPERAND}(?:,[ ]{_OPERAND})*+\)", re.ASCII)
-_EACH_OPERAND = re.compile(_OPERAND, re.ASCII)
-_NO_NAMES = {*SHAPE_TYPES, "inf", "nan"}
-_NAMED = re.compile(rf",[ ]({_NAME})=", re.ASCII)
 """Texts that :class:`HloLexer` finds ahead."""
+
+
+# Lines as XLA writes them, and their parts.
+
+
+def _nested(opening: str, other: str, closing: str, depth: int) -> str:
+    """The regular expression of a text in brackets, which holds others down to a depth."""
+    inner = f"|{_nested(opening, other, closing, depth - 1)}" if depth else ""
+    return rf"{opening}(?:{other}{inner})*+{closing}"
+
+
+_TUPLE = _nested(r"\(", r"[^()\n]++", r"\)", 3)
+
+LINE: Final = re.compile(
+    rf"\s*+(ROOT |)%?([A-Za-z_][A-Za-z0-9_.-]*+) = ([a-z][^ ]*+|{_TUPLE}) ([a-z][a-z0-9-]*+)"
+    rf"\(((?:[^()\n]++|{_TUPLE})*+)\)(.*+)(?=\n\s*+[%}}A-Za-z_])",
+    re.ASCII,
+)
+"""An instruction: ``ROOT``, name, shape, opcode, what stands in parentheses, and attributes."""
+
+_OPERAND = rf"(?:/\*index=\d++\*/)?(?:({PLAIN_ARRAY}) )?(%?{_NAME})"
+OPERANDS: Final = re.compile(rf"{_OPERAND}(?:, {_OPERAND})*+", re.ASCII)
+OPERAND: Final = re.compile(_OPERAND, re.ASCII)
+"""The shape of an operand, or nothing, and its name."""
+
+_STRING = r'"(?:[^"\\]++|\\.)*+"'
+_BRACED = _nested(r"\{", rf"""[^{{}}"'/]++|{_STRING}""", r"\}", 6)
+
+ATTRIBUTE: Final = re.compile(
+    rf", ([A-Za-z_][A-Za-z0-9_-]*+)=(%?[A-Za-z0-9_.+?>-]++|{_STRING}|{_BRACED})"
+)
+"""The name and the value of an attribute; all that is opened in the value is closed in it."""
+
+NO_NAMES: Final = frozenset((*SHAPE_TYPES, "inf", "nan", "ROOT"))
+"""Words that are no names, unless a percent sign stands before them."""
 
 
 class HloLexer(ProgramLexer):
@@ -104,11 +134,8 @@ class HloLexer(ProgramLexer):
         """Take integers in braces."""
         return self.braced(self.integer, what)
 
-    # What XLA prints most often can be read at once. These methods take nothing: they give what is
-    # ahead, and where it ends. Without an answer, it is read token by token, as are errors.
-
     def pairs_ahead(self) -> tuple[dict[str, str | int], int] | None:
-        """Plain pairs that begin here.
+        """Plain pairs that begin here, and where they end; without an answer, read each token.
 
         >>> HloLexer('{op_name="jit(f)/add" source_line=3}').pairs_ahead()
         ({'op_name': 'jit(f)/add', 'source_line': 3}, 36)
@@ -119,29 +146,6 @@ class HloLexer(ProgramLexer):
         items = _PAIR.findall(found[0])
         pairs = {name: text[1:-1] if text[0] == '"' else int(text) for name, text in items}
         return pairs, found.end()
-
-    def operands_ahead(self) -> tuple[list[tuple[str, str]], int] | None:
-        """Names in parentheses that begin here, each behind the text of its shape or nothing.
-
-        >>> HloLexer("(f32[2]{0} %a, b.1)").operands_ahead()
-        ([('f32[2]{0}', 'a'), ('', 'b.1')], 19)
-        """
-        found = _OPERANDS.match(self.source, self.start)
-        if found is None:
-            return None
-        operands = _EACH_OPERAND.findall(found[0])
-        if not _NO_NAMES.isdisjoint([name for _, name in operands]):
-            return None
-        return [(shape, name.removeprefix("%")) for shape, name in operands], found.end()
-
-    def attribute_ahead(self) -> tuple[str, int] | None:
-        """The name of an attribute that begins here, with a comma before it.
-
-        >>> HloLexer(", dimensions={0}").attribute_ahead()
-        ('dimensions', 13)
-        """
-        found = _NAMED.match(self.source, self.start)
-        return found and (found[1], found.end())
 
     def shape(self) -> Shape:
         """Take a shape."""

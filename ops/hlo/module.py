@@ -173,6 +173,32 @@ class Instruction(Displayed):
         return _member, (home, "instructions", home.instructions.index(self))
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Draft(Displayed):
+    """An instruction whose fields are set one after another; with all of them, it becomes one.
+
+    To set the fields of one that is frozen takes six times as long.
+    """
+
+    name: str
+    opcode: str
+    shape: Shape | None
+    start: int
+    operands: tuple[Instruction, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
+    literal: Literal | None = None
+    parameter_number: int | None = None
+    stop: int = 0
+    sizes: tuple[tuple[Size, ...], ...] | None = None
+    _computation: Computation | None = None
+
+    def completed(self) -> Instruction:
+        """This object as an instruction, which has the same fields."""
+        made: Any = self
+        made.__class__ = Instruction
+        return made
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Computation(Displayed):
     """Instructions in order, each after its operands, and the root, which is the result.

@@ -8,8 +8,9 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, Protocol, TypeVar, cast
@@ -18,6 +19,7 @@ from weakref import WeakValueDictionary
 from indexing.layout import Shape, ShapeError
 from indexing.passes import BLANK, SHAPE_TYPES, plain_array
 from ops.hlo.attributes import (
+    ATTRIBUTES,
     COMMON_ATTRIBUTES,
     MODULE_ATTRIBUTES,
     Codec,
@@ -28,12 +30,12 @@ from ops.hlo.attributes import (
 )
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.files import files_in, read_text
-from ops.hlo.lexer import HloLexer
+from ops.hlo.lexer import ATTRIBUTE, LINE, NO_NAMES, OPERAND, OPERANDS, HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
-from ops.hlo.module import NO_ATTRIBUTES, Computation, HloModule, Instruction
+from ops.hlo.module import NO_ATTRIBUTES, Computation, Draft, HloModule, Instruction
 from ops.hlo.opcodes import CONTINUE_CALLS, LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
 from ops.hlo.shape_inference import infer_shape, signature, verify
-from simplifier.errors import TextError, check_type, quoted
+from simplifier.errors import IndexingError, TextError, check_type, quoted
 from simplifier.tools.late import load_announced
 
 # HLO modules from text: `parse` a text, `load` a file, or load a pickle.
@@ -330,25 +332,6 @@ MAX_NESTING = 50
 stack holds these."""
 
 
-@dataclass(slots=True)
-class _Draft:
-    """An instruction whose text is being read.
-
-    ``opcode_at`` is where its opcode starts and stops. An instruction may stand where an operand of
-    another one does (``is_operand``).
-    """
-
-    name: str
-    shape: Shape | None
-    opcode: str
-    opcode_at: tuple[int, int]
-    start: int
-    is_operand: bool = False
-    operands: tuple[Instruction, ...] = ()
-    literal: Literal | None = None
-    parameter_number: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class _NotShown:
     """A computation that a scrap names, but does not have."""
@@ -365,6 +348,11 @@ class InstructionReader:
         self._table = InstructionTable()
         self._depth = 0
         self._started = set[Computation]()
+        self._shape_of = cache(partial(_alone, read=HloLexer.shape))
+        self._literal_of = cache(self._plain_literal)
+        self._value_of = cache(self._plain_value)
+        self._attributes_of = cache(self._plain_attributes)
+        self._opcode_at = 0, 0
         self._references: dict[Reference, Callable[[], Any]] = {
             Reference.COMPUTATION: self._computation,
             Reference.COMPUTATIONS: lambda: lexer.braced(self._computation, "the computations"),
@@ -378,11 +366,13 @@ class InstructionReader:
         lexer.expect("{", f"before the instructions of %{owner}")
         table, lexer.instruction = InstructionTable(), ""
         self._table = table
+        self._lines()
         while lexer.text != "}":
             if lexer.kind == "end":
                 message = f"the text ends inside of computation %{owner}, which no '}}' closes"
                 raise lexer.error(message)
             self._instruction("'}' or an instruction")
+            self._lines()
         if not table.instructions:
             raise lexer.error(f"computation %{owner} has no instructions")
         lexer.advance()
@@ -407,6 +397,74 @@ class InstructionReader:
         computation = Computation(name, tuple(table.instructions), table.result, thread)
         self._computations.computations.append(computation)
         return computation
+
+    # Lines as XLA writes them; equal parts are read once. Whatever is unusual or wrong about a line
+    # is an error that nobody sees: then it is read token by token.
+
+    def _lines(self) -> None:
+        """Take the plain lines that begin here, if any do."""
+        lexer, place = self._lexer, self._lexer.start
+        is_plain = self._table.by_name.keys().isdisjoint(NO_NAMES)
+        with suppress(IndexingError, LookupError):
+            while is_plain and (line := LINE.match(lexer.source, place)):
+                self._line(line)
+                place = line.end()
+        lexer.jump(place)
+
+    def _line(self, line: re.Match[str]) -> None:
+        is_root, name, shape, opcode, text, tail = line.groups()
+        table = self._table
+        number = int(_DIGITS.findall(text)[0]) if opcode == "parameter" else None
+        literal = self._literal_of(text, shape) if opcode == "constant" else None
+        operands = self._operands_of(text) if text and opcode not in _ARGUMENTS else ()
+        attributes = self._attributes_of(opcode, len(operands), tail)
+        fields = operands, attributes, literal, number, line.end()
+        draft = Draft(name, opcode, self._shape_of(shape), line.start(1), *fields)
+        instruction = draft.completed()
+        verify(instruction)
+        is_taken = name in table.by_name or number in table.parameters or (is_root and table.root)
+        if is_taken or name in NO_NAMES:
+            raise KeyError(name)
+        table.add(instruction)
+        table.root = instruction if is_root else table.root
+
+    def _operands_of(self, text: str) -> tuple[Instruction, ...]:
+        """Operands that are defined, and have their shapes if these stand before them."""
+        known = self._table.by_name
+        if "[" not in text and "/" not in text:
+            names = text[1:].split(", %") if text[0] == "%" else text.split(", ")
+            return tuple(map(known.__getitem__, names))
+        pairs = OPERAND.findall(text) if OPERANDS.fullmatch(text) else [("", text)]
+        operands = tuple([known[name.removeprefix("%")] for _, name in pairs])
+        if not all(map(_has_shape, operands, [shape for shape, _ in pairs])):
+            raise KeyError(text)
+        return operands
+
+    def _plain_attributes(self, opcode: str, count: int, text: str) -> Mapping[str, Any]:
+        """The attributes of an operation on so many operands."""
+        known, pairs = OPCODES[opcode], dict[str, str](ATTRIBUTE.findall(text))
+        values = {name: self._value_of(name, value) for name, value in pairs.items()}
+        is_plain = (
+            "".join(f", {name}={value}" for name, value in pairs.items()) == text
+            and known.codecs.keys() >= values.keys() >= {*known.required}
+            and opcode not in _ASYNC
+            and count in known.arity
+        )
+        if not is_plain:
+            raise KeyError(text)
+        return MappingProxyType(values) if values else NO_ATTRIBUTES
+
+    def _plain_value(self, name: str, text: str) -> Any:  # noqa: ANN401  (one type for each format)
+        form = ATTRIBUTES[name]
+        if isinstance(form, Codec):
+            return _alone(text, partial(read_value, codec=form))
+        known = {Reference.COMPUTATION: self._computations.by_name}[form]
+        return known[_alone(text, lambda lexer: lexer.name("a computation"))]
+
+    def _plain_literal(self, text: str, shape: str) -> Literal:
+        return _alone(text, partial(read_literal, shape=self._shape_of(shape)))
+
+    # Instructions token by token
 
     def _instruction(self, expected: str) -> None:
         lexer, table = self._lexer, self._table
@@ -436,40 +494,40 @@ class InstructionReader:
 
     def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
         """Read the right side of an equals sign."""
-        lexer, outer = self._lexer, self._lexer.instruction
+        lexer, outer = self._lexer, (self._lexer.instruction, self._opcode_at)
         lexer.instruction = name
         shape = lexer.shape() if lexer.at_shape() else None
-        opcode_at = lexer.start, lexer.stop
-        draft = _Draft(name, shape, lexer.word("an opcode"), opcode_at, start, is_operand)
+        self._opcode_at = lexer.start, lexer.stop
+        draft = Draft(name, lexer.word("an opcode"), shape, start)
         opcode = self._opcode(draft)
         self._arguments(draft, opcode)
-        attributes = self._attributes(draft, opcode)
+        attributes = self._attributes(draft, opcode, is_operand=is_operand)
         if opcode.sugar:
             attributes = self._desugared(draft, *opcode.sugar, attributes)
         if draft.opcode in CONTINUE_CALLS:
             attributes = self._continued(draft, attributes)
         if draft.opcode == "async-start":
-            self._claim(draft, attributes["calls"])
+            self._claim(attributes["calls"])
         instruction = self._finish(draft, attributes)
         self._table.add(instruction)
-        lexer.instruction = outer
+        lexer.instruction, self._opcode_at = outer
         return instruction
 
-    def _opcode(self, draft: _Draft) -> Opcode:
+    def _opcode(self, draft: Draft) -> Opcode:
         opcode = find_opcode(draft.opcode)
         if opcode is None:  # before a bracket, the word was to be a type
             is_type = draft.shape is None and self._lexer.text == "["
             what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
-            self._fail(draft, f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
+            self._fail(f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
         return opcode
 
-    def _fail(self, draft: _Draft, message: str, hint: str = "") -> NoReturn:
+    def _fail(self, message: str, hint: str = "") -> NoReturn:
         """Raise an error about an instruction as a whole."""
-        raise self._lexer.error(message, self._lexer.span_of(*draft.opcode_at), hint)
+        raise self._lexer.error(message, self._lexer.span_of(*self._opcode_at), hint)
 
     # Operands
 
-    def _arguments(self, draft: _Draft, opcode: Opcode) -> None:
+    def _arguments(self, draft: Draft, opcode: Opcode) -> None:
         """Take the text in the parentheses."""
         lexer = self._lexer
         special = _ARGUMENTS.get(draft.opcode)
@@ -478,12 +536,12 @@ class InstructionReader:
             special(self, draft)
             lexer.expect(")", f"after the argument of {draft.opcode}")
             return
-        draft.operands = self._operands_ahead() or self._operands(draft)
-        given = len(draft.operands)
-        if given not in opcode.arity:
-            self._fail(draft, f"{draft.opcode} takes {opcode.arity}, not {given}")
+        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
+        draft.operands = lexer.listed(read, "(", ")", "the operands")
+        if len(draft.operands) not in opcode.arity:
+            self._fail(f"{draft.opcode} takes {opcode.arity}, not {len(draft.operands)}")
 
-    def parameter(self, draft: _Draft) -> None:
+    def parameter(self, draft: Draft) -> None:
         """Take the number of a parameter."""
         lexer, start = self._lexer, self._lexer.start
         number = draft.parameter_number = lexer.integer("the number of the parameter")
@@ -493,28 +551,11 @@ class InstructionReader:
             other = self._table.parameters[number].name
             raise lexer.error_since(start, f"parameter number {number} is that of %{other} already")
 
-    def constant(self, draft: _Draft) -> None:
+    def constant(self, draft: Draft) -> None:
         """Take the value of a constant."""
         if draft.shape is None:
-            self._fail(draft, "the shape of a constant cannot be inferred, so it has to be written")
+            self._fail("the shape of a constant cannot be inferred, so it has to be written")
         draft.literal = read_literal(self._lexer, draft.shape)
-
-    def _operands_ahead(self) -> tuple[Instruction, ...]:
-        """Take the operands if all are defined, and have their shapes; else take nothing."""
-        operands, stop = self._lexer.operands_ahead() or ([], 0)
-        found: list[Instruction] = []
-        for shape, name in operands:
-            operand = self._table.by_name.get(name)
-            if operand is None or (shape and not _has_shape(operand, shape)):
-                return ()
-            found.append(operand)
-        if found:
-            self._lexer.jump(stop)
-        return tuple(found)
-
-    def _operands(self, draft: _Draft) -> tuple[Instruction, ...]:
-        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
-        return self._lexer.listed(read, "(", ")", "the operands")
 
     def _operand(self) -> Instruction:
         """Take the name of an instruction, with or without its shape, or a whole instruction."""
@@ -528,7 +569,7 @@ class InstructionReader:
             raise lexer.error_since(start, message)
         return operand
 
-    def _operand_of_scrap(self, draft: _Draft) -> Instruction:
+    def _operand_of_scrap(self, draft: Draft) -> Instruction:
         """Take an operand, or make a parameter of one that is not defined.
 
         Operands of elementwise operations need no shape: it is that of the result.
@@ -589,10 +630,10 @@ class InstructionReader:
 
     # Attributes
 
-    def _attributes(self, draft: _Draft, opcode: Opcode) -> dict[str, Any]:
+    def _attributes(self, draft: Draft, opcode: Opcode, *, is_operand: bool) -> dict[str, Any]:
         """Take the attributes; an instruction in place of an operand has none."""
         lexer, attributes = self._lexer, dict[str, Any]()
-        if not draft.is_operand:
+        if not is_operand:
             attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
         operand = draft.operands[0].shape if draft.operands else None
         if draft.opcode == "broadcast" and operand and operand.is_array and not operand.rank:
@@ -626,7 +667,7 @@ class InstructionReader:
             return _NotShown(lexer.name("a computation"))
         return self._defined("computation", "a computation", known)
 
-    def _shown(self, draft: _Draft, attribute: str, value: Any, place: int = 0) -> Any:  # noqa: ANN401 - of any attribute
+    def _shown(self, draft: Draft, attribute: str, value: Any, place: int = 0) -> Any:  # noqa: ANN401 - of any attribute
         """The value of an attribute, with computations in place of those that a scrap only names.
 
         Such a computation is a custom call of which nobody knows what it does.
@@ -637,7 +678,7 @@ class InstructionReader:
         if not isinstance(value, _NotShown):
             return value
         if draft.shape is None:
-            self._fail(draft, f"the shape must be written, for %{value.name} is not shown")
+            self._fail(f"the shape must be written, for %{value.name} is not shown")
         operands = [operand.shape for operand in draft.operands]
         taken, given = signature(draft.opcode, attribute, operands, draft.shape, place)
         target = {"custom_call_target": f"%{value.name}, which is not shown"}
@@ -645,21 +686,20 @@ class InstructionReader:
 
     # The end of an instruction
 
-    def _finish(self, draft: _Draft, attributes: Mapping[str, Any]) -> Instruction:
-        opcode, operands = draft.opcode, draft.operands
-        known = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
-        fields = known, draft.literal, draft.parameter_number
-        place, shapes = (draft.start, self._lexer.previous_stop), (each.shape for each in operands)
+    def _finish(self, draft: Draft, attributes: Mapping[str, Any]) -> Instruction:
+        draft.attributes = MappingProxyType(attributes) if attributes else NO_ATTRIBUTES
+        draft.stop = self._lexer.previous_stop
+        shapes = [operand.shape for operand in draft.operands]
         try:
-            shape = draft.shape or infer_shape(opcode, [*shapes], attributes)
-            instruction = Instruction(draft.name, opcode, shape, operands, *fields, *place)
+            draft.shape = draft.shape or infer_shape(draft.opcode, shapes, attributes)
+            instruction = draft.completed()
             verify(instruction)
         except (AttributeValueError, ShapeError) as error:
-            self._fail(draft, str(error))
+            self._fail(str(error))
         return instruction
 
     def _desugared(
-        self, draft: _Draft, base: str, part: str, attributes: dict[str, Any]
+        self, draft: Draft, base: str, part: str, attributes: dict[str, Any]
     ) -> dict[str, Any]:
         """Turn ``slice-start`` into ``async-start``, which calls the ``slice``, and so on."""
         draft.opcode = f"async-{part}"
@@ -670,31 +710,31 @@ class InstructionReader:
             return {"calls": self._wrapped(draft, base, inner), **kept}
         calls = draft.operands[0].attributes.get("calls")
         if calls and calls.root.opcode != base:
-            self._fail(draft, f"the operand starts {calls.root.opcode}, not {base}")
+            self._fail(f"the operand starts {calls.root.opcode}, not {base}")
         return attributes
 
-    def _continued(self, draft: _Draft, attributes: dict[str, Any]) -> dict[str, Any]:
+    def _continued(self, draft: Draft, attributes: dict[str, Any]) -> dict[str, Any]:
         """Each part of an asynchronous operation names the computation that the operation calls."""
         calls = draft.operands[0].attributes.get("calls")
         return {"calls": calls, **attributes} if calls else attributes
 
-    def _claim(self, draft: _Draft, called: Computation) -> None:
+    def _claim(self, called: Computation) -> None:
         """An asynchronous operation has its computation for itself."""
         if called in self._started:
-            self._fail(draft, f"another async-start calls computation %{called.name} already")
+            self._fail(f"another async-start calls computation %{called.name} already")
         self._started.add(called)
 
-    def _wrapped(self, draft: _Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
+    def _wrapped(self, draft: Draft, opcode: str, attributes: Mapping[str, Any]) -> Computation:
         """The computation that holds only the operation that starts."""
         shapes = draft.shape.elements if draft.shape else ()
         if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
-            self._fail(draft, f"the shape of {opcode}-start is ((operands), outputs, state...)")
+            self._fail(f"the shape of {opcode}-start is ((operands), outputs, state...)")
         operands = [operand.shape for operand in draft.operands]
         return self._made(draft, "async_wrapped", operands, opcode, shapes[1], attributes)
 
     def _made(
         self,
-        draft: _Draft,
+        draft: Draft,
         name: str,
         taken: Sequence[Shape],
         opcode: str,
@@ -704,17 +744,26 @@ class InstructionReader:
         """A computation of one operation on all parameters, which the text does not have."""
         rows = ((number, f"param_{number}", shape) for number, shape in enumerate(taken))
         parameters = tuple(self._parameter(*row, draft.start) for row in rows)
-        inner = _Draft(opcode, given, opcode, draft.opcode_at, draft.start, operands=parameters)
+        inner = Draft(opcode, opcode, given, draft.start, parameters)
         root = self._finish(inner, attributes)
         computation = Computation(self._computations.unused_name(name), (*parameters, root), root)
         self._computations.computations.append(computation)
         return computation
 
 
+def _alone(text: str, read: Callable[[HloLexer], _T]) -> _T:
+    """What a text says by itself, which it also says where a comma or a bracket follows."""
+    lexer = HloLexer(f"{text},")
+    value = read(lexer)
+    if lexer.start != len(text):
+        raise lexer.expected("a comma")
+    return value
+
+
 def _has_shape(operand: Instruction, text: str) -> bool:
-    """Whether a text is seen to be the shape of an operand; most are the same text."""
-    shape = plain_array(text)
-    return shape is not None and (shape is operand.shape or shape.is_compatible_with(operand.shape))
+    """Whether a text is nothing, or seen to be the shape of an operand."""
+    shape = plain_array(text) if text else operand.shape
+    return shape is not None and shape.is_compatible_with(operand.shape)
 
 
 _SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"
@@ -726,9 +775,14 @@ _OUTSIDE = {"async_execution_thread", "output_to_operand_aliasing", *COMMON_ATTR
 _ON_BOTH = {"backend_config", "frontend_attributes", "metadata", "origin", "statistics"}
 """Attributes of both, as in XLA."""
 
+_ASYNC = CONTINUE_CALLS | {"async-start"}
+"""The opcodes whose attributes are not only those of the text."""
+
+_DIGITS = re.compile(r"^\d{1,18}$", re.ASCII)
+
 _CALL = re.compile(BLANK + r"\(")
 
-_ARGUMENTS: dict[str, Callable[[InstructionReader, _Draft], None]] = {
+_ARGUMENTS: dict[str, Callable[[InstructionReader, Draft], None]] = {
     "parameter": InstructionReader.parameter,
     "constant": InstructionReader.constant,
 }

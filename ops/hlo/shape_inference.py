@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
@@ -494,7 +494,11 @@ def _element(shape: Shape) -> Shape:
     """An element of an array, or of each array of a tuple."""
     if shape.is_tuple:
         return Shape.of_tuple([_element(each) for each in shape.elements])
-    return Shape(shape.element_type) if shape.is_array else shape
+    return _scalar(shape.element_type) if shape.is_array else shape
+
+
+_scalar = lru_cache(Shape)
+"""The shape of a scalar of a type; most computations on elements have some of these."""
 
 
 def _reshape(instruction: Instruction) -> None:
