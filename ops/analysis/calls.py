@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, cast
 
 from indexing.layout import Shape, ShapeError
 from ops import limits
-from ops.analysis.dataflow import Array, Graph, Interner, Step, single_questions
+from ops.analysis.dataflow import Array, Graph, Interner, Reach, Step, single_questions
 from ops.analysis.loops import TimedLoop, chosen, decided, iterated, repeated, selected, windows_of
 from ops.dependence.dependence import (
     NOTHING,
@@ -283,6 +283,7 @@ class DataFlow:
         self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
         self._summaries: dict[int | Computation, Summary] = {}
+        self._reached: dict[Computation, Summary] = {}
         self._any_iteration: dict[Instruction, list[Link]] = {}
 
     def callees(self, computation: Computation) -> tuple[Computation, ...]:
@@ -350,8 +351,20 @@ class DataFlow:
         if begin[0] in self._begins(computation):
             summary = self._summary(computation)
         else:
-            summary = self._across(computation, [begin])
-        sinks = self._sinks(computation)
+            summary = self._across(computation, [begin], self._interner)
+        return self._from(begin, summary)
+
+    def reach(self, begin: Array) -> dict[Array, AnyDependence]:
+        """The sinks of :meth:`follow_through`, each with something or unknown, without the maps."""
+        computation = begin[0].computation
+        if computation not in self._reached:
+            begins = arrays_of(self._begins(computation))
+            self._reached[computation] = self._across(computation, begins, Reach())
+        return self._from(begin, self._reached[computation])
+
+    def _from(self, begin: Array, summary: Summary) -> dict[Array, AnyDependence]:
+        """The sinks that an array reaches."""
+        sinks = self._sinks(begin[0].computation)
         return {sinks[number]: found for number, found in summary[_position(begin)]}
 
     def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
@@ -381,19 +394,21 @@ class DataFlow:
         key = computation if is_entry else number_of(computation)
         if key not in self._summaries:
             sources = arrays_of(self._begins(computation))
-            self._summaries[key] = self._across(computation, sources)
+            self._summaries[key] = self._across(computation, sources, self._interner)
         return self._summaries[key]
 
-    def _across(self, computation: Computation, sources: Sequence[Array]) -> Summary:
+    def _across(
+        self, computation: Computation, sources: Sequence[Array], interner: Interner
+    ) -> Summary:
         """The summary from some arrays, which are followed together."""
         if computation not in self._shortcuts:
             graph = self._graph(computation)
             self._shortcuts[computation] = graph.towards(self._sinks(computation))
         starts = {
-            begin: {self._interner.interned(itself(begin)): 1 << number}
+            begin: {interner.interned(itself(begin)): 1 << number}
             for number, begin in enumerate(sources)
         }
-        solution = self._shortcuts[computation].solve(starts, self._interner)
+        solution = self._shortcuts[computation].solve(starts, interner)
         found: dict[int, list[tuple[int, AnyDependence]]] = {
             1 << number: [] for number in range(len(sources))
         }

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
+from indexing import IndexingMap
 from indexing.layout import Shape
 from ops import limits
-from ops.dependence.dependence import AnyDependence, cost
+from ops.dependence.dependence import AnyDependence, Dependence, cost
+from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
+from ops.rules.rule import if_known
 
 Array: TypeAlias = "tuple[Instruction, int]"
 """One array of an instruction's result: a tuple holds several, counted through nested tuples."""
@@ -153,6 +156,31 @@ class Interner:
     def _keep(self, question: object, found: AnyDependence, asked: Sequence[AnyDependence]) -> None:
         """Remember an answer, and those it is about, so that their identities stay theirs."""
         self._found[question] = self.interned(found), asked
+
+
+class Reach(Interner):
+    """Tells where paths lead, and whether all that they go along is known, without the maps.
+
+    >>> from ops.rules.rule import Unknown
+    >>> Reach().compose(_SOMETHING, Unknown("sort")), Reach().compose(_SOMETHING, Dependence())
+    (Unknown(reason='sort'), ())
+    """
+
+    def interned(self, dependence: AnyDependence) -> AnyDependence:
+        """One for all that lead somewhere."""
+        return _SOMETHING if dependence.indexings else dependence
+
+    def compose(self, consumer: AnyDependence, producer: AnyDependence) -> AnyDependence:
+        """Something, or nothing where one of the two is."""
+        return if_known(lambda *each: min(each, key=len), consumer, producer)
+
+    def union(self, dependences: Sequence[AnyDependence], array: Shape) -> AnyDependence:  # noqa: ARG002 - as of maps
+        """Something, if one is."""
+        return if_known(lambda *each: max(each, key=len), *dependences)
+
+
+_SOMETHING: Final = Dependence((OperandIndexing(IndexingMap.identity(())),))
+"""Stands for any dependence that is known."""
 
 
 class Budget:

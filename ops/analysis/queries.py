@@ -563,6 +563,11 @@ class InstructionAnalysis:
         flow = self.analysis.findings.flows[Direction.OUTPUT_TO_INPUT]
         return parameters_from(flow, self.instruction, output)
 
+    def parameters_reached(self, output: int = 0) -> dict[Instruction, AnyDependence]:
+        """The parameters of :meth:`parameter_indexing`, each unknown or not, without the maps."""
+        flow = self.analysis.findings.flows[Direction.OUTPUT_TO_INPUT]
+        return calls.by_instruction(flow.reach((self.instruction, output)))
+
     def __repr__(self) -> str:
         return f"<analysis of {self.instruction.definition}>"
 

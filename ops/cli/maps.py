@@ -140,6 +140,33 @@ class FusionMaps(SelectedQuery):
 
     def answer(self, analysis: ModuleAnalysis, subject: Result) -> Lines:
         """The maps from one result."""
+        section = partial(self._section, analysis, subject)
+        is_whole = subject[1] is not None or bool(self.selection.parameters)
+        read: Mapping[int, AnyDependence] = {} if is_whole else self._read(analysis, subject)
+        if len(read) <= _FEW_PARAMETERS:
+            return section().item()
+
+        def seen(extent: Extent) -> Iterable[str]:
+            is_counted = extent.is_brief and not extent.is_long
+            return _counted(len(read), subject) if is_counted else section().seen(extent)
+
+        is_unknown = any(isinstance(each, Unknown) for each in read.values())
+        return Lines(seen, lambda: section().fields(), is_unknown)
+
+    def _read(self, analysis: ModuleAnalysis, subject: Result) -> Mapping[int, AnyDependence]:
+        """The parameters of the entry that a result needs, by number, each unknown or not."""
+        computation, _, output = subject
+        if self.view.is_back or self.view.addressing != Addressing():
+            return {entry.number: entry.answer for entry in self._entries(analysis, subject)}
+        found = analysis[computation.root].parameters_reached(output)
+        return {
+            each.parameter_number or 0: needed
+            for each, needed in found.items()
+            if needed != NOTHING
+        }
+
+    def _section(self, analysis: ModuleAnalysis, subject: Result) -> _Section:
+        """The maps from one result, one after another."""
         computation, caller, output = subject
         about = {
             "computation": computation.name,
@@ -149,10 +176,7 @@ class FusionMaps(SelectedQuery):
         entries = tuple(self._entries(analysis, subject))
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
         place = "" if caller else f"{of}, "
-        is_whole = caller is not None or bool(self.selection.parameters)
-        few = None if is_whole else len(computation.parameters)
-        section = _Section(of, place, caller or computation.root, output, entries, about, few)
-        return section.item()
+        return _Section(of, place, caller or computation.root, output, entries, about)
 
     def _entries(self, analysis: ModuleAnalysis, subject: Result) -> Iterator[Entry]:
         """The maps between a result and each parameter that is meant."""
@@ -176,6 +200,15 @@ class FusionMaps(SelectedQuery):
         addressing = self.view.addressing
         answer = of_element(addressing.of(entry.answer, *ends), entry.element or 0)
         return entry if answer is entry.answer else replace(entry, answer=answer)
+
+
+def _counted(read: int, subject: Result) -> Sequence[str]:
+    """How many parameters a result of the entry needs, where these are many."""
+    entry, _, output = subject
+    count = len(entry.parameters)
+    share = "all" if read == count else f"{read:,}"
+    advice = f"  reads {share} of {count:,} parameters: --parameter NAME, or --all"
+    return f"ENTRY %{entry.name}, {heading_of(entry.root, output)}", advice
 
 
 def _to_parameters(
@@ -360,7 +393,7 @@ class _Section:
 
     A heading with the ``subject``, or array ``output`` of it, stands above the lines of the
     entries, behind the ``place`` if there is one. Where they are long, ``title`` stands before each
-    of them. Of ``parameters``, people see how many are read if these are many.
+    of them.
     """
 
     title: str
@@ -369,25 +402,15 @@ class _Section:
     output: int | None
     entries: Sequence[Entry]
     about: Fields
-    parameters: int | None = None
 
     def item(self, rank: int = 0) -> Lines:
         """The entries, one after another, and where parameters come from."""
         is_unknown = any(isinstance(entry.answer, Unknown) for entry in self.entries)
-        return Lines(self._seen, self._fields, is_unknown, rank=rank)
+        return Lines(self.seen, self.fields, is_unknown, rank=rank)
 
-    def _seen(self, extent: Extent) -> Iterator[str]:
+    def seen(self, extent: Extent) -> Iterator[str]:
         """The lines that people get to see."""
-        read = len({entry.number for entry in self.entries})
-        if extent.is_long:
-            return self._long_lines()
-        if not extent.is_brief or self.parameters is None or read <= _FEW_PARAMETERS:
-            return self._lines()
-        share = "all of" if read == self.parameters else f"{read:,} of"
-        heading = f"{self.place}{heading_of(self.subject, self.output)}"
-        return iter(
-            (heading, f"  reads {share} {self.parameters:,} parameters: --parameter NAME, or --all")
-        )
+        return self._long_lines() if extent.is_long else self._lines()
 
     def _origins(self) -> Mapping[str, SizeOrigin]:
         """Where the program gets the sizes that are parameters of the maps, by name."""
@@ -412,7 +435,7 @@ class _Section:
         origins = [f"  {name}: {origin}" for name, origin in self._origins().items()]
         yield from [f"{self.title}, parameters:", *origins] if origins else ()
 
-    def _fields(self) -> Fields:
+    def fields(self) -> Fields:
         """The entries are called ``indexing``; ``parameter_origins`` if maps have parameters."""
         origins = [_size_origin_fields(*each) for each in self._origins().items()]
         found = self.about | {"indexing": [entry.fields() for entry in self.entries]}

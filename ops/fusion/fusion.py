@@ -695,7 +695,8 @@ def reads(
 ) -> tuple[TileRead, ...]:
     """Reads of its operands by each tile of the results of an instruction: one row a map.
 
-    A tile has these ``sizes``, or that of the array where it is less; by default it is one element.
+    Maps by which each tile reads the same elements have one row, with the first of them. A tile has
+    these ``sizes``, or that of the array where it is less; by default it is one element.
     An array without elements has no tiles.
 
     Raises:
@@ -706,7 +707,6 @@ def reads(
     >>> module = hlo.load("examples/softmax.hlo")
     >>> for read in reads(module["ynn_fusion.1"], (1, 8, 128)):
     ...     print(read)
-    %x.1[t0, t1 * 8:t1 * 8 + 8, 0:128]
     %x.1[t0, t1 * 8:t1 * 8 + 8, 0:128]
     >>> for read in reads(module["ynn_fusion.1"]):
     ...     print(read, read.count)
@@ -735,9 +735,19 @@ def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
         found = kernel.indexing(instruction, output)
         for operand in kernel.operands:
             answer = found.get(operand, NOTHING).simplify()
+            rows: dict[object, TileRead] = {}
             for each in answer.only(lambda each: not each.map.is_known_empty).entries:
                 tile = if_known(partial(_tile, given), each)
-                yield TileRead(instruction, output, operand, given, each, tile)
+                row = TileRead(instruction, output, operand, given, each, tile)
+                rows.setdefault(_elements_of(row), row)
+            yield from rows.values()
+
+
+def _elements_of(read: TileRead) -> object:
+    """Equal for reads whose formulas tell the same elements for each tile."""
+    if not isinstance(read.tile, Tile):
+        return read.indexing
+    return read.tile.formulas, *read.indexing.notes()
 
 
 def _tile(sizes: Sequence[int], indexing: OperandIndexing) -> Tile | TileError:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ops.cli import main
+from ops.hlo import Instruction
 from tests.cli.small_modules import SOFTMAX_SUM
 
 LAYERS = 12
@@ -122,6 +123,21 @@ def test_long_lines_are_cut(
     assert any(line.endswith(" ... --long") for line in lines)
     whole = text_of(capsys, "schedule", deep, "--instruction", "t1", "--long")
     assert [line[:29] for line in whole] == [line[:29] for line in lines]
+
+
+def test_parameters_are_counted_without_maps(
+    deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def parameters_from(_: object, root: Instruction, __: int) -> dict[Any, Any]:
+        asked.append(root.name)
+        return {}
+
+    monkeypatch.setattr("ops.analysis.queries.parameters_from", parameters_from)
+    text_of(capsys, "fusions", deep)
+    assert "sum" in asked
+    assert "r" not in asked
 
 
 def test_the_entry_counts_its_parameters(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:

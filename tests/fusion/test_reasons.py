@@ -107,6 +107,39 @@ def test_tiles_read_what_their_elements_need(name: str, tile: int) -> None:
             assert read.count <= len({*first}) or not read.indexing.runtime
 
 
+READ_TWICE = """
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+f { x = f32[4,16] parameter(0) z = f32[] constant(0)
+  s = f32[4] reduce(x, z), dimensions={1}, to_apply=add
+  b = f32[4,16] broadcast(s), dimensions={0}
+  ROOT o = f32[4,16] divide(x, b) }
+g { x = f32[64] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
+  v = f32[8] dynamic-slice(x, i), dynamic_slice_sizes={8}
+  w = f32[8] dynamic-slice(x, j), dynamic_slice_sizes={8}
+  ROOT o = f32[8] add(v, w) }
+ENTRY e { x = f32[4,16] parameter(0) y = f32[64] parameter(1)
+  i = s32[] parameter(2) j = s32[] parameter(3)
+  p = f32[8] fusion(y, i, j), kind=kLoop, calls=g
+  ROOT q = f32[4,16] fusion(x), kind=kLoop, calls=f }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "tile", "expected"),
+    {
+        "one row for one part": ("q", (1, 16), ["%x[t0, 0:16]"]),
+        "two where a part is wider": ("q", (1, 8), ["%x[t0, t1 * 8:t1 * 8 + 8]", "%x[t0, 0:16]"]),
+        "two at values of two scalars": ("p", (4,), ["%y[t0 * 4 + rt0:t0 * 4 + rt0 + 4]"] * 2),
+    }.values(),
+    ids=str,
+)
+def test_reads_of_the_same_part_are_one_row(
+    name: str, tile: tuple[int, ...], expected: list[str]
+) -> None:
+    found = reads(hlo.parse(READ_TWICE)[name], tile)
+    assert [str(read) for read in found if read.operand.shape.rank] == expected
+
+
 def test_tiles_that_are_no_box_have_a_mask_or_a_reason() -> None:
     windows = hlo.parse(DILATED_WINDOWS)
     (rows,) = reads(windows["rows"], (8,))

@@ -279,9 +279,7 @@ def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> No
 
 
 def test_a_message_names_file_line_column_and_instruction() -> None:
-    text = (
-        "HloModule m\nENTRY main {\n  %zero = f32[] constant(0)\n  ROOT %r = f32[] abs(%zeor)\n}\n"
-    )
+    text = "HloModule m\nENTRY e {\n  %zero = f32[] constant(0)\n  ROOT %r = f32[] abs(%zeor)\n}\n"
     with pytest.raises(hlo.HloTextError) as caught:
         hlo.parse(text, "examples/abs.hlo")
     assert str(caught.value) == (
@@ -295,35 +293,33 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
 
 
-@for_all(
-    [
-        ("ENTRY e { a = " + "(" * 100_000, "shapes are nested more than 50 deep"),
-        ("ENTRY e { a = f32[] " + "abs(" * 100_000, "instructions are nested more than 50 deep"),
-        ("ENTRY e { " + "a = f32[] call(), to_apply={ " * 1000,
-         "instructions are nested more than 50"),
-        ("ENTRY e { a = f32[1] constant(" + "{" * 100_000, "expected braces nested 1 deep"),
-        ("ENTRY e { a = f32[] abs(), sharding=" + "{" * 100_000, "abs takes 1 operand"),
-        ("ENTRY e { a = () tuple(), sharding=" + "{" * 100_000, "the brace is not closed"),
-        ("(" * 100_000, "shapes are nested more than 50 deep"),
-        ("ENTRY e { c = f32[] custom-call(), literal=" + "(" * 100_000, "literals are nested more"),
-        ("ENTRY e { a = f32[1]" + "{0:P(f32[1]" * 10_000, "shapes are nested more than 50 deep"),
-        ("ENTRY e { a = f32[] constant(" + "9" * 10_000, "the number is too large for f32"),
-        ("ENTRY e { a = f32[" + "9" * 10_000, "does not fit in 64 bits"),
-        ("", "expected an HLO module, but the text is empty"),
-        (" // nothing\n", "expected an HLO module, but the text is empty"),
-        ("HloModule m\n\0", r"expected a computation, but found '\x00'"),
-        # Each of all that may be nested, as deep as it may be.
-        (f"ENTRY e {{ {'a = f32[] call(), to_apply={ ' * 50} b = {'(' * 50}{')' * 50} parameter(0)",
-         "the text ends inside of computation %_"),
-        # Other formats than HLO.
-        ("{ lambda ; a:f32[4]. let b:f32[4] = neg a in (b,) }",
-         "hint: this looks like a jaxpr; ops.from_jax"),
-        ('{"name": "m"}', "hint: this looks like JSON"),
-        ('hlo_module {\n  name: "jit_f"\n}', "hint: this looks like a protobuf as text"),
-        ("\x0a\x0bjit__lambda\x12\x06main.4", "hint: this looks like a protobuf"),
-        ("examples/softmax.hlo", "this is the path of a file; hlo.load reads it"),
-    ]
-)  # fmt: skip
+@for_all([
+    ("ENTRY e { a = " + "(" * 100_000, "shapes are nested more than 50 deep"),
+    ("ENTRY e { a = f32[] " + "abs(" * 100_000, "instructions are nested more than 50 deep"),
+    ("ENTRY e { " + "a = f32[] call(), to_apply={ " * 1000,
+     "instructions are nested more than 50"),
+    ("ENTRY e { a = f32[1] constant(" + "{" * 100_000, "expected braces nested 1 deep"),
+    ("ENTRY e { a = f32[] abs(), sharding=" + "{" * 100_000, "abs takes 1 operand"),
+    ("ENTRY e { a = () tuple(), sharding=" + "{" * 100_000, "the brace is not closed"),
+    ("(" * 100_000, "shapes are nested more than 50 deep"),
+    ("ENTRY e { c = f32[] custom-call(), literal=" + "(" * 100_000, "literals are nested more"),
+    ("ENTRY e { a = f32[1]" + "{0:P(f32[1]" * 10_000, "shapes are nested more than 50 deep"),
+    ("ENTRY e { a = f32[] constant(" + "9" * 10_000, "the number is too large for f32"),
+    ("ENTRY e { a = f32[" + "9" * 10_000, "does not fit in 64 bits"),
+    ("", "expected an HLO module, but the text is empty"),
+    (" // nothing\n", "expected an HLO module, but the text is empty"),
+    ("HloModule m\n\0", r"expected a computation, but found '\x00'"),
+    # Each of all that may be nested, as deep as it may be.
+    (f"ENTRY e {{ {'a = f32[] call(), to_apply={ ' * 50} b = {'(' * 50}{')' * 50} parameter(0)",
+     "the text ends inside of computation %_"),
+    # Other formats than HLO.
+    ("{ lambda ; a:f32[4]. let b:f32[4] = neg a in (b,) }",
+     "hint: this looks like a jaxpr; ops.from_jax"),
+    ('{"name": "m"}', "hint: this looks like JSON"),
+    ('hlo_module {\n  name: "jit_f"\n}', "hint: this looks like a protobuf as text"),
+    ("\x0a\x0bjit__lambda\x12\x06main.4", "hint: this looks like a protobuf"),
+    ("examples/softmax.hlo", "this is the path of a file; hlo.load reads it"),
+])  # fmt: skip
 def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)) as caught:
         hlo.parse(text)

@@ -1,27 +1,37 @@
-"""Files of modules: what is found in folders, and texts that are compressed."""
+"""What is read beside texts: files in folders and dumps, protobufs, and programs of JAX."""
 
 from __future__ import annotations
 
 import gzip
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from ops import hlo
+from ops import hlo, summary
+from ops.cli import main
+from ops.hlo.files import decoded, module_in
+from simplifier.errors import ArgumentError
+from tests.cases import for_all
 from tests.hlo.modules import ALL, FOLDER, module_text
 
-MODULE = b"HloModule m ENTRY e { ROOT p = f32[2] parameter(0) }"
+TINY_TEXT = b"HloModule m ENTRY e { ROOT p = f32[2] parameter(0) }"
 
 FILES = {
-    "b.hlo": MODULE,
-    "a.hlo.gz": gzip.compress(MODULE),
-    "dump/module_0001.jit_f.cpu_after_optimizations.txt": MODULE,
+    "b.hlo": TINY_TEXT,
+    "a.hlo.gz": gzip.compress(TINY_TEXT),
+    "dump/module_0001.jit_f.cpu_after_optimizations.txt": TINY_TEXT,
     "dump/module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt": b"BufferAssignment:\n",
     "dump/broken.hlo": b"",
-    "dump/deep/module.hlo": MODULE,
-    "notes.md": MODULE,
-    "hlo": MODULE,
-    "other.gz": gzip.compress(MODULE),
+    "dump/deep/module.hlo": TINY_TEXT,
+    "notes.md": TINY_TEXT,
+    "hlo": TINY_TEXT,
+    "other.gz": gzip.compress(TINY_TEXT),
 }
 
 
@@ -66,11 +76,11 @@ def test_compressed_text_is_read() -> None:
     assert hlo.load(FOLDER / "cpu/softmax.hlo.gz").source == module_text("cpu/softmax")
 
 
-MODULE_AND_BLANKS = gzip.compress(MODULE) + gzip.compress(b" " * (1 << 22)) * 20
+MODULE_AND_BLANKS = gzip.compress(TINY_TEXT) + gzip.compress(b" " * (1 << 22)) * 20
 BAD = {
-    "cut": (gzip.compress(MODULE)[:20], "Compressed file ended"),
+    "cut": (gzip.compress(TINY_TEXT)[:20], "Compressed file ended"),
     "no stream": (b"\x1f\x8b\0\0\0\0\0\0\0\0\0\0", "compression method"),
-    "broken": (gzip.compress(MODULE)[:10] + b"\xff" * 20, "invalid"),
+    "broken": (gzip.compress(TINY_TEXT)[:10] + b"\xff" * 20, "invalid"),
     "swelling-archive": (MODULE_AND_BLANKS, "the file unpacks to more than 64 megabytes"),
     "binary inside": (gzip.compress(b"\0\1"), "the file is binary, not text"),
 }
@@ -82,3 +92,185 @@ def test_what_is_no_compressed_text(content: bytes, words: str, tmp_path: Path) 
     file.write_bytes(content)
     with pytest.raises(hlo.HloFileError, match=f"module.hlo.gz: .*{words}"):
         hlo.load(file)
+
+
+# Dumps.
+
+MODULE = """HloModule jit_f
+
+ENTRY main {
+  p = f32[4,8] parameter(0)
+  c = f32[4,8] constant({{1,2,3,4,5,6,7,8},{1,2,3,4,5,6,7,8},{1,2,3,4,5,6,7,8},{1,2,3,4,5,6,7,9}})
+  s = f32[4,8] add(p, c)
+  ROOT r = f32[32] reshape(s)
+}
+"""
+TINY = b"\x0a\x05jit_f\x12\x04main"
+"""The first two fields of a module: its name, and that of its entry."""
+
+
+def held(content: bytes, field: int = 1) -> bytes:
+    """A message whose only field holds some bytes."""
+    length, digits = len(content), b""
+    while length > 0x7F:
+        length, digits = length >> 7, digits + bytes([length & 0x7F | 0x80])
+    return bytes([field << 3 | 2]) + digits + bytes([length]) + content
+
+
+LONG_NAME = held(b"a" * 300) + TINY[7:]
+HOLDING = {
+    "a module": (TINY, TINY),
+    "an HloProto": (held(TINY) + held(b"buffers", 3), TINY),
+    "a snapshot": (held(held(TINY)) + held(b"literal", 2), TINY),
+    "a long name": (held(LONG_NAME), LONG_NAME),
+    "too deep": (held(held(held(TINY))), None),
+    "no entry": (held(b"cpu") + held(b"1", 3), None),
+    "a name in no letters": (held(b"\xff\xfe") + TINY[7:], None),
+    "a text": (b"HloModule m", None),
+    "a text after lines": (b"\n\nENTRY e { }", None),
+    "a length without end": (b"\x0a\xff\xff\xff\xff\xff\xff", None),
+    "a length beyond the end": (b"\x0a\x7fjit", None),
+    "nothing": (b"", None),
+}
+
+
+@for_all(HOLDING)
+def test_the_module_in_a_message(message: bytes, module: bytes | None) -> None:
+    assert module_in(message) == module
+
+
+def test_jaxlib_is_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("jaxlib", "jaxlib._hlo"):  # another test may have loaded it
+        monkeypatch.setitem(sys.modules, name, None)
+    file = tmp_path / "module.pb"
+    file.write_bytes(TINY)
+    expected = f"{file}: reading a protobuf needs jaxlib: pip install 'symbolic-indexing[jax]'; "
+    with pytest.raises(hlo.HloFileError, match=re.escape(expected)):
+        hlo.load(file)
+
+
+@pytest.fixture(scope="module")
+def protobuf() -> bytes:
+    """An ``HloModuleProto``."""
+    native = import_module("jaxlib._hlo")
+    made: bytes = native.hlo_module_from_text(MODULE).as_serialized_hlo_module_proto()
+    return made
+
+
+@pytest.mark.needs("jaxlib")
+@pytest.mark.parametrize("around", range(3))
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
+def test_a_protobuf_is_the_module(
+    around: int, pack: Callable[[bytes], bytes], protobuf: bytes, tmp_path: Path
+) -> None:
+    content = protobuf
+    for _ in range(around):
+        content = held(content) + held(b"more", 2)
+    file = tmp_path / "module.pb"
+    file.write_bytes(pack(content))
+    module, expected = hlo.load(file), hlo.parse(MODULE)
+    assert (module.name, module.file) == ("jit_f", str(file))
+    assert [(each.opcode, each.shape) for each in module.instructions] == [
+        (each.opcode, each.shape) for each in expected.instructions
+    ]
+    assert module["c"].literal == expected["c"].literal
+
+
+@pytest.mark.needs("jaxlib")
+def test_what_jaxlib_refuses_is_said_with_the_file() -> None:
+    with pytest.raises(hlo.HloFileError, match=r"^m\.pb: jaxlib does not read this protobuf: "):
+        decoded(TINY, "m.pb")
+
+
+@pytest.mark.needs("jaxlib")
+def test_commands_read_protobufs(
+    protobuf: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo.pb").write_bytes(protobuf)
+    assert main(["maps", str(tmp_path), "--instruction", "r"]) == 0
+    assert "(d0) -> (d0 floordiv 8, d0 mod 8)" in capsys.readouterr().out
+
+
+DUMP = {
+    "module_0000.jit_f.before_optimizations.txt": MODULE.encode(),
+    "module_0000.jit_f.before_optimizations.hlo.pb": TINY,
+    "module_0000.jit_f.0001.fusion.after_dce.before_cse.txt": MODULE.encode(),
+    "module_0000.jit_f.0002.fusion.after_cse.before_layout.hlo.pb.gz": gzip.compress(TINY),
+    "module_0000.jit_f.sm_9.0_gpu_after_optimizations.txt": MODULE.encode(),
+    "module_0000.jit_f.sm_9.0_gpu_after_optimizations-buffer-assignment.txt": b"BufferAssignment:",
+    "module_0000.jit_f.sm_9.0_gpu_after_optimizations-memory-usage-report.pb": b"\x08\x01",
+    "module_0000.jit_f.snapshot.-12.pb": held(held(TINY)),
+    "module_0000.jit_f.execution_0000.hlo_unoptimized_snapshot.txt": b"hlo_module {",
+    "module_0000.jit_f.ir-no-opt.ll": b"; ModuleID",
+    "module_0000.jit_f/compile_options.pb": b"\x1a\x01",
+    "1700000000.module_0012.a.b.cpu_after_optimizations.hlo.pb": held(TINY),
+    "module_0012.before_optimizations.txt": MODULE.encode(),
+    "other.hlo": MODULE.encode(),
+}
+
+
+def test_modules_of_a_dump_are_told_apart(tmp_path: Path) -> None:
+    for name, content in DUMP.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    found = hlo.dumped_modules(tmp_path)
+    assert [(each.number, each.name, each.stage) for each in found] == [
+        (0, "jit_f", "before_optimizations"),
+        (0, "jit_f", "0001.fusion.after_dce.before_cse"),
+        (0, "jit_f", "0002.fusion.after_cse.before_layout"),
+        (0, "jit_f", "sm_9.0_gpu_after_optimizations"),
+        (0, "jit_f", "snapshot.-12"),
+        (12, "", "before_optimizations"),
+        (12, "a.b", "cpu_after_optimizations"),
+    ]
+    assert found[0].load().name == "jit_f"
+
+
+# Programs of JAX.
+
+
+def softmax(x: Any) -> Any:  # noqa: ANN401 - untyped
+    return import_module("jax").nn.softmax(x, axis=-1)
+
+
+def lowered() -> Any:  # noqa: ANN401 - untyped
+    jax: Any = import_module("jax")
+    return jax.jit(softmax).lower(np.ones((4, 8), np.float32))
+
+
+@pytest.mark.needs("jax")
+def test_lowered_is_the_program_as_it_was_written() -> None:
+    program = lowered()
+    module = hlo.parse(program)
+    assert str(module) == str(hlo.parse(program.as_text("hlo")))
+    assert len(module.entry.find(opcode="reduce")) == 2
+    assert not module.find(opcode="fusion")
+
+
+@pytest.mark.needs("jax")
+def test_compiled_is_what_runs() -> None:
+    program = lowered().compile()
+    module = hlo.parse(program)
+    assert str(module) == str(hlo.parse(program.as_text()))
+    assert module.find(opcode="fusion")
+    assert len(summary(module)) < len(summary(hlo.parse(lowered())))
+
+
+@pytest.mark.needs("jax")
+def test_the_text_of_lowered_programs_is_read_and_their_objects_of_mlir_are_refused() -> None:
+    assert hlo.parse(lowered().as_text()).entry.root.shape == hlo.parse(lowered()).entry.root.shape
+    with pytest.raises(ArgumentError, match="what JAX lowered or compiled"):
+        hlo.parse(lowered().compiler_ir("stablehlo"))
+
+
+class _Silent:
+    """A program of which there is no text, as of some compiled ones."""
+
+    def as_text(self) -> None:
+        """Nothing."""
+
+
+@for_all([None, 3, b"HloModule m", _Silent(), _Silent])
+def test_what_prints_no_text(program: Any) -> None:  # noqa: ANN401 - whatever people pass
+    with pytest.raises(ArgumentError, match=r"hlo\.parse: .*expected a string, or what JAX"):
+        hlo.parse(program)

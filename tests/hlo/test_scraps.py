@@ -1,4 +1,4 @@
-"""Texts that are only a part of a module: computations, or instructions without a computation."""
+"""Texts that leave something out: shapes as XLA's parser infers them, and parts of modules."""
 
 from __future__ import annotations
 
@@ -119,3 +119,172 @@ def test_hints_are_true(text: str, hint: str) -> None:
     with pytest.raises(hlo.HloTextError) as caught:
         hlo.parse(text)
     assert hint in caught.value.hint
+
+
+# Shapes, as XLA's parser (jaxlib 0.10.2) infers them, or refused. It does not infer slices and
+# barriers, and takes a scale of a scaled dot for its second operand.
+
+BEFORE = """
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
+neg { x = f32[2,3] parameter(0) ROOT r = f32[2,3] negate(x) }
+cond { x = f32[2,3]{0,1} parameter(0) ROOT r = pred[] constant(true) }
+body { x = f32[2,3]{0,1} parameter(0) ROOT r = f32[2,3]{0,1} negate(x) }
+row { x = f32[3] parameter(0) c = f32[] parameter(1)
+      y = f32[] reduce(x, c), dimensions={0}, to_apply=add ROOT r = (f32[3], f32[]) tuple(x, y) }
+rounded { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = s32[] convert(x) }
+ge { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = pred[] compare(x, y), direction=GE }
+pair { x = f32[] parameter(0) y = f32[] parameter(1) v = f32[] parameter(2) w = f32[] parameter(3)
+       ROOT r = (f32[], f32[]) tuple(x, y) }
+ENTRY e {
+  a = f32[2,3]{0,1} parameter(0)
+  b = f32[3,4] parameter(1)
+  p = pred[2,3] parameter(2)
+  s = f32[] parameter(3)
+  i = s32[] parameter(4)
+  c = c64[2,3] parameter(5)
+  n = s32[2,3] parameter(6)
+  t = (f32[2,3], s32[]) parameter(7)
+  k = token[] after-all()
+  d = f64[2] parameter(8)
+  q = pred[] parameter(9)
+  u = f32[3] parameter(10)
+  m = f32[4,4]{0,1} parameter(11)
+  v = f32[3,4]{0,1} parameter(12)
+  h = bf16[3,4] parameter(13)
+  j = s32[1] parameter(14)
+  w = f32[2,1] parameter(15)
+  g = s32[2] parameter(16)
+  x = f32[2,3,4] parameter(17)
+  y = f32[4,3] parameter(18)
+"""
+
+GATHER = "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1,4}"
+SCATTER = (
+    "update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, "
+    "index_vector_dim=1, to_apply=add"
+)
+RAGGED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+DOT = "lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+
+INFERRED = [
+    ("abs(a)", "f32[2,3]{0,1}"),
+    ("abs(c)", "f32[2,3]{1,0}"),
+    ("negate(a)", "f32[2,3]{0,1}"),
+    ("copy(a)", "f32[2,3]{0,1}"),
+    ("add(a, a)", "f32[2,3]{0,1}"),
+    ("shift-left(n, n)", "s32[2,3]{1,0}"),
+    ("not(p)", "pred[2,3]{1,0}"),
+    ("select(p, a, a)", "f32[2,3]{1,0}"),
+    ("clamp(s, a, s)", "f32[2,3]{0,1}"),
+    ("compare(a, a), direction=LT", "pred[2,3]{0,1}"),
+    ("is-finite(a)", "pred[2,3]{0,1}"),
+    ("complex(a, a)", "c64[2,3]{0,1}"),
+    ("complex(d, d)", "c128[2]{0}"),
+    ("real(c)", "f32[2,3]{1,0}"),
+    ("imag(c)", "f32[2,3]{1,0}"),
+    ("broadcast(s), dimensions={}", "f32[]"),
+    ("transpose(b), dimensions={1,0}", "f32[4,3]{0,1}"),
+    ("transpose(a), dimensions={1,0}", "f32[3,2]{1,0}"),
+    ("reverse(a), dimensions={0}", "f32[2,3]{0,1}"),
+    ("pad(a, s), padding=1_1x2_2_1", "f32[4,9]{1,0}"),
+    ("concatenate(a, a), dimensions={1}", "f32[2,6]{1,0}"),
+    ("reduce(a, s), dimensions={1}, to_apply=add", "f32[2]{0}"),
+    ("reduce(a, a, s, s), dimensions={0,1}, to_apply=pair", "(f32[], f32[])"),
+    ("reduce(h, h, s, s), dimensions={0}, to_apply=pair", "(f32[4]{0}, f32[4]{0})"),
+    ("reduce(h, s), dimensions={0}, to_apply=add", "f32[4]{0}"),
+    ("dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f32[2,4]{1,0}"),
+    (f"dot(b, b), {DOT}", "f32[3]{0}"),
+    ("tuple(a, b)", "(f32[2,3]{0,1}, f32[3,4]{1,0})"),
+    ("get-tuple-element(t), index=1", "s32[]"),
+    ("call(a), to_apply=neg", "f32[2,3]{1,0}"),
+    (f"gather(b, i), offset_dims={{0}}, {GATHER}", "f32[4]{0}"),
+    ("sort(a), dimensions={0}, to_apply=ge", "f32[2,3]{0,1}"),
+    ("reduce-window(a, s), window={size=1x3}, to_apply=add", "f32[2,1]{1,0}"),
+    ("reduce-window(a, s), window={size=1x2 stride=1x2 pad=0_0x1_2}, to_apply=add",
+     "f32[2,3]{1,0}"),
+    ("convolution(a, b), dim_labels=bf_io->bf", "f32[2,4]{1,0}"),
+    ("fft(c), fft_type=FFT, fft_length={3}", "c64[2,3]{1,0}"),
+    ("fft(b), fft_type=RFFT, fft_length={4}", "c64[3,3]{1,0}"),
+    ("fft(c), fft_type=IRFFT, fft_length={4}", "f32[2,4]{1,0}"),
+    ("after-all()", "token[]"),
+    ("partition-id()", "u32[]"),
+    ("replica-id()", "u32[]"),
+    ("get-dimension-size(a), dimensions={0}", "s32[]"),
+    ("set-dimension-size(a, i), dimensions={0}", "f32[<=2,3]{0,1}"),
+    ("add-dependency(a, k)", "f32[2,3]{0,1}"),
+    ("domain(a), domain={kind='sharding', entry={replicated}, exit={replicated}}", "f32[2,3]{0,1}"),
+    ("topk(b), k=2, largest=true", "(f32[3,2]{1,0}, s32[3,2]{1,0})"),
+    ("while(a), condition=cond, body=body", "f32[2,3]{0,1}"),
+    ("conditional(q, a, a), true_computation=body, false_computation=body", "f32[2,3]{0,1}"),
+    ("conditional(i, a, a), branch_computations={neg, body}", "f32[2,3]{1,0}"),
+    ("cholesky(m)", "f32[4,4]{0,1}"),
+    ("triangular-solve(m, v), lower=true, transpose_a=NO_TRANSPOSE", "f32[3,4]{0,1}"),
+    ("select-and-scatter(a, a, s), window={size=1x1}, select=ge, scatter=add", "f32[2,3]{0,1}"),
+    ("batch-norm-training(a, u, u), epsilon=0.1, feature_index=1",
+     "(f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})"),
+    ("batch-norm-inference(a, u, u, u, u), epsilon=0.1, feature_index=1", "f32[2,3]{0,1}"),
+    ("batch-norm-grad(a, u, u, u, a), epsilon=0.1, feature_index=1",
+     "(f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})"),
+    ("map(a, a), dimensions={0,1}, to_apply=rounded", "s32[2,3]{1,0}"),
+    ("scan(a, s), dimensions={0}, num_carries=1, to_apply=row", "(f32[2,3]{1,0}, f32[])"),
+    (f"scatter(a, j, w), {SCATTER}", "f32[2,3]{0,1}"),
+    (f"ragged-dot(a, x, g), {RAGGED}, lhs_ragged_dims={{0}}, rhs_group_dims={{0}}",
+     "f32[2,4]{1,0}"),
+    (f"ragged-dot(a, y, g), {RAGGED}, lhs_ragged_dims={{1}}", "f32[2,2,4]{2,1,0}"),
+    ("scaled-dot(a, b, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f32[2,4]{1,0}"),
+    ("opt-barrier(t)", "(f32[2,3]{1,0}, s32[])"),
+    ("slice(a), slice={[0:2], [0:3:2]}", "f32[2,2]{1,0}"),
+    ("dynamic-slice(a, i, i), dynamic_slice_sizes={1,2}", "f32[1,2]{1,0}"),
+    ("dynamic-update-slice(a, w, i, i)", "f32[2,3]{0,1}"),
+    ("broadcast(s)", "f32[]"),
+    ("dot(h, m), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f32[3,4]{1,0}"),
+    ("dot(h, h), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "bf16[3,3]{1,0}"),
+    ("convolution(h, m), dim_labels=bf_io->bf", "f32[3,4]{1,0}"),
+    ("pad(h, s), padding=1_1x0_0", "f32[5,4]{1,0}"),
+    ("power(b, h)", "f32[3,4]{1,0}"),
+    ("concatenate(h, b), dimensions={0}", "f32[6,4]{1,0}"),
+    ("clamp(b, h, h)", "bf16[3,4]{1,0}"),
+    ("reduce-window(h, s), window={size=1x3}, to_apply=add", "f32[3,2]{1,0}"),
+]  # fmt: skip
+
+REFUSED = [
+    ("convert(a)", "the shape of convert cannot be inferred"),
+    ("bitcast(a)", "the shape of bitcast cannot be inferred"),
+    ("reshape(a)", "the shape of reshape cannot be inferred"),
+    ("iota(), iota_dimension=0", "the shape of iota cannot be inferred"),
+    ("parameter(99)", "the shape of parameter cannot be inferred"),
+    ("broadcast(a), dimensions={0,1}", "the shape of a broadcast cannot be inferred"),
+    ("fusion(a), kind=kLoop, calls=neg", "the shape of fusion cannot be inferred"),
+    ("add(a, b)", "the operands have different sizes"),
+    ("transpose(a), dimensions={0,0}", "no permutation"),
+    ("transpose(t), dimensions={0,0}", "no permutation"),
+    ("concatenate(a, s), dimensions={1}", "the operands have different ranks"),
+    ("concatenate(a, b), dimensions={0}", "the operands have different sizes"),
+    ("broadcast(a)", "expected attribute dimensions of broadcast"),
+    ("reduce(a, a, s, s), dimensions={0}, to_apply=add", "to_apply has 1 results for 2 inputs"),
+    ("slice(a), slice={[0:2]}", "the slice does not fit the operand"),
+    ("scan(s), dimensions={0}, num_carries=1, to_apply=neg", "a scan without inputs"),
+    ("concatenate(a, a), dimensions={2}", "has no dimension 2"),
+    ("pad(a, s), padding=1_1", "the padding has 1 dimensions"),
+    ("pad(a, s), padding=-9_0x0_0", "is negative"),
+    ("reduce(a, s), dimensions={2}, to_apply=add", "has no dimension 2"),
+    ("get-tuple-element(t), index=2", "has no element 2"),
+    ("reduce-window(a, s), window={size=3}, to_apply=add", "window has 1 entries; expected 2"),
+    ("reduce-window(a, s), window={size=3x1 stride=0x1}, to_apply=add", "stride 0 in dimension 0"),
+    ("convolution(a, b), dim_labels=b0f_0io->b0f", "lhs has rank 2"),
+    ("convolution(a, b), dim_labels=bb_io->bf", "bb in the labels bb_io->bf has other"),
+    ("fft(s), fft_type=FFT, fft_length={3}", "fft_length has 1 entries for an operand of rank 0"),
+    (f"gather(b, i), offset_dims={{0,1}}, {GATHER}", "do not fit together"),
+]
+
+
+@for_all(INFERRED)
+def test_shape_is_inferred(text: str, shape: str) -> None:
+    module = hlo.parse(f"{BEFORE} ROOT z = {text} }}")
+    assert str(module.entry.root.shape) == shape
+
+
+@for_all(REFUSED)
+def test_shape_has_to_be_written(text: str, message: str) -> None:
+    with pytest.raises(hlo.HloTextError, match=message):
+        hlo.parse(f"{BEFORE} ROOT z = {text} }}")

@@ -56,3 +56,17 @@ def index_of(number: int, shape: Shape) -> tuple[int, ...] | None:
     if number == PADDING:
         return None
     return tuple(int(part) for part in np.unravel_index(number, shape.dimensions))
+
+
+def wavefronts(starts: list[int], bytes_at_once: int) -> int:
+    """The words of the busiest of 32 banks, over the parts of a warp that 128 bytes allow."""
+    part = 32 * 4 // max(4, bytes_at_once)
+    total = 0
+    for first in range(0, 32, part):
+        words = {
+            byte // 4
+            for start in starts[first : first + part]
+            for byte in range(start // bytes_at_once * bytes_at_once, start + bytes_at_once)
+        }
+        total += int(np.bincount([word % 32 for word in words]).max())
+    return total

@@ -1,14 +1,20 @@
-"""The tile formats that have a name, and which array gets which."""
+"""The tile formats that have a name, and all layouts of real modules for TPUs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from indexing.layout import FORMATS, UNTILED, Shape, ShapeError, format_of, tile_format, tpu_shape
+from indexing import IndexingMap, layout
+from indexing.layout import FORMATS, UNTILED, Shape, ShapeError
 from indexing.layout.tile_formats import PLATFORMS
 from tests.cases import for_all
+from tests.extent import part
+from tests.layout.model import PADDING, memory_of
 
 
 @for_all(
@@ -38,25 +44,84 @@ from tests.cases import for_all
 )
 def test_a_format_picks_itself(text: str, name: str, printed: str) -> None:
     shape = Shape.parse(text)
-    chosen = tile_format(shape)
+    chosen = layout.tile_format(shape)
     assert chosen.name == name
-    assert str(tpu_shape(shape)) == printed
-    assert format_of(tpu_shape(shape).array_layout) == chosen
-    assert tile_format(shape, "cpu") is tile_format(shape, "gpu") is UNTILED
+    assert str(layout.tpu_shape(shape)) == printed
+    assert layout.format_of(layout.tpu_shape(shape).array_layout) == chosen
+    assert layout.tile_format(shape, "cpu") is layout.tile_format(shape, "gpu") is UNTILED
 
 
 def test_every_name_and_every_tiling_is_there_once() -> None:
     assert len({known.name for known in FORMATS}) == len(FORMATS)
     assert len({known.tiles for known in FORMATS}) == len(FORMATS)
-    assert format_of(Shape.parse("f32[2,2]{1,0:T(2,2)}").array_layout) is None
+    assert layout.format_of(Shape.parse("f32[2,2]{1,0:T(2,2)}").array_layout) is None
 
 
 @for_all(product(["f32[?,3]", "token[]"], PLATFORMS))
 def test_only_arrays_of_known_size_have_a_format(text: str, platform: str) -> None:
     with pytest.raises(ShapeError, match="expected"):
-        tile_format(Shape.parse(text), platform)
+        layout.tile_format(Shape.parse(text), platform)
 
 
 def test_an_unknown_platform_is_refused() -> None:
     with pytest.raises(ShapeError, match="no platform 'npu'; expected one of"):
-        tile_format(Shape.parse("f32[2]"), "npu")
+        layout.tile_format(Shape.parse("f32[2]"), "npu")
+
+
+# Layouts of real modules: their text, their maps, and the format that XLA picks.
+
+TEXTS = (Path(__file__).parents[1] / "data/layout/tpu_shapes.txt").read_text("utf-8").split()
+"""The shapes with a layout in the modules of ``tests/data/hlo/tpu``, each once."""
+
+SHAPES = [Shape.parse(text) for text in TEXTS]
+TILED = [shape for shape in SHAPES if shape.array_layout.tiles]
+
+
+def tilings(shapes: list[Shape]) -> list[Shape]:
+    """One of all shapes that differ in nothing that moves elements."""
+    return list(
+        {
+            (shape.dimensions, shape.array_layout.minor_to_major, shape.array_layout.tiles): shape
+            for shape in shapes
+        }.values()
+    )
+
+
+each_tiling = for_all(part(tilings(SHAPES), 130))
+
+
+def test_there_are_many() -> None:
+    assert (len(SHAPES), len(TILED), len(tilings(SHAPES))) == (736, 730, 487)
+
+
+@for_all(TEXTS)
+def test_text_is_printed_as_it_was_read(text: str) -> None:
+    assert str(Shape.parse(text)) == text
+
+
+@each_tiling
+def test_offsets(shape: Shape) -> None:
+    memory = memory_of(shape)
+    offsets = layout.linear_index(tuple(np.indices(shape.dimensions)), shape)
+    assert np.array_equal(memory[offsets].ravel(), np.arange(shape.element_count))
+    size = layout.array_size(shape)
+    assert (size.elements, size.padding) == (memory.size, np.count_nonzero(memory == PADDING))
+
+
+@each_tiling
+def test_maps_undo_each_other(shape: Shape) -> None:
+    for there, back in [
+        (layout.logical_to_linear(shape), layout.linear_to_logical(shape)),
+        (layout.logical_to_tiled(shape), layout.tiled_to_logical(shape)),
+    ]:
+        for first, second in [(there, back), (back, there)]:
+            same = IndexingMap.from_forms(first.domain.by_name.values(), first.domain)
+            assert first.compose(second).simplify() == same.simplify()
+
+
+@for_all(TILED)
+def test_the_format_is_the_one_that_xla_picks(shape: Shape) -> None:
+    untiled = shape.with_layout(replace(shape.array_layout, tiles=()))
+    assert layout.tile_format(untiled).tiles == shape.array_layout.tiles
+    assert layout.tpu_shape(untiled) == shape
+    assert layout.format_of(shape.array_layout) is not None

@@ -12,22 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.layout import (
-    ElementType,
-    Layout,
-    OneSizedDimensions,
-    Shape,
-    ShapeError,
-    align_layouts,
-    common_blocks,
-    copy_is_bitcast,
-    deduce_transpose,
-    dimensions_after_reshape,
-    dimensions_unmodified_by_reshape,
-    one_sized_dimensions_changed_by_reshape,
-    reshape_is_bitcast,
-    transpose_is_bitcast,
-)
+from indexing import layout
+from indexing.layout import ElementType, Layout, OneSizedDimensions, Shape, ShapeError
 from tests.cases import for_all
 from tests.layout.model import PADDING, memory_of
 from tests.layout.strategies import arrays_in, same_memory
@@ -60,9 +46,9 @@ def test_reshape(shapes: tuple[Shape, Shape]) -> None:
     source, target = shapes
     if prod(source.dimensions) != prod(target.dimensions):
         with pytest.raises(ShapeError, match="a reshape keeps the number of elements"):
-            reshape_is_bitcast(source, target)
+            layout.reshape_is_bitcast(source, target)
         return
-    assert reshape_is_bitcast(source, target) == (offsets_of(source) == offsets_of(target))
+    assert layout.reshape_is_bitcast(source, target) == (offsets_of(source) == offsets_of(target))
 
 
 @given(shapes=same_memory(words) | untiled)
@@ -74,7 +60,7 @@ def test_a_transpose_is_found_where_there_is_one(shapes: tuple[Shape, Shape]) ->
         if tuple(source.dimensions[place] for place in order) == target.dimensions
         if is_free(source, target, order)
     ]
-    assert deduce_transpose(source, target) in (free or [None])
+    assert layout.deduce_transpose(source, target) in (free or [None])
 
 
 @given(shapes=same_memory(words) | untiled)
@@ -82,7 +68,7 @@ def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
     source, target = shapes
     if prod(source.dimensions) != prod(target.dimensions):
         return
-    aligned = align_layouts(source, target.dimensions)
+    aligned = layout.align_layouts(source, target.dimensions)
     if aligned is not None:
         assert aligned.dimensions == target.dimensions
         assert offsets_of(aligned) == offsets_of(source)
@@ -92,25 +78,25 @@ def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
         assert all(offsets_of(other) != offsets_of(source) for other in others)
 
 
-any_width = partial(reshape_is_bitcast, ignore_element_type=True)
+any_width = partial(layout.reshape_is_bitcast, ignore_element_type=True)
 """Offsets count elements of any width, as in XLA."""
 
 BITCASTS: list[tuple[Callable[[Shape, Shape], bool], str, str, bool]] = [
-    (copy_is_bitcast, "f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
-    (copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
-    (copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{1,0:S(1)}", True),
-    (copy_is_bitcast, "f32[4,8]{1,0:T(4,128)}", "f32[4,8]{1,0:T(8,128)}", False),
-    (copy_is_bitcast, "f32[4,128]{1,0:T(4,128)}", "f32[4,128]{1,0}", True),
-    (copy_is_bitcast, "f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
-    (copy_is_bitcast, "f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
-    (copy_is_bitcast, "s4[8]{0:E(4)}", "s4[8]{0}", False),
-    (reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
-    (reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
-    (reshape_is_bitcast, "f32[8,1,16]{2,1,0:T(1,128)}", "f32[8,16]{1,0:T(8,128)}", True),
-    (reshape_is_bitcast, "f32[8,16]{1,0:T(8,128)}", "f32[128]{0:T(1024)}", False),
-    (reshape_is_bitcast, "f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
-    (reshape_is_bitcast, "f32[0,3]", "f32[7,0]{0,1}", True),
-    (reshape_is_bitcast, "f32[]", "f32[1,1]{0,1}", True),
+    (layout.copy_is_bitcast, "f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
+    (layout.copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
+    (layout.copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{1,0:S(1)}", True),
+    (layout.copy_is_bitcast, "f32[4,8]{1,0:T(4,128)}", "f32[4,8]{1,0:T(8,128)}", False),
+    (layout.copy_is_bitcast, "f32[4,128]{1,0:T(4,128)}", "f32[4,128]{1,0}", True),
+    (layout.copy_is_bitcast, "f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
+    (layout.copy_is_bitcast, "f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
+    (layout.copy_is_bitcast, "s4[8]{0:E(4)}", "s4[8]{0}", False),
+    (layout.reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
+    (layout.reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
+    (layout.reshape_is_bitcast, "f32[8,1,16]{2,1,0:T(1,128)}", "f32[8,16]{1,0:T(8,128)}", True),
+    (layout.reshape_is_bitcast, "f32[8,16]{1,0:T(8,128)}", "f32[128]{0:T(1024)}", False),
+    (layout.reshape_is_bitcast, "f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
+    (layout.reshape_is_bitcast, "f32[0,3]", "f32[7,0]{0,1}", True),
+    (layout.reshape_is_bitcast, "f32[]", "f32[1,1]{0,1}", True),
     (any_width, "f32[6]", "s32[2,3]", True),
     (any_width, "f32[6]", "s16[2,3]", True),
     (any_width, "f32[6]", "s16[2,3]{0,1}", False),
@@ -126,7 +112,7 @@ def test_what_is_a_bitcast(
     shapes = Shape.parse(source), Shape.parse(target)
     assert question(*shapes) is expected
     if question is any_width:
-        assert not reshape_is_bitcast(*shapes)
+        assert not layout.reshape_is_bitcast(*shapes)
 
 
 @for_all(
@@ -137,20 +123,20 @@ def test_what_is_a_bitcast(
 )
 def test_what_is_no_transpose(target: str, permutation: list[int], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
-        transpose_is_bitcast(Shape.parse("f32[2,3]"), Shape.parse(target), permutation)
+        layout.transpose_is_bitcast(Shape.parse("f32[2,3]"), Shape.parse(target), permutation)
     assert str(caught.value) == message
 
 
 def test_tiles_may_keep_an_array_from_another_shape_or_turn_the_order_of_memory() -> None:
-    assert align_layouts(Shape.parse("f32[8,128]{1,0:T(8,128)}"), [1024]) is None
+    assert layout.align_layouts(Shape.parse("f32[8,128]{1,0:T(8,128)}"), [1024]) is None
     source, target = Shape.parse("u32[16,2]{1,0:T(1,1)}"), Shape.parse("u32[2,16]{1,0:T(2,1)}")
-    assert deduce_transpose(source, target) == (1, 0)
+    assert layout.deduce_transpose(source, target) == (1, 0)
 
 
 @given(shapes=same_memory(words).filter(lambda pair: len({prod(s.dimensions) for s in pair}) == 1))
 def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> None:
     before, after = (shape.dimensions for shape in shapes)
-    blocks = [*common_blocks(before, after)]
+    blocks = [*layout.common_blocks(before, after)]
     assert [place for block, _ in blocks for place in block] == [*range(len(before))]
     assert [place for _, block in blocks for place in block] == [*range(len(after))]
     indices = (
@@ -159,7 +145,7 @@ def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> No
     )
     for block, other in blocks:
         assert prod(before[place] for place in block) == prod(after[place] for place in other)
-    for place, other in dimensions_unmodified_by_reshape(before, after):
+    for place, other in layout.dimensions_unmodified_by_reshape(before, after):
         assert np.array_equal(indices[0][place], indices[1][other])
 
 
@@ -179,9 +165,9 @@ def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> No
 def test_one_sized_dimensions(
     before: list[int], after: list[int], changed: OneSizedDimensions | None
 ) -> None:
-    assert one_sized_dimensions_changed_by_reshape(before, after) == changed
+    assert layout.one_sized_dimensions_changed_by_reshape(before, after) == changed
 
 
 @for_all([((0, 3), (0, 3)), ((3,), (3,)), ((), ()), ((1,), None), ((0, 2), None)])
 def test_dimensions_after_a_reshape(before: Sequence[int], after: Sequence[int] | None) -> None:
-    assert dimensions_after_reshape((7, 8, 1, 12), (7, 2, 4, 12), before) == after
+    assert layout.dimensions_after_reshape((7, 8, 1, 12), (7, 2, 4, 12), before) == after

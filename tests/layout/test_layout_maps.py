@@ -128,29 +128,27 @@ def test_no_padding_no_gap() -> None:
     assert logical_to_linear(shape).is_bijective_onto([shape.element_count])
 
 
-@for_all(
-    [
-        ("f32[6,10]{1,0}", ["d0 * 10 + d1"], ["d0 floordiv 10", "d0 mod 10"]),
-        ("f32[6,10]{0,1}", ["d1 * 6 + d0"], ["d0 mod 6", "d0 floordiv 6"]),
-        ("f32[6,1,10]{0,1,2}", ["d2 * 6 + d0"], ["d0 mod 6", "0", "d0 floordiv 6"]),
-        ("f32[64,512]{1,0:T(8,128)}",
-         ["(d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 + d1 mod 128"],
-         ["(d0 floordiv 4096) * 8 + (d0 floordiv 128) mod 8",
-          "((d0 floordiv 1024) mod 4) * 128 + d0 mod 128"]),
-        ("f32[4,512]{1,0:T(4,128)}", ["(d1 floordiv 128) * 512 + d0 * 128 + d1 mod 128"],
-         ["(d0 floordiv 128) mod 4", "(d0 floordiv 512) * 128 + d0 mod 128"]),
-        ("f32[7,500]{1,0:T(1,128)}", ["d0 * 512 + d1"], ["d0 floordiv 512", "d0 mod 512"]),
-        ("bf16[64,512]{1,0:T(8,128)(2,1)}",
-         [("(d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024"
-           " + ((d0 floordiv 2) mod 4) * 256 + (d1 mod 128) * 2 + d0 mod 2")],
-         ["(d0 floordiv 4096) * 8 + ((d0 floordiv 256) mod 4) * 2 + d0 mod 2",
-          "((d0 floordiv 1024) mod 4) * 128 + (d0 floordiv 2) mod 128"]),
-        ("pred[64,512]{1,0:T(32,128)(32,1)}", ["(d0 floordiv 32) * 16384 + d1 * 32 + d0 mod 32"],
-         ["(d0 floordiv 16384) * 32 + d0 mod 32", "(d0 floordiv 32) mod 512"]),
-        ("f32[4,2,8]{2,1,0:T(*,8)}", ["d0 * 16 + d1 * 8 + d2"],
-         ["d0 floordiv 16", "(d0 floordiv 8) mod 2", "d0 mod 8"]),
-    ]
-)  # fmt: skip
+@for_all([
+    ("f32[6,10]{1,0}", ["d0 * 10 + d1"], ["d0 floordiv 10", "d0 mod 10"]),
+    ("f32[6,10]{0,1}", ["d1 * 6 + d0"], ["d0 mod 6", "d0 floordiv 6"]),
+    ("f32[6,1,10]{0,1,2}", ["d2 * 6 + d0"], ["d0 mod 6", "0", "d0 floordiv 6"]),
+    ("f32[64,512]{1,0:T(8,128)}",
+     ["(d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 + d1 mod 128"],
+     ["(d0 floordiv 4096) * 8 + (d0 floordiv 128) mod 8",
+      "((d0 floordiv 1024) mod 4) * 128 + d0 mod 128"]),
+    ("f32[4,512]{1,0:T(4,128)}", ["(d1 floordiv 128) * 512 + d0 * 128 + d1 mod 128"],
+     ["(d0 floordiv 128) mod 4", "(d0 floordiv 512) * 128 + d0 mod 128"]),
+    ("f32[7,500]{1,0:T(1,128)}", ["d0 * 512 + d1"], ["d0 floordiv 512", "d0 mod 512"]),
+    ("bf16[64,512]{1,0:T(8,128)(2,1)}",
+     [("(d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024"
+       " + ((d0 floordiv 2) mod 4) * 256 + (d1 mod 128) * 2 + d0 mod 2")],
+     ["(d0 floordiv 4096) * 8 + ((d0 floordiv 256) mod 4) * 2 + d0 mod 2",
+      "((d0 floordiv 1024) mod 4) * 128 + (d0 floordiv 2) mod 128"]),
+    ("pred[64,512]{1,0:T(32,128)(32,1)}", ["(d0 floordiv 32) * 16384 + d1 * 32 + d0 mod 32"],
+     ["(d0 floordiv 16384) * 32 + d0 mod 32", "(d0 floordiv 32) mod 512"]),
+    ("f32[4,2,8]{2,1,0:T(*,8)}", ["d0 * 16 + d1 * 8 + d2"],
+     ["d0 floordiv 16", "(d0 floordiv 8) mod 2", "d0 mod 8"]),
+])  # fmt: skip
 def test_maps_are_what_a_person_would_write(text: str, there: list[str], back: list[str]) -> None:
     """Up to the order of the terms of a sum."""
     shape = Shape.parse(text)

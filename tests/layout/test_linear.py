@@ -13,151 +13,148 @@ from hypothesis import strategies as st
 
 from indexing import MapError, parse_map
 from indexing.layout import ShapeError, cute, linear
-from indexing.layout.linear import BlockSplit, LinearLayout
+from indexing.layout.linear import (
+    BlockSplit,
+    LinearLayout,
+    amd_dot_operand,
+    amd_mfma,
+    blocked,
+    nvidia_mma,
+    nvmma_shared,
+    slice_of,
+    swizzled_shared,
+)
 from simplifier.errors import ArgumentError, IndexingError, TextError
 from tests.carets import check_drawing
 from tests.cases import for_all, for_rows
 from tests.extent import examples
+from tests.layout.model import wavefronts
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
 # their names there. A row of bases is written as digits: the indices along the dimensions.
 
 FOUR, TWO = BlockSplit((4,), (2,), (0,)), BlockSplit((2,), (2,), (0,))
-COLUMNS = BlockSplit((1, 2), (1, 2), (1, 0))
+COLUMNS, QUARTERS = BlockSplit((1, 2), (1, 2), (1, 0)), BlockSplit((2, 2), (2, 2), (1, 0))
 CLUSTER: Final = BlockSplit((4, 2, 2), (4, 2, 1), (2, 1, 0))
 
 TRITON: Final[list[tuple[str, Callable[[], LinearLayout], str]]] = [
-    ("SimpleBlocked", lambda: linear.blocked((16,), (1,), (4,), (4,), (0,)),
+    ("SimpleBlocked", lambda: blocked((16,), (1,), (4,), (4,), (0,)),
      "register; lane 1 2; warp 4 8; block"),
-    ("CTADuplication", lambda: linear.blocked((32,), (1,), (4,), (4,), (0,), FOUR),
+    ("CTADuplication", lambda: blocked((32,), (1,), (4,), (4,), (0,), FOUR),
      "register; lane 1 2; warp 4 8; block 16 0"),
-    ("CTABroadcast", lambda: linear.blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS),
+    ("CTABroadcast", lambda: blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS),
      "register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64"),
-    ("ShapeLargerThanLayout", lambda: linear.blocked((128,), (1,), (4,), (4,), (0,)),
+    ("ShapeLargerThanLayout", lambda: blocked((128,), (1,), (4,), (4,), (0,)),
      "register 16 32 64; lane 1 2; warp 4 8; block"),
-    ("ShapeSmallerThanLayout", lambda: linear.blocked((8,), (4,), (4,), (4,), (0,)),
+    ("ShapeSmallerThanLayout", lambda: blocked((8,), (4,), (4,), (4,), (0,)),
      "register 1 2; lane 4 0; warp 0 0; block"),
-    ("ReversedOrder", lambda: linear.blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1)),
+    ("ReversedOrder", lambda: blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1)),
      "register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block"),
     ("OneDimTooLargeAnotherTooSmall",
-     lambda: linear.blocked(
-         (128, 16), (1, 4), (8, 4), (4, 1), (1, 0), BlockSplit((2, 2), (2, 1), (1, 0))),
+     lambda: blocked((128, 16), (1, 4), (8, 4), (4, 1), (1, 0), BlockSplit((2, 2), (2, 1), (1, 0))),
      "register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0"),
-    ("RepeatInCTGDimFirst", lambda: linear.blocked((4,), (1,), (1,), (4,), (0,), TWO),
+    ("RepeatInCTGDimFirst", lambda: blocked((4,), (1,), (1,), (4,), (0,), TWO),
      "register; lane; warp 1 0; block 2"),
     ("SmallerThanCTALayout",
-     lambda: linear.blocked((2,), (1,), (1,), (1,), (0,), BlockSplit((4,), (4,), (0,))),
+     lambda: blocked((2,), (1,), (1,), (1,), (0,), BlockSplit((4,), (4,), (0,))),
      "register; lane; warp; block 1 0"),
-    ("BlockedOrder",
-     lambda: linear.blocked(
-         (1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))),
+    ("BlockedOrder", lambda: blocked((1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), QUARTERS),
      ("register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; "
       "warp 0,16 8,0; block 0,64 512,0")),
-    ("MMAv2_32x32", lambda: linear.nvidia_mma((32, 32), 2, (1, 1), (16, 8)),
+    ("MMAv2_32x32", lambda: nvidia_mma((32, 32), 2, (1, 1), (16, 8)),
      "register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block"),
-    ("MMAv2_ExtendDim2", lambda: linear.nvidia_mma((16, 128), 2, (1, 1), (16, 8)),
+    ("MMAv2_ExtendDim2", lambda: nvidia_mma((16, 128), 2, (1, 1), (16, 8)),
      "register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block"),
-    ("MMAv2_Cga", lambda: linear.nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER),
+    ("MMAv2_Cga", lambda: nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER),
      ("register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; "
       "lane 0,0,2 0,0,4 0,1,0 0,2,0 0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; "
       "block 0,0,0 0,64,0 16,0,0 32,0,0")),
-    ("MMAv3_64x16", lambda: linear.nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8)),
+    ("MMAv3_64x16", lambda: nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8)),
      "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block"),
-    ("MMAv3_128x16", lambda: linear.nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8)),
+    ("MMAv3_128x16", lambda: nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8)),
      "register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block"),
-    ("MMAv3_4x2Warps", lambda: linear.nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16)),
+    ("MMAv3_4x2Warps", lambda: nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16)),
      ("register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; "
       "warp 16,0 32,0 0,32; block")),
-    ("MMAv3_4x4Warps", lambda: linear.nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8)),
+    ("MMAv3_4x4Warps", lambda: nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8)),
      "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block"),
-    ("MFMA32_2x4Warps", lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32)),
+    ("MFMA32_2x4Warps", lambda: amd_mfma((128, 128), (2, 4), (32, 32)),
      "register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block"),
-    ("MFMA16_2x4Warps", lambda: linear.amd_mfma((16, 16), (2, 4), (16, 16)),
+    ("MFMA16_2x4Warps", lambda: amd_mfma((16, 16), (2, 4), (16, 16)),
      "register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block"),
-    ("MFMA32_2x4x1Warps",
-     lambda: linear.amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True),
+    ("MFMA32_2x4x1Warps", lambda: amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True),
      ("register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; "
       "lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp 0,32,0 0,64,0 0,0,0; block")),
     ("SliceOfBlocked",
-     lambda: linear.slice_of(
-         linear.blocked(
-             (1, 128), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))), 0),
+     lambda: slice_of(blocked((1, 128), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 0),
      "register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0"),
     ("SliceOfBlocked, columns",
-     lambda: linear.slice_of(
-         linear.blocked(
-             (128, 1), (2, 4), (4, 2), (2, 2), (1, 0), BlockSplit((2, 2), (2, 2), (1, 0))), 1),
+     lambda: slice_of(blocked((128, 1), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 1),
      "register 1 16 32; lane 0 2 4; warp 0 8; block 0 64"),
-    ("SliceOfMmaV2", lambda: linear.slice_of(linear.nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1),
+    ("SliceOfMmaV2", lambda: slice_of(nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1),
      "register 8 32 64; lane 0 0 1 2 4; warp 0 16; block"),
-    ("SharedSimple1D", lambda: linear.swizzled_shared((16,), vec=1, per_phase=1, max_phase=1),
+    ("SharedSimple1D", lambda: swizzled_shared((16,), vec=1, per_phase=1, max_phase=1),
      "offset 1 2 4 8; block"),
     ("SharedSwizzled2D_MaxPhaseOnly",
-     lambda: linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4),
+     lambda: swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4),
      "offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block"),
     ("SharedSwizzled2D_PerPhaseMaxPhaseVec",
-     lambda: linear.swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4),
+     lambda: swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4),
      "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block"),
-    ("SharedSwizzled4D",
-     lambda: linear.swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4),
+    ("SharedSwizzled4D", lambda: swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4),
      ("offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 "
       "0,0,16,0 0,1,0,0 0,2,0,0 1,0,0,0; block")),
     ("SharedSwizzled2D_Order01",
-     lambda: linear.swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
+     lambda: swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
      "offset 1,0 2,0 1,1 2,2 0,4; block"),
     ("LeadingOffset_128x16_4_2",
-     lambda: linear.nvmma_shared((128, 16), swizzle_bytes=32, element_bits=16, is_transposed=False),
+     lambda: nvmma_shared((128, 16), swizzle_bytes=32, element_bits=16, is_transposed=False),
      "offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block"),
     ("LeadingOffset_8x32_2_4",
-     lambda: linear.nvmma_shared((8, 32), swizzle_bytes=64, element_bits=16, is_transposed=False),
+     lambda: nvmma_shared((8, 32), swizzle_bytes=64, element_bits=16, is_transposed=False),
      "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block"),
     ("LeadingOffset_8x64_1_8",
-     lambda: linear.nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16, is_transposed=False),
+     lambda: nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16, is_transposed=False),
      "offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block"),
     ("LeadingOffset_8x64_1_8_32b",
-     lambda: linear.nvmma_shared((8, 64), swizzle_bytes=128, element_bits=32, is_transposed=False),
+     lambda: nvmma_shared((8, 64), swizzle_bytes=128, element_bits=32, is_transposed=False),
      "offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block"),
     ("LeadingOffset_128x128_1_8_128b_transposed",
-     lambda: linear.nvmma_shared(
-         (128, 128), swizzle_bytes=128, element_bits=32, is_transposed=True),
+     lambda: nvmma_shared((128, 128), swizzle_bytes=128, element_bits=32, is_transposed=True),
      "offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block"),
     ("LeadingOffset_32x4x64_1_8_32b",
-     lambda: linear.nvmma_shared(
-         (32, 4, 64), swizzle_bytes=64, element_bits=32, is_transposed=False),
+     lambda: nvmma_shared((32, 4, 64), swizzle_bytes=64, element_bits=32, is_transposed=False),
      ("offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 "
       "0,0,32; block")),
     ("LeadingOffset_64x4x32_1_8_32b_transposed",
-     lambda: linear.nvmma_shared(
-         (64, 4, 32), swizzle_bytes=64, element_bits=32, is_transposed=True),
+     lambda: nvmma_shared((64, 4, 32), swizzle_bytes=64, element_bits=32, is_transposed=True),
      ("offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 "
       "32,0,0; block")),
     ("MFMA32_2x4Warps, transposed",
-     lambda: linear.amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True),
+     lambda: amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True),
      "register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block"),
     ("MFMA32_2x4Warps, transposed, two tiles each way",
-     lambda: linear.amd_mfma(
-         (128, 128), (2, 4), (32, 32, 8), is_transposed=True, tiles_per_warp=(2, 2)),
+     lambda: amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True, tiles_per_warp=(2, 2)),
      ("register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 "
       "0,0 64,0; block")),
-    ("MFMA32_2x4x1Warps, batch", lambda: linear.amd_mfma((2, 64, 32), (2, 4, 1), (32, 32)),
+    ("MFMA32_2x4x1Warps, batch", lambda: amd_mfma((2, 64, 32), (2, 4, 1), (32, 32)),
      ("register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; "
       "warp 0,32,0 0,0,0 1,0,0; block")),
-    ("warp1onK_mfma32_rhs_kwidth8",
-     lambda: linear.amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8),
+    ("warp1onK_mfma32_rhs_kwidth8", lambda: amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8),
      ("register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; "
       "warp 0,32 0,64; block")),
     ("warp1onK_mfma16_rhs_kwidth8, one row",
-     lambda: linear.amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8),
+     lambda: amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8),
      "register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block"),
     ("warp1onK_mfma16_rhs_kwidth8, batch",
-     lambda: linear.amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8),
+     lambda: amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8),
      ("register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 "
       "0,0,8 0,8,0 0,16,0; warp 0,0,16 0,0,32 0,0,64; block")),
     ("SliceOfMmaV2, copies in registers",
-     lambda: linear.slice_of(linear.nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1),
+     lambda: slice_of(nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1),
      "register; lane 0 0 1 2 4; warp 0 0; block"),
     ("SharedSwizzled2D, one column",
-     lambda: linear.swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4),
+     lambda: swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4),
      "offset 1,0 2,0 4,0 8,0 16,0 32,0; block"),
 ]  # fmt: skip
 
@@ -490,17 +487,6 @@ def test_what_moves(source: str, destination: str, moves: str) -> None:
     assert found.places.compose(LAYOUTS[destination]) == LAYOUTS[source]
 
 
-def _bank_conflicts(offsets: list[int], width: int, element_bytes: int) -> int:
-    """How often the busiest bank works, by counting the words of each quarter or half warp."""
-    at_once = max(1, width * element_bytes // 4)
-    total = 0
-    for part in np.array_split(np.array(offsets), at_once):
-        bytes_ = (part[:, None] * element_bytes + np.arange(width * element_bytes)).ravel()
-        words = np.unique(bytes_ // 4)
-        total += np.bincount(words % 32).max()
-    return int(total)
-
-
 @pytest.mark.parametrize("max_phase", [1, 2, 4, 8])
 @pytest.mark.parametrize("element_bytes", [2, 4])
 def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_bytes: int) -> None:
@@ -511,8 +497,8 @@ def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_by
         back = shared.inverse() if shared.is_invertible else shared.pseudo_inverse()
         offsets = [back(**layout(lane=lane))["offset"] for lane in range(32)]
         starts = [offset // found.vector_width * found.vector_width for offset in offsets]
-        counted = _bank_conflicts(starts, found.vector_width, element_bytes)
-        assert found.wavefronts == counted
+        at_once = found.vector_width * element_bytes
+        assert found.wavefronts == wavefronts([start * element_bytes for start in starts], at_once)
 
 
 # Errors.

@@ -22,14 +22,12 @@ def test_the_example_of_the_document() -> None:
     assert " ".join(in_memory) == "a d 0 b e 0 c f 0 0 0 0 0 0 0"
 
 
-@for_all(
-    [
-        ("minor_to_major: 0 minor_to_major: 1 padded_dimensions: 3 padded_dimensions: 5 "
-         "padding_value: ZERO_PAD"),
-        "minor_to_major: [0, 1]\npadded_dimensions: [3,5]\n  padding_value: ZERO_PAD\n",
-        str(OLD),
-    ]
-)  # fmt: skip
+@for_all([
+    ("minor_to_major: 0 minor_to_major: 1 padded_dimensions: 3 padded_dimensions: 5 "
+     "padding_value: ZERO_PAD"),
+    "minor_to_major: [0, 1]\npadded_dimensions: [3,5]\n  padding_value: ZERO_PAD\n",
+    str(OLD),
+])  # fmt: skip
 def test_text_is_read(text: str) -> None:
     assert PaddedLayout.parse(text) == OLD
 

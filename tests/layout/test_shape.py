@@ -31,31 +31,29 @@ from tests.cases import for_all
 F32 = ElementType.F32
 
 
-@for_all(
-    [
-        (Layout((4, 5, 6)), "{4,5,6}"),
-        (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5))), "{3,2,1,0:T(42,123)(4,5)}"),
-        (Layout((1, 0), tiles=((2, 55),), element_size_in_bits=42), "{1,0:T(2,55)E(42)}"),
-        (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5)), memory_space=3),
-         "{3,2,1,0:T(42,123)(4,5)S(3)}"),
-        (Layout((1, 0), tiles=((-2, 55),), element_size_in_bits=42),
-         "{1,0:T(Invalid value -2,55)E(42)}"),
-        (Layout(()), "{}"),
-        (Layout((), tiles=((128,),)), "{:T(128)}"),
-        (Layout((0,), tiles=((COMBINE_DIMENSION, 8),)), "{0:T(*,8)}"),
-        (Layout((0,), tail_padding_alignment_in_elements=32), "{0:L(32)}"),
-        (Layout((0,), index_primitive_type=ElementType.U32, pointer_primitive_type=ElementType.U16),
-         "{0:#(u32)*(u16)}"),
-        (Layout((1, 0), split_configs=(SplitConfig(1, (64, 70)), SplitConfig(0, (3,)))),
-         "{1,0:SC(1:64,70)(0:3)}"),
-        (Layout((0,), dim_level_types=(LevelType(LevelKind.COMPRESSED, ordered=False),)),
-         "{0:D(C~)}"),
-        (Layout(
-             (0,), dim_level_types=(LevelType(LevelKind.COMPRESSED),),
-             physical_shape=Shape(F32, (3,)), dynamic_shape_metadata_prefix_bytes=8),
-         "{0:D(C)P(f32[3]{0})M(8)}"),
-    ]
-)  # fmt: skip
+@for_all([
+    (Layout((4, 5, 6)), "{4,5,6}"),
+    (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5))), "{3,2,1,0:T(42,123)(4,5)}"),
+    (Layout((1, 0), tiles=((2, 55),), element_size_in_bits=42), "{1,0:T(2,55)E(42)}"),
+    (Layout((3, 2, 1, 0), tiles=((42, 123), (4, 5)), memory_space=3),
+     "{3,2,1,0:T(42,123)(4,5)S(3)}"),
+    (Layout((1, 0), tiles=((-2, 55),), element_size_in_bits=42),
+     "{1,0:T(Invalid value -2,55)E(42)}"),
+    (Layout(()), "{}"),
+    (Layout((), tiles=((128,),)), "{:T(128)}"),
+    (Layout((0,), tiles=((COMBINE_DIMENSION, 8),)), "{0:T(*,8)}"),
+    (Layout((0,), tail_padding_alignment_in_elements=32), "{0:L(32)}"),
+    (Layout((0,), index_primitive_type=ElementType.U32, pointer_primitive_type=ElementType.U16),
+     "{0:#(u32)*(u16)}"),
+    (Layout((1, 0), split_configs=(SplitConfig(1, (64, 70)), SplitConfig(0, (3,)))),
+     "{1,0:SC(1:64,70)(0:3)}"),
+    (Layout((0,), dim_level_types=(LevelType(LevelKind.COMPRESSED, ordered=False),)),
+     "{0:D(C~)}"),
+    (Layout(
+         (0,), dim_level_types=(LevelType(LevelKind.COMPRESSED),),
+         physical_shape=Shape(F32, (3,)), dynamic_shape_metadata_prefix_bytes=8),
+     "{0:D(C)P(f32[3]{0})M(8)}"),
+])  # fmt: skip
 def test_layout_is_printed(layout: Layout, text: str) -> None:
     assert str(layout) == text
 

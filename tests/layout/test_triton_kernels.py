@@ -21,6 +21,7 @@ from indexing.layout import linear
 from indexing.layout.linear import LinearLayout
 from tests.cases import for_all
 from tests.extent import examples
+from tests.layout.model import wavefronts
 
 DATA: Final = Path(__file__).parents[1] / "data" / "layout" / "triton_kernels.mlir"
 KERNELS: Final = dict(
@@ -77,7 +78,7 @@ def _nearest(source: LinearLayout, destination: LinearLayout) -> str:
     return "nowhere"
 
 
-ROWS: Final = "#ttg.slice<{dim = 1, parent = #blocked}>"
+OF_ROWS: Final = "#ttg.slice<{dim = 1, parent = #blocked}>"
 MOVES: Final = [
     (AMPERE, "#AL", "#A_OP", (128, 32), "warp"),
     (AMPERE, "#BL", "#B_OP", (32, 128), "warp"),
@@ -85,8 +86,8 @@ MOVES: Final = [
     (ATTENTION, "#mma", _operand(0), (128, 16), "nothing"),
     (ATTENTION, "#blocked1", _operand(0), (128, 64), "warp"),
     (ATTENTION, "#blocked", _operand(1), (64, 16), "warp"),
-    (SUM, ROWS, "#blocked1", (32,), "warp"),
-    (SUM, "#blocked1", ROWS, (32,), "lane"),
+    (SUM, OF_ROWS, "#blocked1", (32,), "warp"),
+    (SUM, "#blocked1", OF_ROWS, (32,), "lane"),
     (HOPPER, "#mma", "#blocked1", (128, 256), "warp"),
 ]
 
@@ -170,23 +171,9 @@ def test_shared_memory_of_kernels(
     access = linear.shared_access(distributed, memory, element_bytes=2)
     assert str(access).startswith(expected)
     starts = [offsets(lane=lane, warp=3)["offset"] * 2 for lane in range(32)]
-    assert access.wavefronts == _wavefronts(starts, access.vector_width * 2)
+    assert access.wavefronts == wavefronts(starts, access.vector_width * 2)
 
 
 def _some_registers(layout: LinearLayout) -> list[int]:
     """Registers that between them have each bit on and off; the others are exclusive ors."""
     return [0, *(1 << bit for bit in range(layout.in_bits["register"]))]
-
-
-def _wavefronts(starts: list[int], bytes_at_once: int) -> int:
-    """The words of the busiest of 32 banks, over the parts of a warp that 128 bytes allow."""
-    part = 32 * 4 // max(4, bytes_at_once)
-    total = 0
-    for first in range(0, 32, part):
-        words = {
-            byte // 4
-            for start in starts[first : first + part]
-            for byte in range(start // bytes_at_once * bytes_at_once, start + bytes_at_once)
-        }
-        total += int(np.bincount([word % 32 for word in words]).max())
-    return total

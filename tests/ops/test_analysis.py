@@ -12,6 +12,7 @@ from ops import (
     AmbiguousNameError,
     NoSuchInstructionError,
     ShapeError,
+    Unknown,
     analyze,
     fusion_indexing,
     hlo,
@@ -41,6 +42,22 @@ def test_the_answers_are_those_for_single_instructions() -> None:
         assert each.fusion_indexing() == fusion_indexing(each.instruction)
         for number in range(len(each.instruction.operands)):
             assert each.input_to_output(number) == input_to_output(each.instruction, number)
+
+
+@pytest.mark.parametrize(
+    "name", ["cpu/control_flow", "cpu/callbacks_tokens", "gpu/sort_topk", "tpu/mlp_adam_step"]
+)
+def test_parameters_are_reached_where_maps_lead(name: str) -> None:
+    """And needed in an unknown way where the maps are unknown."""
+    module = hlo.parse(module_text(name))
+    root = analyze(module)[module.entry.root]
+    for output in module.entry.root.shape.array_indices:
+        found = root.parameter_indexing(output), root.parameters_reached(output)
+        maps, reached = (
+            {each: isinstance(needed, Unknown) for each, needed in answers.items() if needed != ()}
+            for answers in found
+        )
+        assert maps == reached
 
 
 @pytest.mark.parametrize("name", ["f", "%f"])

@@ -276,17 +276,15 @@ def test_programs_in_any_order(order: tuple[int, ...]) -> None:
 # Forward.
 
 
-@for_all(
-    [
-        ("x = f32[4] parameter(0) ROOT r = f32[4,8] broadcast(x), dimensions={0}", [2],
-         ["offsets: t0 * 2, 0", "sizes: 2, 8"]),
-        ("x = f32[4,6] parameter(0) ROOT r = f32[6,4] transpose(x), dimensions={1,0}", [2, 3],
-         ["offsets: t1 * 3, t0 * 2", "sizes: 3, 2"]),
-        (OPERATIONS["reduce"], [3, 2, 2], ["offsets: t1 * 2", "sizes: 2"]),
-        (OPERATIONS["dot"], [2, 6], ["offsets: t0 * 2, 0", "sizes: 2, 5"]),
-        (OPERATIONS["call"], [2, 3], ["offsets: t0 * 2, t1 * 3", "sizes: 2, 3"]),
-    ]
-)  # fmt: skip
+@for_all([
+    ("x = f32[4] parameter(0) ROOT r = f32[4,8] broadcast(x), dimensions={0}", [2],
+     ["offsets: t0 * 2, 0", "sizes: 2, 8"]),
+    ("x = f32[4,6] parameter(0) ROOT r = f32[6,4] transpose(x), dimensions={1,0}", [2, 3],
+     ["offsets: t1 * 3, t0 * 2", "sizes: 3, 2"]),
+    (OPERATIONS["reduce"], [3, 2, 2], ["offsets: t1 * 2", "sizes: 2"]),
+    (OPERATIONS["dot"], [2, 6], ["offsets: t0 * 2, 0", "sizes: 2, 5"]),
+    (OPERATIONS["call"], [2, 3], ["offsets: t0 * 2, t1 * 3", "sizes: 2, 3"]),
+])  # fmt: skip
 def test_forward_from_an_operand(body: str, sizes: Sequence[int], text: list[str]) -> None:
     fusion = fusion_of(body)
     found = propagate(fusion, sizes, operand=fusion.operands[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 
 from indexing import IndexingMap, Tile
 from indexing.transform.evaluate import evaluate_forms
-from ops import ArrayTile, Propagation
+from ops import ArrayTile, Propagation, TilingSpace
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
 from ops.performance.kernels import with_midpoints
@@ -21,10 +21,6 @@ from simplifier.expr.form import variables_of
 Index: TypeAlias = tuple[int, ...]
 
 
-def ids_of(found: Propagation) -> Iterator[Index]:
-    yield from product(*map(range, found.grid))
-
-
 def checked_tiles(found: Propagation) -> int:
     """Check every tile of every array against all points of its maps; how many there are."""
     return sum(_checked(each, found) for each in found if isinstance(each.tile, Tile))
@@ -32,7 +28,7 @@ def checked_tiles(found: Propagation) -> int:
 
 def _checked(each: ArrayTile, found: Propagation) -> int:
     assert isinstance(each.tile, Tile)
-    used = _used_dimensions(each, found)
+    used = set[int]().union(*(used_dimensions(way, found.space) for way in each.indexings))
     for indexing in each.indexings:
         touched: dict[tuple[Index, Index], set[tuple[Index, Index]]] = {}
         for dims, ranges, runtime, results in indexing.map.points():
@@ -60,24 +56,21 @@ def _replica(replica_id: IndexingMap | None, dims: Sequence[int], runtime: Index
     return tuple(map(int, replica_id.evaluate(dims, (), given)))
 
 
-def _used_dimensions(each: ArrayTile, found: Propagation) -> set[int]:
-    """The dimensions that the tile depends on; others give the same for each of their tiles."""
-    used: set[int] = set()
-    for indexing in each.indexings:
-        expressions = [*indexing.map.results, *(form for form, _ in indexing.map.constraints)]
-        expressions += [] if indexing.replica_id is None else indexing.replica_id.results
-        names = {str(name) for expression in expressions for name in expression.free_symbols}
-        for number, variable in enumerate(indexing.map.dims):
-            whole = found.space.variables[number].bounds
-            if f"d{number}" in names or variable.bounds != whole:
-                used.add(number)
-    return used
+def used_dimensions(indexing: OperandIndexing, space: TilingSpace) -> set[int]:
+    """The dimensions that a map depends on; others give the same for each of their tiles."""
+    found, replica = indexing.map, indexing.replica_id
+    expressions = [*found.results, *(form for form, _ in found.constraints)]
+    expressions += [] if replica is None else replica.results
+    names = {str(name) for expression in expressions for name in expression.free_symbols}
+    bounds = enumerate(zip(found.dims, space.variables, strict=True))
+    limited = {number for number, (own, whole) in bounds if own.bounds != whole.bounds}
+    return limited | {number for number in range(len(found.dims)) if f"d{number}" in names}
 
 
 def elements_in(found: Propagation, instruction: Instruction, begin: Sequence[int]) -> set[Index]:
     """The elements of an array in the tiles with these first ids, whatever the others are."""
     elements: set[Index] = set()
-    for ids in ids_of(found):
+    for ids in product(*map(range, found.grid)):
         if ids[: len(begin)] == tuple(begin):
             for each in found.of(instruction):
                 assert isinstance(each.tile, Tile)

@@ -46,9 +46,10 @@ def tile_of_program(row: Row) -> Outcome:
     space = Space(row)
     asked = _Programs(space)
     verdicts = [
-        verdict_on_elements(each.touched(number), each.ours(number), each.theirs(number))
+        verdict_on_elements(each.steps.touched(ids), each.steps.ours(ids), each.theirs(number))
         for each in ([asked, _Programs(space, is_first=True)] if asked.steps.runtime else [asked])
         for number in each.drawn()
+        for ids in [tuple(map(int, each.ids.evaluate((number,))))]
     ]
     verdict = most_serious(verdicts)
     if verdict is Verdict.SAME and not asked.offsets.equals(asked.expected_offsets):
@@ -117,15 +118,6 @@ class _Programs:
             return [*range(last + 1)]
         random = Random(0)  # noqa: S311 - no secret
         return [*dict.fromkeys([0, last, *(random.randrange(last) for _ in range(limit - 2))])]
-
-    def _ids(self, number: int) -> Index:
-        return tuple(map(int, self.ids.evaluate((number,))))
-
-    def touched(self, number: int) -> Elements:
-        return self.steps.touched(self._ids(number))
-
-    def ours(self, number: int) -> Elements:
-        return self.steps.ours(self._ids(number))
 
     def theirs(self, number: int) -> Elements:
         """XLA's elements, as far as the array has them."""

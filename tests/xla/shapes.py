@@ -9,28 +9,8 @@ from math import prod
 from operator import eq
 from typing import Any, Final, cast
 
-from indexing import IndexingMap
-from indexing.layout import (
-    Layout,
-    Shape,
-    ShapeError,
-    align_layouts,
-    array_size,
-    decompose_bitcast,
-    deduce_transpose,
-    delete_dimensions,
-    dimensions_unmodified_by_reshape,
-    in_memory_order,
-    linear_index,
-    multi_index,
-    one_sized_dimensions_changed_by_reshape,
-    pieces,
-    reorder_dimensions,
-    reshape_is_bitcast,
-    strides,
-    tiling_steps,
-    transpose_is_bitcast,
-)
+from indexing import IndexingMap, layout
+from indexing.layout import Layout, Shape, ShapeError
 from ops.xla_gpu.shared_memory import merged_in_memory
 from simplifier import TextError
 from tests.conformance import Row
@@ -95,19 +75,19 @@ def byte_strides(row: Row) -> list[int] | None:
     """How far apart in bytes the neighbours along each dimension are."""
     shape = _shape(row)
     bits = shape.element_size_in_bits
-    found = strides(shape)
+    found = layout.strides(shape)
     return None if bits % 8 else [(stride or 0) * bits // 8 for stride in found]
 
 
 def offset_of_its_index(row: Row) -> object:
     """The offset of the element that lies at an offset."""
     shape = _shape(row)
-    index = multi_index(row["offset"], shape)
-    return None if index is None else linear_index(index, shape)
+    index = layout.multi_index(row["offset"], shape)
+    return None if index is None else layout.linear_index(index, shape)
 
 
 def largest_piece(row: Row) -> tuple[int, ...]:
-    sizes = [piece.shape.dimensions for piece in pieces(_shape(row))]
+    sizes = [piece.shape.dimensions for piece in layout.pieces(_shape(row))]
     return tuple(map(max, *sizes)) if len(sizes) > 1 else sizes[0]
 
 
@@ -117,13 +97,13 @@ def subshape(row: Row) -> str:
 
 
 def _reordered(row: Row) -> Shape:
-    return reorder_dimensions(_shape(row), row["permutation"])
+    return layout.reorder_dimensions(_shape(row), row["permutation"])
 
 
 def _is_aligned(shape: Shape, sizes: list[int]) -> bool:
     """Whether a shape of these sizes is found, to which a reshape is a bitcast."""
-    found = align_layouts(shape, sizes)
-    return found is not None and reshape_is_bitcast(shape, found)
+    found = layout.align_layouts(shape, sizes)
+    return found is not None and layout.reshape_is_bitcast(shape, found)
 
 
 # Two shapes.
@@ -143,7 +123,7 @@ def layout_copied(row: Row) -> str | None:
 
 def decomposition(row: Row) -> list[str] | None:
     try:
-        return [str(step) for step in decompose_bitcast(*_shapes(row))]
+        return [str(step) for step in layout.decompose_bitcast(*_shapes(row))]
     except ShapeError:
         return None
 
@@ -151,7 +131,7 @@ def decomposition(row: Row) -> list[str] | None:
 def transpose_costs_nothing(row: Row) -> bool:
     source, target = _ignoring(row, _shapes(row))
     same_type = source.element_type is target.element_type
-    return same_type and transpose_is_bitcast(source, target, row["permutation"])
+    return same_type and layout.transpose_is_bitcast(source, target, row["permutation"])
 
 
 def merged_transpose(row: Row) -> list[list[int]]:
@@ -170,20 +150,20 @@ def equal_layouts(row: Row) -> bool:
 
 
 QUESTIONS: Final[dict[str, Answer]] = {
-    "align_layouts": lambda row: _text_of(align_layouts(_shape(row), row["sizes"])),
+    "align_layouts": lambda row: _text_of(layout.align_layouts(_shape(row), row["sizes"])),
     "aligned is bitcast": lambda row: _is_aligned(_shape(row), row["sizes"]),
-    "array_size": lambda row: array_size(_shape(row)).bytes,
+    "array_size": lambda row: layout.array_size(_shape(row)).bytes,
     "arrays": lambda row: [array.text(layout=False) for array in _shape(row).arrays],
     "byte strides": byte_strides,
     "byte strides are": lambda row: byte_strides(row) == row["strides"],
     "compatible": lambda row: Shape.is_compatible_with(*_shapes(row)),
     "decompose_bitcast": decomposition,
-    "deduce_transpose": lambda row: _listed(deduce_transpose(*_shapes(row))),
+    "deduce_transpose": lambda row: _listed(layout.deduce_transpose(*_shapes(row))),
     "default layout": lambda row: str(Layout.default(row["rank"])),
-    "delete_dimensions": lambda row: str(delete_dimensions(_shape(row), row["dimensions"])),
-    "descending_layout_same_physical": lambda row: str(in_memory_order(_shape(row))),
+    "delete_dimensions": lambda row: str(layout.delete_dimensions(_shape(row), row["dimensions"])),
+    "descending_layout_same_physical": lambda row: str(layout.in_memory_order(_shape(row))),
     "dimensions_unmodified_by_reshape": lambda row: [
-        list(pair) for pair in dimensions_unmodified_by_reshape(*row["sizes"])],
+        list(pair) for pair in layout.dimensions_unmodified_by_reshape(*row["sizes"])],
     "element count": lambda row: _shape(row).element_count,
     "elements of the largest piece": lambda row: prod(largest_piece(row)),
     "equal layouts": equal_layouts,
@@ -191,20 +171,20 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "indices in order": lambda row: [
         list(index) for index, *_ in IndexingMap.identity(row["sizes"]).points()],
     "inserts or deletes ones": lambda row: (
-        one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None),
+        layout.one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None),
     "is empty array": lambda row: _shape(row).is_array and not _shape(row).element_count,
     "is sparse": lambda row: _shape(row).array_layout.is_sparse,
     "largest piece": lambda row: list(largest_piece(row)),
     "layout copied": layout_copied,
     "layout_print": lambda row: str(_layouts(row)[0]),
     "merged transpose": merged_transpose,
-    "multi_index": lambda row: _listed(multi_index(row["offset"], _shape(row))) or [],
+    "multi_index": lambda row: _listed(layout.multi_index(row["offset"], _shape(row))) or [],
     "offset of its index": offset_of_its_index,
     "points": lambda row: sum(1 for _ in IndexingMap.identity(row["sizes"]).points()),
-    "reorder is bitcast": lambda row: transpose_is_bitcast(
+    "reorder is bitcast": lambda row: layout.transpose_is_bitcast(
         _shape(row), _reordered(row), row["permutation"]),
     "reorder_logical_dimensions": lambda row: str(_reordered(row)),
-    "reshape_is_bitcast": lambda row: reshape_is_bitcast(
+    "reshape_is_bitcast": lambda row: layout.reshape_is_bitcast(
         *_shapes(row), ignore_element_type=row.get("ignore_element_type", False)),
     # The same tuples of the same layouts, of whatever sizes.
     "same layouts": lambda row: eq(*map(_layouts_in, _shapes(row))),
@@ -212,7 +192,7 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "shape_text": read_and_printed,
     "size": size_of_dimension,
     "subshape": subshape,
-    "tiled_linear_index": lambda row: linear_index(row["index"], _shape(row)),
-    "tiled_shape": lambda row: list(tiling_steps(_shape(row))[0].sizes),
+    "tiled_linear_index": lambda row: layout.linear_index(row["index"], _shape(row)),
+    "tiled_shape": lambda row: list(layout.tiling_steps(_shape(row))[0].sizes),
     "transpose_is_bitcast": transpose_costs_nothing,
 }  # fmt: skip

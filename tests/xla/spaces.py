@@ -32,6 +32,7 @@ from simplifier import symbol
 from simplifier.expr.form import Form
 from tests.conformance import Row
 from tests.extent import IN_CI
+from tests.tiling.tiles_by_enumeration import used_dimensions
 from tests.xla.facts import Verdict
 
 if TYPE_CHECKING:
@@ -126,16 +127,15 @@ class Space:
             for way in range(len(tuple(found))):
                 yield f"{path_of(node)}:{node.element}#{way}"
 
-    def nodes(self, path: str) -> list[FlowNode]:
-        """The arrays of ``x``, or of ``fusion/x``, in its run."""
-        return [node for node in self.space.accesses if path_of(node) == path]
-
     def array(self, name: str) -> tuple[FlowNode, OperandIndexing]:
-        """The array of ``x``, ``x:1`` or ``x#1``, and how it is read."""
+        """The array of ``x``, ``fusion/x``, ``x:1`` or ``x#1``, and how it is read."""
         name, _, way = name.partition("#")
         name, _, element = name.partition(":")
-        (node,) = (each for each in self.nodes(name) if each.element == int(element or 0))
-        found = self.space.accesses[node]
+        ((node, found),) = (
+            (node, found)
+            for node, found in self.space.accesses.items()
+            if (path_of(node), node.element) == (name, int(element or 0))
+        )
         assert not isinstance(found, Unknown), found.reason
         ways = tuple(found)
         assert way or len(ways) == 1, [*map(str, ways)]
@@ -247,14 +247,8 @@ class Steps:
     @cached_property
     def used_sizes(self) -> Index:
         """The sizes, and 1 along dimensions that take no part in the map."""
-        found = self.indexing.map
-        replica = self.indexing.replica_id
-        expressions = [*found.results, *(form for form, _ in found.constraints)]
-        expressions += [] if replica is None else replica.results
-        used = {str(name) for expression in expressions for name in expression.free_symbols}
-        bounds = zip(found.dims, self.asked.space.variables, strict=True)
-        used |= {f"d{at}" for at, (own, all_) in enumerate(bounds) if own.bounds != all_.bounds}
-        return tuple(size if f"d{at}" in used else 1 for at, size in enumerate(self.sizes))
+        used = used_dimensions(self.indexing, self.asked.space)
+        return tuple(size if at in used else 1 for at, size in enumerate(self.sizes))
 
     def _starts(self, ids: Index) -> Index:
         if self.offsets is not None:

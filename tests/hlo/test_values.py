@@ -1,13 +1,15 @@
-"""The values of attributes: each text, what it means, and how it is written back."""
+"""Attributes and constants: each text, what it means, and how it is written back."""
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
-from indexing.layout import Shape
+from indexing.layout import ElementType, Kind, Shape, ShapeError
 from ops import hlo
 from ops.hlo.attributes import (
     ATTRIBUTES,
@@ -26,6 +28,8 @@ from ops.hlo.attributes import (
 from ops.hlo.lexer import HloLexer
 from ops.hlo.opcodes import OPCODES
 from tests.cases import for_all
+
+# Attributes.
 
 VALUES: list[tuple[str, str, Any]] = [
     ("dimensions", "{}", ()),
@@ -175,10 +179,8 @@ def test_every_module_attribute_is_kept() -> None:
 
 @for_all([("calls=f", ["f"]), ("calls=%f", ["f"]), ("calls={ x = f32[] parameter(0) }", ["_"])])
 def test_a_called_computation_is_a_value(attribute: str, names: list[str]) -> None:
-    module = hlo.parse(
-        "f { a = f32[] parameter(0) }"
-        f"ENTRY e {{ a = f32[] parameter(0) b = f32[] fusion(a), kind=kLoop, {attribute} }}"
-    )
+    module = hlo.parse(f"""f {{ a = f32[] parameter(0) }}
+        ENTRY e {{ a = f32[] parameter(0) b = f32[] fusion(a), kind=kLoop, {attribute} }}""")
     assert [module.entry.root.attributes["calls"].name] == names
     assert module.entry.root.attributes["calls"] in module.computations
 
@@ -197,17 +199,12 @@ def test_branches_and_control_predecessors_are_values() -> None:
 
 
 def test_async_sugar_becomes_a_call_of_the_operation() -> None:
-    module = hlo.parse(
-        "ENTRY e { a = f32[4] parameter(0) "
-        "s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[1:3]}, metadata={op_name='x'} "
-        "u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }"
-    )
+    module = hlo.parse("""ENTRY e { a = f32[4] parameter(0)
+        s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[1:3]}, metadata={op_name='x'}
+        u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }""")
     _, start, update, done = module.entry.instructions
-    assert [i.opcode for i in (start, update, done)] == [
-        "async-start",
-        "async-update",
-        "async-done",
-    ]
+    opcodes = " ".join(each.opcode for each in (start, update, done))
+    assert opcodes == "async-start async-update async-done"
     wrapped = start.attributes["calls"]
     written = '%slice = f32[2]{0} slice(%param_0), slice={[1:3]}, metadata={op_name="x"}'
     assert str(wrapped.root) == written
@@ -229,22 +226,12 @@ def test_aliases_belong_to_the_start_unless_the_operation_has_them() -> None:
     assert "output_to_operand_aliasing" in fused.attributes["calls"].root.attributes
 
 
-@for_all(
-    [
-        ("abs-update(s), async_execution_thread='t'", "runs in thread main, not t"),
-        ("abs-update(s)", ""),
-    ]
-)
-def test_an_update_continues_its_start(after: str, message: str) -> None:
+def test_an_update_continues_its_start() -> None:
     shape = "((f32[4]), f32[4], u32[])"
-    text = (
-        f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = {shape} {after} }}"
-    )
-    if not message:
-        assert hlo.parse(text).entry.root.opcode == "async-update"
-        return
-    with pytest.raises(hlo.HloTextError, match=message):
-        hlo.parse(text)
+    begin = f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = {shape}"
+    assert hlo.parse(f"{begin} abs-update(s) }}").entry.root.opcode == "async-update"
+    with pytest.raises(hlo.HloTextError, match="runs in thread main, not t"):
+        hlo.parse(f"{begin} abs-update(s), async_execution_thread='t' }}")
 
 
 def test_a_literal_may_be_a_tuple() -> None:
@@ -259,9 +246,133 @@ def test_a_literal_may_be_a_tuple() -> None:
 
 
 def test_sugar_must_continue_the_operation_that_it_names() -> None:
-    text = (
-        "ENTRY e { a = f32[4] parameter(0) s = ((f32[4]), f32[4], u32[]) abs-start(a) "
-        "ROOT d = f32[4] negate-done(s) }"
-    )
     with pytest.raises(hlo.HloTextError, match="the operand starts abs, not negate"):
-        hlo.parse(text)
+        hlo.parse("""ENTRY e { a = f32[4] parameter(0)
+            s = ((f32[4]), f32[4], u32[]) abs-start(a) ROOT d = f32[4] negate-done(s) }""")
+
+
+# Constants.
+
+INF = float("inf")
+
+
+def literal(text: str) -> hlo.Literal:
+    """The literal of ``c = <shape> constant(<value>)``."""
+    found = hlo.parse(f"ENTRY e {{ c = {text} }}").entry.root.literal
+    assert found is not None
+    return found
+
+
+@for_all(
+    [
+        ("pred[] constant(true)", True, "bool"),
+        ("pred[3] constant({1, 0, true})", [True, False, True], "bool"),
+        ("s4[3] constant({-8, 7, 0})", [-8, 7, 0], "int8"),
+        ("s32[] constant(-7)", -7, "int32"),
+        ("u64[] constant(18446744073709551615)", 2**64 - 1, "uint64"),
+        ("s64[] constant(-9223372036854775808)", -(2**63), "int64"),
+        ("f32[2,2] constant({{1, -2.5e-3}, {inf, -inf}})", [[1, -0.0025], [INF, -INF]], "float32"),
+        ("f32[2] constant({1., /*index=1*/-0})", [1, 0], "float32"),
+        ("f16[] constant(0.5)", 0.5, "float16"),
+        ("bf16[] constant(3e38)", 3e38, "float32"),
+        ("f8e4m3fn[] constant(0.5)", 0.5, "float16"),
+        ("f64[] constant(0.1)", 0.1, "float64"),
+        ("c64[2] constant({(1, 2), (3, -inf)})", [1 + 2j, complex(3, -INF)], "complex64"),
+        ("c128[] constant((1, -2))", 1 - 2j, "complex128"),
+        ("u64[] constant(-1)", 2**64 - 1, "uint64"),
+        ("u64[2] constant({-9223372036854775808, 9223372036854775808})", [2**63, 2**63], "uint64"),
+        ("f16[] constant(-65519)", -65504, "float16"),
+        ("bf16[] constant(3.39e+38)", 3.39e38, "float32"),
+        ("f8e4m3fn[] constant(463)", 463, "float16"),
+        ("f32[3] constant(7.0)", [7, 7, 7], "float32"),
+        ("s32[2,2] constant(7)", [[7, 7], [7, 7]], "int32"),
+        ("pred[2] constant(true)", [True, True], "bool"),
+        ("c64[2] constant((1, 2))", [1 + 2j, 1 + 2j], "complex64"),
+        ("f32[0] constant(7)", [], "float32"),
+        ("f32[0,3] constant({  })", np.zeros((0, 3)), "float32"),
+        ("f32[2,0] constant({ {}, {} })", np.zeros((2, 0)), "float32"),
+        ("s32[1,1,2] constant({{{1,2}}})", [[[1, 2]]], "int32"),
+    ]
+)
+def test_values(text: str, values: object, dtype: str) -> None:
+    read, expected = literal(text).array, np.array(values, dtype=dtype)
+    assert read.dtype == expected.dtype
+    assert read.shape == expected.shape
+    assert np.array_equal(read, expected)
+
+
+def test_every_array_type_has_a_numpy_type() -> None:
+    for element_type in ElementType:
+        if element_type.kind not in {Kind.CONTAINER, Kind.HANDLE}:
+            value = "(1, 0)" if element_type.kind is Kind.COMPLEX else "0"
+            read = literal(f"{element_type}[] constant({value})").array
+            assert read.dtype.itemsize * 8 >= element_type.bits
+
+
+def test_values_are_exact() -> None:
+    assert literal("s64[1] constant({9007199254740993})").values == (9007199254740993,)
+    assert literal("bf16[] constant(0.1)").values == (0.1,)
+    assert [type(v) for v in literal("f32[2] constant({1, 2})").values or ()] == [float, float]
+
+
+def test_not_a_number_keeps_its_text() -> None:
+    read = literal("f32[3] constant({nan, -nan, nan(0x12)})")
+    assert all(isinstance(v, float) and math.isnan(v) for v in read.values or ())
+    assert read.text == "{nan, -nan, nan(0x12)}"
+
+
+def test_elements_are_found_by_their_index() -> None:
+    read = literal("s32[2,3] constant({{1,2,3},{4,5,6}})")
+    assert [read[i, j] for i in range(2) for j in range(3)] == [1, 2, 3, 4, 5, 6]
+    assert literal("s32[2] constant({7,8})")[1] == 8
+    assert literal("s32[] constant(7)")[()] == 7
+
+
+@for_all([(2, 0), (0, 3), (-1, 0), (0,), (0, 0, 0), 0])
+def test_an_index_outside_is_refused(index: int | tuple[int, ...]) -> None:
+    with pytest.raises(ShapeError, match="is no index of"):
+        literal("s32[2,3] constant({{1,2,3},{4,5,6}})")[index]
+
+
+@for_all(["f32[20,20] constant({...})", "(f32[], s32[2]) constant({...})"])
+def test_values_that_are_left_out_are_unknown(text: str) -> None:
+    read = literal(text)
+    assert read.is_elided
+    assert str(read).endswith(" {...}")
+    with pytest.raises(ShapeError, match="not known"):
+        _ = read.array
+
+
+def test_a_value_that_is_left_out_has_no_elements() -> None:
+    with pytest.raises(ShapeError, match="not known"):
+        literal("f32[20] constant({...})")[3]
+
+
+def test_a_tuple_holds_literals() -> None:
+    read = literal("(f32[], (s32[2], pred[]), ()) constant((1, ({2, 3}, true), ()))")
+    assert not read.is_elided
+    assert read.elements[0].values == (1.0,)
+    assert read.elements[1].elements[0].values == (2, 3)
+    assert read.elements[1].elements[1].text == "true"
+    assert read.elements[2].values == ()
+
+
+@for_all([
+    ("f32[] constant({...})", "expected a number"),
+    ("f32[2,2] constant({{...}, {1, 2}})", "expected a number"),
+    ("f32[2,2] constant({{1, 2}})", "expected 2 elements in these braces, but there are 1"),
+    ("f32[2,2] constant({{1, 2}, {3}})",
+     "expected 2 elements in these braces, but there are 1"),
+    ("f32[3,0] constant({})", "expected 3 elements in these braces, but there are 0"),
+    ("f32[2] constant({true, 1})", "expected a number"),
+    ("s32[] constant(1e3)", "expected an integer"),
+    ("u8[] constant(-1)", "-1 does not fit in u8"),
+    ("pred[] constant(no)", "expected true, false or an integer"),
+    ("(f32[], f32[]) constant((1))", "expected 2 elements of the tuple, but there are 1"),
+    ("(f32[]) constant((1, 2))", "expected 1 elements"),
+    ("opaque[] constant(0)", "a constant of type opaque has no value"),
+    ("f32[2] constant(}", "expected a number as a value of type f32"),
+])  # fmt: skip
+def test_a_wrong_constant_is_refused(text: str, message: str) -> None:
+    with pytest.raises(hlo.HloTextError, match=re.escape(message)):
+        literal(text)
