@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from ops.cli.commands import schema_text
+from tests.cli.command_line import Json
 from tests.pages import with_generated
-
-Json: TypeAlias = "dict[str, Any]"
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "json.md"
 FIELDS: Final = "fields"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 SOFTMAX_SUM = """\
 HloModule softmax_sum
@@ -69,6 +70,43 @@ ENTRY main {
 """
 """Each element of a matrix, as a share of its row."""
 
+WRONG_INSIDE = """\
+HloModule wrong
+f { a = f32[2,3] parameter(0)
+  ROOT t = f32[3,4] transpose(a), dimensions={1,0} }
+ENTRY e { p = f32[2,3] parameter(0)
+  ROOT r = f32[3,4] fusion(p), kind=kLoop, calls=f }
+"""
+"""A fusion of an instruction with an error."""
+
+PARTS = """\
+HloModule parts
+ENTRY main {
+  x = f32[9] parameter(0)
+  start = s32[] parameter(1)
+  zero = f32[] constant(0)
+  head = f32[2] slice(x), slice={[0:2]}
+  wide = f32[12] pad(x, zero), padding=3_0
+  part = f32[4] dynamic-slice(wide, start), dynamic_slice_sizes={4}
+  ROOT all = (f32[2], f32[4]) tuple(head, part)
+}
+"""
+
+WINDOW = """\
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e { x = f32[8] parameter(0) zero = f32[] parameter(1)
+  ROOT window = f32[6] reduce-window(x, zero), window={size=3}, to_apply=sum,
+    metadata={source_file="model.py" source_line=7} }
+"""
+
+FILES: Final = {
+    "softmax_sum.hlo": SOFTMAX_SUM,
+    "looked_up.hlo": LOOKED_UP,
+    "row_shares.hlo": ROW_SHARES,
+    "parts.hlo": PARTS,
+    "window.hlo": WINDOW,
+}
+"""The modules that calls may name."""
 
 _TWICE = """\
 HloModule f

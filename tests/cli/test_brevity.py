@@ -2,131 +2,112 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ops.cli import main
 from ops.hlo import Instruction
+from tests.cli.command_line import SOFTMAX, CommandLine
 from tests.cli.small_modules import SOFTMAX_SUM
 
 LAYERS = 12
 """More than fit into a few lines."""
 
+DEEP = """HloModule deep
 
-def deep_model(layers: int) -> str:
-    """A module of equal layers with a fusion each, arrays of many sizes, and many parameters."""
-    body = [
-        f"""  x{n} = f32[4,8] broadcast(t{n}), dimensions={{0}}
-  y{n} = f32[{n + 1},4,8] broadcast(x{n}), dimensions={{1,2}}
-  t{n + 1} = f32[4] fusion(x{n}), kind=kLoop, calls=row_sum_{n}"""
-        for n in range(layers)
-    ]
-    fused = [
-        f"""row_sum_{n} {{
+add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+{fused}
+ENTRY main {{
+  t0 = f32[4] parameter(0)
+{weights}
+{body}
+  sum0 = f32[4] add(t{layers}, t{layers})
+{sums}
+  ROOT r = f32[4] negate(sum{layers})
+}}
+"""
+LAYER = {
+    "fused": """row_sum_{n} {{
   p = f32[4,8] parameter(0)
   zero = f32[] constant(0)
   ROOT sum = f32[4] reduce(p, zero), dimensions={{1}}, to_apply=add
-}}
-"""
-        for n in range(layers)
-    ]
-    weights = [f"  w{n} = f32[4] parameter({n + 1})" for n in range(layers)]
-    sums = [f"  sum{n + 1} = f32[4] add(sum{n}, w{n})" for n in range(layers)]
-    return "\n".join(
-        [
-            "HloModule deep\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)",
-            "  ROOT c = f32[] add(a, b)\n}\n",
-            *fused,
-            "ENTRY main {\n  t0 = f32[4] parameter(0)",
-            *weights,
-            *body,
-            f"  sum0 = f32[4] add(t{layers}, t{layers})",
-            *sums,
-            f"  ROOT r = f32[4] negate(sum{layers})\n}}\n",
-        ]
-    )
+}}""",
+    "weights": "  w{n} = f32[4] parameter({next})",
+    "body": """  x{n} = f32[4,8] broadcast(t{n}), dimensions={{0}}
+  y{n} = f32[{next},4,8] broadcast(x{n}), dimensions={{1,2}}
+  t{next} = f32[4] fusion(x{n}), kind=kLoop, calls=row_sum_{n}""",
+    "sums": "  sum{next} = f32[4] add(sum{n}, w{n})",
+}
+"""A module of equal layers with a fusion each, arrays of many sizes, and many parameters."""
 
 
-@pytest.fixture(scope="module")
-def deep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def deep(cli: CommandLine) -> Path:
     """The file of a module of many layers."""
-    file = tmp_path_factory.mktemp("brevity") / "deep.hlo"
-    file.write_text(deep_model(LAYERS))
-    return file
+    parts = {
+        name: "\n".join(text.format(n=n, next=n + 1) for n in range(LAYERS))
+        for name, text in LAYER.items()
+    }
+    return cli.file(DEEP.format(layers=LAYERS, **parts))
 
 
-def text_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[str]:
-    """The lines that a command prints."""
-    assert main([*map(str, arguments)]) == 0
-    return capsys.readouterr().out.splitlines()
+OTHERS = "    \u00d712, %t2, %t3, %t4, %t5, [.]{3}"
+BLOCKS = {
+    "summary": [r" *128 B +16 B +1  %t1 = .*", OTHERS],
+    "schedule": [r"%t1 = .*", *[r"  .*"] * 3, OTHERS],
+    "fusions": [r"%t1 = .*", r"  %x0 .*", OTHERS],
+}
 
 
-def test_equal_kernels_are_one_block(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for command, block in {
-        "summary": [r" *128 B +16 B +1  %t1 = .*", "    \u00d712, %t2, %t3, %t4, %t5, [.]{3}"],
-        "schedule": [r"%t1 = .*", *[r"  .*"] * 4, "    \u00d712, %t2, %t3, %t4, %t5, [.]{3}"],
-        "fusions": [r"%t1 = .*", r"  %x0 .*", "    \u00d712, %t2, .*"],
-    }.items():
-        lines = text_of(capsys, command, deep, "--instruction", "t*")
-        found = [line for line in lines if not line.startswith(" read")]
-        if command == "schedule":
-            assert sum("\u00d712" in line for line in lines) == 1
-        else:
-            assert len(found) == len(block)
-            for line, pattern in zip(found, block, strict=True):
-                assert re.fullmatch(pattern, line), (command, line)
-        assert sum(line.lstrip().startswith("%t") for line in lines) <= 2
-
-
-def test_everything_is_on_request_and_in_json(
-    deep: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("command", "block"), BLOCKS.items(), ids=BLOCKS)
+def test_equal_kernels_are_one_block(
+    command: str, block: list[str], deep: Path, cli: CommandLine
 ) -> None:
-    everything = text_of(capsys, "fusions", deep, "--opcode", "fusion", "--all")
-    assert sum("\u00d7" in line for line in everything) == 0
-    assert len(everything) == 2 * LAYERS
-    assert main(["fusions", str(deep), "--opcode", "fusion", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["results"]) == LAYERS
+    lines = cli(command, deep, "--instruction", "t*").splitlines()
+    found = [line for line in lines if not line.startswith(" read")]
+    assert re.fullmatch("\n".join(block), "\n".join(found)), found
+
+
+def test_everything_is_on_request_and_in_json(deep: Path, cli: CommandLine) -> None:
+    everything = cli("fusions", deep, "--opcode", "fusion", "--all")
+    assert "\u00d7" not in everything
+    assert everything.count("\n") == 2 * LAYERS
+    assert len(cli.document("fusions", deep, "--opcode", "fusion")["results"]) == LAYERS
 
 
 @pytest.mark.parametrize("command", ["maps", "why", "reads", "schedule", "tiles"])
 def test_no_answer_has_more_than_some_lines(
-    command: str, deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str, deep: Path, monkeypatch: pytest.MonkeyPatch, cli: CommandLine
 ) -> None:
     monkeypatch.setattr("ops.cli.commands.MAX_LINES", 10)
-    *shown, last = text_of(capsys, command, deep)
+    *shown, last = cli(command, deep).splitlines()
     assert len(shown) == 10
     found = re.fullmatch(r"(\d+) more lines: --all, .*", last)
     assert found is not None
     monkeypatch.setattr("ops.cli.commands.MAX_LINES", 10 + int(found[1]))
-    assert text_of(capsys, command, deep)[:10] == shown
-    assert not capsys.readouterr().out
+    assert cli(command, deep).splitlines()[:10] == shown
 
 
 def test_the_limit_is_for_all_files_together(
-    deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    deep: Path, monkeypatch: pytest.MonkeyPatch, cli: CommandLine
 ) -> None:
     monkeypatch.setattr("ops.cli.commands.MAX_LINES", 20)
-    lines = text_of(capsys, "summary", deep, deep)
-    assert len(lines) == 21
+    assert cli("summary", deep, deep).count("\n") == 21
 
 
-def test_long_lines_are_cut(
-    deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_lines_are_cut(deep: Path, monkeypatch: pytest.MonkeyPatch, cli: CommandLine) -> None:
     monkeypatch.setattr("ops.cli.commands.MAX_COLUMNS", 40)
-    lines = text_of(capsys, "schedule", deep, "--instruction", "t1")
+    call = ("schedule", deep, "--instruction", "t1")
+    lines, whole = cli(*call).splitlines(), cli(*call, "--long").splitlines()
     assert max(map(len, lines)) == 40
     assert any(line.endswith(" ... --long") for line in lines)
-    whole = text_of(capsys, "schedule", deep, "--instruction", "t1", "--long")
     assert [line[:29] for line in whole] == [line[:29] for line in lines]
 
 
 def test_parameters_are_counted_without_maps(
-    deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    deep: Path, monkeypatch: pytest.MonkeyPatch, cli: CommandLine
 ) -> None:
     asked: list[str] = []
 
@@ -135,34 +116,30 @@ def test_parameters_are_counted_without_maps(
         return {}
 
     monkeypatch.setattr("ops.analysis.queries.parameters_from", parameters_from)
-    text_of(capsys, "fusions", deep)
+    cli("fusions", deep)
     assert "sum" in asked
     assert "r" not in asked
 
 
-def test_the_entry_counts_its_parameters(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    heading, line, *_ = text_of(capsys, "fusions", deep)
+def test_the_entry_counts_its_parameters(deep: Path, cli: CommandLine) -> None:
+    heading, line, *_ = cli("fusions", deep).splitlines()
     assert heading == "ENTRY %main, %r = f32[4] negate"
     assert line == "  reads all of 13 parameters: --parameter NAME, or --all"
-    pairs = text_of(capsys, "fusions", deep, "--parameter", "w*")
-    assert len(pairs) == 1 + LAYERS
-    assert len(text_of(capsys, "fusions", deep, "--all")) > 1 + LAYERS
+    assert cli("fusions", deep, "--parameter", "w*").count("\n") == 1 + LAYERS
+    assert cli("fusions", deep, "--all").count("\n") > 1 + LAYERS
 
 
-def test_reducers_come_last(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = text_of(capsys, "maps", deep)
+def test_reducers_come_last(deep: Path, cli: CommandLine) -> None:
+    lines = cli("maps", deep).splitlines()
     assert lines[0] == "%x0 = f32[4,8] broadcast"
     assert [line for line in lines if not line.startswith(" ")][-1] == "%c = f32[] add"
 
 
-def test_no_map_is_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "none.hlo"
-    file.write_text(
-        "ENTRY e { x = s32[0] parameter(0) y = s32[3] parameter(1) "
-        "ROOT n = s32[3] concatenate(x, y), dimensions={0} }"
-    )
-    for command in ("maps", "fusions"):
-        assert "EMPTY" not in "\n".join(text_of(capsys, command, file))
+@pytest.mark.parametrize("command", ["maps", "fusions"])
+def test_no_map_is_empty(command: str, cli: CommandLine) -> None:
+    file = cli.file("""ENTRY e { x = s32[0] parameter(0) y = s32[3] parameter(1)
+      ROOT n = s32[3] concatenate(x, y), dimensions={0} }""")
+    assert "EMPTY" not in cli(command, file)
 
 
 KERNELS = {
@@ -175,18 +152,19 @@ KERNELS = {
 """Modules that have no other kernel."""
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("command", ["coalescing", "schedule", "tiles"])
-def test_a_bare_instruction_is_a_kernel(
-    command: str, kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "bare.hlo"
-    file.write_text(f"""HloModule bare
+BARE = """HloModule bare
 add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
-less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }}
-ENTRY e {{ p = f32[64,96] parameter(0) z = f32[] constant(0) ROOT k = {KERNELS[kernel]} }}
-""")
-    text = "\n".join(text_of(capsys, command, file))
+less {{
+  a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT
+}}
+ENTRY e {{ p = f32[64,96] parameter(0) z = f32[] constant(0) ROOT k = {kernel} }}
+"""
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("command", ["coalescing", "schedule", "tiles"])
+def test_a_bare_instruction_is_a_kernel(command: str, kernel: str, cli: CommandLine) -> None:
+    text = cli(command, cli.file(BARE.format(kernel=kernel)))
     assert "%k" in text
     assert "unknown" not in text
     assert "no schedule" not in text
@@ -211,21 +189,17 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize(("module", "arguments", "expected"), SAID.values(), ids=SAID)
 def test_where_there_is_nothing_a_line_says_why(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    module: str, arguments: list[str], expected: str, cli: CommandLine
 ) -> None:
-    module, (command, *options), expected = SAID[name]
-    file = tmp_path / "module.hlo"
-    file.write_text(module)
-    assert expected in "\n".join(text_of(capsys, command, file, *options))
+    assert expected in cli(*arguments, cli.file(module))
 
 
 @pytest.mark.parametrize("spelled", ["h100", "H100", "RTX_A6000", "rtx a6000", "rtx-A6000"])
-def test_devices_however_they_are_spelled(spelled: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_devices_however_they_are_spelled(spelled: str, cli: CommandLine) -> None:
     for command in ("coalescing", "tiles"):
-        assert main([command, "examples/softmax.hlo", "--device", spelled, "--json"]) == 0
-        name = json.loads(capsys.readouterr().out)["device"]
+        name = cli.document(command, SOFTMAX, "--device", spelled)["device"]
         assert name in {"H100", "RTX A6000"}
 
 
@@ -239,35 +213,33 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("name", SLIPS)
-def test_slips_get_the_nearest(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, expected = SLIPS[name]
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    assert stopped.value.code == 2
-    assert expected in capsys.readouterr().err
+@pytest.mark.parametrize(("arguments", "expected"), SLIPS.values(), ids=SLIPS)
+def test_slips_get_the_nearest(arguments: list[str], expected: str, cli: CommandLine) -> None:
+    assert expected in cli.misuse(*arguments)
 
 
-def test_tables_are_sorted_by_any_column(capsys: pytest.CaptureFixture[str]) -> None:
+SORTED = [
+    ("utilization", "operands", "reads"),
+    ("coalescing", "accesses", "sectors"),
+    ("tiles", "tilings", "registers"),
+]
+
+
+@pytest.mark.parametrize(("command", "items", "column"), SORTED)
+def test_tables_are_sorted_by_any_column(
+    command: str, items: str, column: str, cli: CommandLine
+) -> None:
     """Where a number is missing, the row comes last."""
-    orders = {"utilization": "reads", "coalescing": "sectors", "tiles": "registers"}
-    names = {"utilization": "operands", "coalescing": "accesses", "tiles": "tilings"}
-    for command, column in orders.items():
-        call = [command, "examples/transformer_block_fwd.hlo", "--sort", column, "--json"]
-        assert main(call) == 0
-        document = json.loads(capsys.readouterr().out)
-        rows: list[dict[str, Any]] = document[names[command]]
-        figures: list[Any] = [row.get(column, -1) for row in rows]
-        most: list[float] = [each[1] if isinstance(each, list) else each for each in figures]
-        assert most == sorted(most, reverse=True)
-        assert len(set(most)) > 2
+    call = (command, "examples/transformer_block_fwd.hlo", "--sort", column)
+    figures: list[Any] = [row.get(column, -1) for row in cli.document(*call)[items]]
+    most: list[float] = [each[1] if isinstance(each, list) else each for each in figures]
+    assert most == sorted(most, reverse=True)
+    assert len(set(most)) > 2
 
 
-def test_one_name_for_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "module.hlo"
-    file.write_text(SOFTMAX_SUM)
-    call = ["reads", file, "--instruction", "wide"]
-    assert text_of(capsys, *call, "--element", "1,2") == text_of(capsys, *call, "--at", "1,2")
+def test_one_name_for_an_index(cli: CommandLine) -> None:
+    call = ["reads", cli.file(SOFTMAX_SUM), "--instruction", "wide"]
+    assert cli(*call, "--element", "1,2") == cli(*call, "--at", "1,2")
 
 
 TURNED_INSIDE = """\
@@ -288,11 +260,9 @@ ENTRY main {
 """
 
 
-def test_why_names_the_line_that_moves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_names_the_line_that_moves(cli: CommandLine) -> None:
     """Not only that of the root."""
-    file = tmp_path / "module.hlo"
-    file.write_text(TURNED_INSIDE)
-    heading, _, path, moving, *others = text_of(capsys, "why", file)
+    heading, _, path, moving, *others = cli("why", cli.file(TURNED_INSIDE)).splitlines()
     assert heading.endswith("model.py:13")
     assert "%t transpose" in path
     assert moving == "    %t transpose: model.py:11"

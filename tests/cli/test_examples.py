@@ -2,61 +2,50 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from ops.cli import main, others
+from ops.cli import others
+from tests.cli.command_line import CommandLine
 from tests.project.sources import ROOT
 
-SOFTMAX = (ROOT / "examples" / "softmax.hlo").read_text("utf-8")
+EXAMPLES = ROOT / "examples"
 
 
-def test_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = ROOT / "examples"
-    assert main(["example"]) == 0
-    listed = capsys.readouterr().out.split()
-    found = [*sorted(folder.glob("*.hlo")), *sorted(folder.glob("passes/*.py"))]
-    assert listed == [each.name for each in found]
+def test_all_are_listed(cli: CommandLine) -> None:
+    found = [*sorted(EXAMPLES.glob("*.hlo")), *sorted(EXAMPLES.glob("passes/*.py"))]
+    assert cli("example").split() == [each.name for each in found]
 
 
-@pytest.mark.parametrize("name", ["softmax", "softmax.hlo"])
-def test_one_is_printed_as_it_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["example", name]) == 0
-    assert capsys.readouterr().out == SOFTMAX
-
-
-def test_json_has_the_text(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["example", "softmax", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["examples"] == [{"file": "softmax.hlo", "text": SOFTMAX}]
+def test_one_is_printed_as_it_is(cli: CommandLine) -> None:
+    text = (EXAMPLES / "softmax.hlo").read_text("utf-8")
+    assert cli("example", "softmax") == cli("example", "softmax.hlo") == text
+    document = cli.document("example", "softmax")
+    assert document["examples"] == [{"file": "softmax.hlo", "text": text}]
 
 
 WRONG = {
-    "sofmax": "error: example: there is no example sofmax; did you mean softmax?\n",
-    "softmax.py": "error: example: there is no example softmax.py; did you mean softmax?\n",
-    "xyzzy": "error: example: there is no example xyzzy; expected one of layernorm, mean_square, ",
+    "sofmax": "sofmax; did you mean softmax?\n",
+    "softmax.py": "softmax.py; did you mean softmax?\n",
+    "xyzzy": "xyzzy; expected one of layernorm, mean_square, ",
 }
 
 
 @pytest.mark.parametrize(("name", "message"), WRONG.items(), ids=WRONG)
-def test_what_is_no_example_is_refused(
-    name: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["example", name]) == 1
-    assert capsys.readouterr().err.startswith(message)
+def test_what_is_no_example_is_refused(name: str, message: str, cli: CommandLine) -> None:
+    expected = f"error: example: there is no example {message}"
+    assert cli.error("example", name).startswith(expected)
 
 
 def test_a_wheel_has_them_inside_of_its_package(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, cli: CommandLine
 ) -> None:
-    (tmp_path / "examples" / "passes").mkdir(parents=True)
-    (tmp_path / "examples" / "one.hlo").write_text("HloModule one\n")
+    (cli.folder / "examples" / "passes").mkdir(parents=True)
+    cli.file("HloModule one\n", "examples/one.hlo")
 
     def installed(_: str) -> Path:
-        return tmp_path
+        return cli.folder
 
     monkeypatch.setattr(others, "resources", installed)
-    assert main(["example", "one"]) == 0
-    assert capsys.readouterr().out == "HloModule one\n"
+    assert cli("example", "one") == "HloModule one\n"

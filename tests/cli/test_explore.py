@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from ops import explore, hlo
-from ops.cli import main
-
-SOFTMAX = "examples/softmax.hlo"
+from tests.cli.command_line import SOFTMAX, CommandLine
 
 
-def test_the_page_is_that_of_the_library(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = tmp_path / "page.html"
-    assert main(["explore", SOFTMAX, "-o", str(page)]) == 0
+def test_the_page_is_that_of_the_library(cli: CommandLine) -> None:
+    page = cli.folder / "page.html"
+    said = cli("explore", SOFTMAX, "-o", page)
     assert page.read_text("utf-8") == explore(hlo.load(SOFTMAX)).html
     size = page.stat().st_size
-    assert capsys.readouterr().out == f"{page}: 28 instructions, {size:,} bytes\n"
-
-
-def test_json_says_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "page.html"
-    assert main(["explore", SOFTMAX, "-o", str(page), "--json"]) == 0
-    (written,) = json.loads(capsys.readouterr().out)["pages"]
-    size = page.stat().st_size
-    assert written == {
-        "module": "jit_softmax",
-        "instructions": 28,
-        "page": str(page),
-        "bytes": size,
-    }
+    assert said == f"{page}: 28 instructions, {size:,} bytes\n"
+    (written,) = cli.document("explore", SOFTMAX, "-o", page)["pages"]
+    about = {"module": "jit_softmax", "instructions": 28, "page": str(page), "bytes": size}
+    assert written == about
 
 
 WRONG = {
@@ -45,13 +28,10 @@ WRONG = {
 
 @pytest.mark.parametrize(("file", "output", "message"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_written_is_refused(
-    file: str, output: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    file: str, output: str, message: str, cli: CommandLine
 ) -> None:
-    assert main(["explore", file, "-o", str(tmp_path / output)]) == 1
-    assert capsys.readouterr().err.endswith(message)
+    assert cli.error("explore", file, "-o", cli.folder / output).endswith(message)
 
 
-def test_a_file_to_write_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["explore", SOFTMAX])
-    assert "-o" in capsys.readouterr().err
+def test_a_file_to_write_must_be_named(cli: CommandLine) -> None:
+    assert "-o" in cli.misuse("explore", SOFTMAX)

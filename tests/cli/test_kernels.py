@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ops import access_picture, hlo
-from ops.cli import main
-from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, dumped
+from tests.cli.command_line import CommandLine, sessions
+from tests.cli.small_modules import ROW_SHARES, SOFTMAX_SUM, dumped
 from tests.hlo.modules import module_text
 
 SHARES_WITHOUT_SUM = ROW_SHARES.replace(
@@ -24,96 +22,67 @@ ENTRY e {
 }
 """
 
-TEXTS = {
-    "why: what a fusion reads": (
-        SOFTMAX_SUM,
-        ["why", "--opcode", "fusion"],
-        """\
+SESSIONS = """
+# why: what a fusion reads
+$ why softmax_sum.hlo --opcode fusion
 %total = f32[4] fusion kLoop
   %logits f32[4,8]: (d0)[s0] -> (d0, s0)
     %logits <- %p <- %exp exponential <- %sum reduce <- %total fusion
-""",
-    ),
-    "why: one path of two": (
-        ROW_SHARES,
-        ["why", "--instruction", "share", "--parameter", "x", "--element", "1,2", "--needs", "1,7"],
-        """\
+
+# why: one path of two
+$ why row_shares.hlo --instruction share --parameter x --element 1,2 --needs 1,7
 %share = f32[4,8] divide
   %x f32[4,8]: (d0, d1)[s0] -> (d0, s0)
     %x <- %total reduce <- %totals broadcast <- %share divide
-""",
-    ),
-    "why: more paths than are wanted": (
-        ROW_SHARES,
-        ["why", "--instruction", "share", "--parameter", "x", "--needs", "1,7", "--paths", "1"],
-        """\
+
+# why: more paths than are wanted
+$ why row_shares.hlo --instruction share --parameter x --needs 1,7 --paths 1
 %share = f32[4,8] divide
   %x f32[4,8]: (d0, d1) -> (d0, d1)
     %x <- %share divide
   %x f32[4,8]: (d0, d1)[s0] -> (d0, s0)
     %x <- %total reduce <- %totals broadcast <- %share divide
-""",
-    ),
-    "why: nobody knows": (
-        LOOKED_UP,
-        ["why", "--unknown"],
-        """\
+
+# why: nobody knows
+$ why looked_up.hlo --unknown
 %found = f32[16] custom-call
   %keys f32[16]: unknown (custom-call: no indexing map of lookup)
     %keys <- %found custom-call
-""",
-    ),
-    "why: neither needs the other": (
-        ROW_SHARES,
-        ["why", "--instruction", "share", "--parameter", "x", "--element", "1,2", "--needs", "2,2"],
-        """\
+
+# why: neither needs the other
+$ why row_shares.hlo --instruction share --parameter x --element 1,2 --needs 2,2
 %share = f32[4,8] divide
   (1, 2) does not need (2, 2) of x
-""",
-    ),
-    "why: nothing needs it": (
-        SOFTMAX_SUM,
-        ["why", "--instruction", "both", "--element", "1", "--parameter", "wide"],
-        """\
+
+# why: nothing needs it
+$ why softmax_sum.hlo --instruction both --element 1 --parameter wide
 %both = (f32[4,8], f32[4]) tuple
   (1,) needs nothing of wide
-""",
-    ),
-    "reads: an element": (
-        SOFTMAX_SUM,
-        ["reads"],
-        """\
+
+# reads: an element
+$ reads softmax_sum.hlo
 %total = f32[4] fusion kLoop
   %logits f32[4,8]: [t0, 0:8], 8 elements
 %wide = f32[4,8] broadcast
   %total f32[4]: [t0]
-""",
-    ),
-    "reads: a tile, and its elements": (
-        SOFTMAX_SUM,
-        ["reads", "--tile", "2x3", "--at", "1,2"],
-        """\
+
+# reads: a tile, and its elements
+$ reads softmax_sum.hlo --tile 2x3 --at 1,2
 %wide = f32[4,8] broadcast
   %total f32[4]: [t0 * 2:t0 * 2 + 2], 2 elements
     2: (d0): d0 in [2, 3]
-""",
-    ),
-    "reads: a runtime variable": (
-        LOOKED_UP,
-        ["reads", "--instruction", "part", "--at", "1"],
-        """\
+
+# reads: a runtime variable
+$ reads looked_up.hlo --instruction part --at 1
 %part = f32[4] dynamic-slice
   %found f32[16]: [rt0 + t0]
     rt0: %start = s32[] call(%one); (d0) -> ()
     13: (d0): d0 in [1, 13]
   %start s32[]: []
     1: ()
-""",
-    ),
-    "schedule: a fusion": (
-        SOFTMAX_SUM,
-        ["schedule"],
-        """\
+
+# schedule: a fusion
+$ schedule softmax_sum.hlo
 %total = f32[4] fusion kLoop
   reduction of %sum: threads 32, blocks 1
   writes %total f32[4]: (th_x) -> (th_x floordiv 8), domain: th_x in [0, 24], th_x mod 8 in [0, 0]
@@ -122,29 +91,12 @@ TEXTS = {
   loop: threads 32, blocks 1
   writes %wide f32[4,8]: (th_x) -> (th_x floordiv 8, th_x mod 8), domain: th_x in [0, 31]
   reads %total f32[4]: (th_x) -> (th_x floordiv 8), domain: th_x in [0, 31]
-""",
-    ),
-}
+"""
 
 
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    """The path of a module to write."""
-    return tmp_path / "module.hlo"
-
-
-@pytest.mark.parametrize(("module", "arguments", "expected"), TEXTS.values(), ids=TEXTS)
-def test_text(
-    module: str,
-    arguments: list[str],
-    expected: str,
-    saved: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    saved.write_text(module)
-    command, *options = arguments
-    assert main([command, str(saved), *options]) == 0
-    assert capsys.readouterr() == (expected, "")
+@pytest.mark.parametrize(("call", "answer"), sessions(SESSIONS))
+def test_answers(call: str, answer: str, cli: CommandLine) -> None:
+    assert cli.typed(call) == answer
 
 
 CHANGED = """\
@@ -167,17 +119,13 @@ CHANGED = """\
 """
 
 
-def test_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before, after = tmp_path / "before.hlo", tmp_path / "after.hlo"
-    before.write_text(ROW_SHARES)
-    after.write_text(SHARES_WITHOUT_SUM)
-    assert main(["diff", str(before), str(after)]) == 0
-    expected = CHANGED.format(before=before, after=after)
-    assert capsys.readouterr() == (expected, "")
-    assert main(["diff", str(before), str(before)]) == 0
-    assert capsys.readouterr() == ("nothing changed\n", "")
-    assert main(["diff", str(before), str(after), "--instruction", "total"]) == 0
-    assert capsys.readouterr().out.splitlines()[2:] == ["- %total = f32[4] reduce"]
+def test_what_changed(cli: CommandLine) -> None:
+    before = cli.file(ROW_SHARES, "before.hlo")
+    after = cli.file(SHARES_WITHOUT_SUM, "after.hlo")
+    assert cli("diff", before, after) == CHANGED.format(before=before, after=after)
+    assert cli("diff", before, before) == "nothing changed\n"
+    chosen = cli("diff", before, after, "--instruction", "total")
+    assert chosen.splitlines()[2:] == ["- %total = f32[4] reduce"]
 
 
 PASSES = """\
@@ -187,117 +135,99 @@ kernels    moved    change  came  went  changed  maps  pass
 """
 
 
-def test_what_passes_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_passes_changed(cli: CommandLine) -> None:
     """A row for each pass that changed something, all at once."""
-    folder = dumped(tmp_path / "dump")
-    assert main(["diff", str(folder)]) == 0
-    assert capsys.readouterr() == (PASSES, "")
-    assert main(["diff", str(folder), "--instruction", "t"]) == 0
-    assert capsys.readouterr().out.split()[-3:] == ["algsimp", "of", "simplification"]
-    assert main(["diff", str(folder), "--sort", "came", "--limit", "1"]) == 0
-    assert capsys.readouterr().out.count("\n") == 2
+    folder = dumped(cli.folder / "dump")
+    assert cli("diff", folder) == PASSES
+    assert cli("diff", folder, "--instruction", "t").endswith("  algsimp of simplification\n")
+    assert cli("diff", folder, "--sort", "came", "--limit", "1").count("\n") == 2
     bad = folder / "module_0001.f.0009.last.after_some.before_pipeline-end.txt"
     bad.write_text("HloModule f\nENTRY e {")
-    assert main(["diff", str(folder)]) == 1
-    out, error = capsys.readouterr()
+    out, error = cli.streams("diff", folder, code=1)
     assert (out, error.startswith(f"error: {bad}:2:")) == (PASSES, True)
-    for each in (*folder.glob("*.0*.txt"),):
+    for each in folder.glob("*.0*.txt"):
         each.unlink()
-    assert main(["diff", str(folder)]) == 1
-    assert "no modules between passes; expected names such as" in capsys.readouterr().err
+    assert "no modules between passes; expected names such as" in cli.error("diff", folder)
 
 
-def test_a_picture_of_what_is_read(
-    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """That of the library."""
-    saved.write_text(SOFTMAX_SUM)
-    drawn = tmp_path / "reads.svg"
-    call = ["reads", str(saved), "--instruction", "wide", "--tile", "2x3"]
-    wide = hlo.load(saved)["wide"]
-    for options, at in ((["--at", "1,2"], [range(2, 4), range(6, 8)]), ([], [])):
-        assert main([*call, *options, "-o", str(drawn)]) == 0
-        assert drawn.read_text() == f"{access_picture(wide, at).svg()}\n"
-    capsys.readouterr()
-    assert main(["reads", str(saved), "-o", str(drawn)]) == 1
-    assert "a picture shows one instruction, and 2 are chosen" in capsys.readouterr().err
-    assert main([*call, "-o", str(tmp_path / "reads.png")]) == 1
-    assert "the picture is an SVG, not .png" in capsys.readouterr().err
-
-
-def test_a_picture_of_the_result_that_has_such_tiles(
-    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved.write_text(PAIR)
-    drawn = tmp_path / "reads.svg"
-    call = ["reads", str(saved), "--instruction", "both", "--tile", "2x2"]
-    both = hlo.load(saved)["both"]
-    for options, at in ((["--at", "1,2"], [range(2, 4), range(4, 6)]), ([], [])):
-        assert main([*call, *options, "-o", str(drawn)]) == 0
-        assert drawn.read_text() == f"{access_picture(both, at, output=1).svg()}\n"
-    assert capsys.readouterr().err == ""
-
-
-BAD = {
-    "no index": (["why", "{}", "--element", "x"], "expected an index such as 3,0, not 'x'"),
-    "no sizes": (["reads", "{}", "--tile", "0x3"], "expected sizes such as 8x128, not '0x3'"),
-    "no paths": (["why", "{}", "--paths", "0"], "expected a positive number, not '0'"),
+PICTURES = {
+    "the only result": (SOFTMAX_SUM, "wide", "2x3", range(6, 8), 0),
+    "the result that has such tiles": (PAIR, "both", "2x2", range(4, 6), 1),
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_arguments_that_make_no_sense(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, message = BAD[name]
-    with pytest.raises(SystemExit) as stopped:
-        main(arguments)
-    assert stopped.value.code == 2
-    assert capsys.readouterr().err.endswith(f"{message}\n")
+@pytest.mark.parametrize(
+    ("module", "name", "tile", "columns", "output"), PICTURES.values(), ids=PICTURES
+)
+def test_a_picture_of_what_is_read(
+    module: str, name: str, tile: str, columns: range, output: int, cli: CommandLine
+) -> None:
+    """That of the library."""
+    saved, drawn = cli.file(module), cli.folder / "reads.svg"
+    instruction = hlo.load(saved)[name]
+    for options, at in ((["--at", "1,2"], [range(2, 4), columns]), ([], [])):
+        cli("reads", saved, "--instruction", name, "--tile", tile, *options, "-o", drawn)
+        assert drawn.read_text() == f"{access_picture(instruction, at, output=output).svg()}\n"
+
+
+BAD = {
+    "no index": ("why {} --element x", "expected an index such as 3,0, not 'x'"),
+    "no sizes": ("reads {} --tile 0x3", "expected sizes such as 8x128, not '0x3'"),
+    "no paths": ("why {} --paths 0", "expected a positive number, not '0'"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD)
+def test_arguments_that_make_no_sense(call: str, message: str, cli: CommandLine) -> None:
+    assert cli.misuse(*call.split()).endswith(f"{message}\n")
 
 
 WRONG = {
     "no such element": (
-        ["why", "{}", "--instruction", "wide", "--element", "9,9"],
+        "why {} --instruction wide --element 9,9",
         "why: the element is (9, 9); expected an index in f32[4,8]{1,0} of %wide",
     ),
     "no such element of what is read": (
-        ["why", "{}", "--instruction", "wide", "--needs", "9"],
+        "why {} --instruction wide --needs 9",
         "why: the needed element is (9,); expected an index in f32[4]{0} of %total",
     ),
     "a picture of two files": (
-        ["reads", "{}", "{}", "--instruction", "wide", "-o", "wide.svg"],
+        "reads {} {} --instruction wide -o wide.svg",
         "reads: -o draws one instruction of one file; expected one file",
     ),
+    "a picture of two instructions": (
+        "reads {} -o wide.svg",
+        "a picture shows one instruction, and 2 are chosen",
+    ),
+    "another kind of picture": (
+        "reads {} --instruction wide -o wide.png",
+        "the picture is an SVG, not .png",
+    ),
     "no such tile": (
-        ["reads", "{}", "--instruction", "wide", "--at", "9,9"],
+        "reads {} --instruction wide --at 9,9",
         "reads: there is no tile (9, 9) of f32[4,8]{1,0}; expected ids below 4, 8",
     ),
     "another rank": (
-        ["reads", "{}", "--instruction", "wide", "--tile", "4"],
+        "reads {} --instruction wide --tile 4",
         "reads: the sizes are (4,); expected a positive one for each dimension of f32[4,8]{1,0}",
     ),
-    "no second file": (["diff", "{}", "missing.hlo"], "missing.hlo: No such file or directory"),
+    "no second file": ("diff {} missing.hlo", "missing.hlo: No such file or directory"),
     "no such name": (
-        ["diff", "{}", "{}", "--instruction", "totl"],
+        "diff {} {} --instruction totl",
         "no instruction is called %totl\nhint: there is %total",
     ),
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_not_there(name: str, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, message = WRONG[name]
-    saved.write_text(SOFTMAX_SUM)
-    assert main([each.format(saved) for each in arguments]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert message in err
+@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_not_there(call: str, message: str, cli: CommandLine) -> None:
+    assert message in cli.error(*call.format(*[cli.file(SOFTMAX_SUM)] * 2).split())
 
 
-def test_what_threads_do(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_threads_do(cli: CommandLine) -> None:
     """Each fusion of a module for a GPU has a launch, and a line for each access, or a reason."""
-    saved.write_text(module_text("gpu/softmax"))
-    assert main(["schedule", str(saved), "--strict"]) == 0
-    heading, launch, written, read = capsys.readouterr().out.splitlines()
+    answer = cli("schedule", cli.file(module_text("gpu/softmax")), "--strict")
+    heading, launch, written, read = answer.splitlines()
     assert heading.startswith("%triton_softmax.2 = f32[8,16,128] fusion kCustom")
     assert launch == "  triton: threads 32, blocks 128"
     assert written.startswith("  writes %triton_softmax.2 f32[8,16,128]: (th_x, bl_x)[vector_id]")
@@ -319,14 +249,11 @@ EXPRESSIONS = {
 }
 
 
-@pytest.mark.parametrize("name", EXPRESSIONS)
-def test_expressions(name: str, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, expected = EXPRESSIONS[name]
-    assert main(["simplify", "-e", text]) == 0
-    assert capsys.readouterr() == (expected, "")
-    saved.write_text(f"{text}\n---\n{text}\n")
-    assert main(["simplify", str(saved)]) == 0
-    assert capsys.readouterr() == (f"{expected}---\n{expected}", "")
+@pytest.mark.parametrize(("text", "expected"), EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_expressions(text: str, expected: str, cli: CommandLine) -> None:
+    assert cli("simplify", "-e", text) == expected
+    saved = cli.file(f"{text}\n---\n{text}\n")
+    assert cli("simplify", saved) == f"{expected}---\n{expected}"
 
 
 BAD_EXPRESSIONS = {
@@ -339,10 +266,6 @@ BAD_EXPRESSIONS = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_EXPRESSIONS)
-def test_expressions_that_are_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text, message = BAD_EXPRESSIONS[name]
-    assert main(["simplify", "-e", text]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"error: {message}")
+@pytest.mark.parametrize(("text", "message"), BAD_EXPRESSIONS.values(), ids=BAD_EXPRESSIONS)
+def test_expressions_that_are_none(text: str, message: str, cli: CommandLine) -> None:
+    assert cli.error("simplify", "-e", text).startswith(f"error: {message}")

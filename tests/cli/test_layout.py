@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
 from indexing import parse_map
 from indexing.layout import Shape, linear_index
 from indexing.layout.picture import svg_of_layout
-from ops.cli import main
+from tests.cli.command_line import CommandLine
 
 FIGURE_1 = "f32[3,5]{1,0:T(2,2)}"
 
@@ -46,46 +45,34 @@ f32[2,4]{0,1:T(2,2)}:
 """
 
 
-def test_text(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["layout", "f32[2,4]{0,1:T(2,2)}"]) == 0
-    assert capsys.readouterr() == (TEXT, "")
+def test_text(cli: CommandLine) -> None:
+    assert cli("layout", "f32[2,4]{0,1:T(2,2)}") == TEXT
 
 
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["layout", FIGURE_1, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+FIELDS = """{
+  "shape": "f32[3,5]{1,0:T(2,2)}", "order": "y, x from major to minor, in 2 x 3 tiles of 2 x 2",
+  "physical_shape": [2, 3, 2, 2], "steps": ["pad (3,5) to (4,6)", "reshape (4,6) to (2,2,3,2)",
+    "transpose (2,2,3,2) to (2,3,2,2)"],
+  "places": 24, "padding": 9, "element_bits": 32, "bits": 768, "bytes": 96,
+  "strides": [null, null], "format": null, "tpu_format": "TPU 4x128",
+  "memory_space": 0, "memory_space_name": "high-bandwidth memory (HBM)"
+}"""
+
+
+def test_json(cli: CommandLine) -> None:
+    document = cli.document("layout", FIGURE_1)
     (layout,) = document.pop("layouts")
     assert document == {"schema_version": 1, "command": "layout", "picture": None, "errors": []}
     maps = layout.pop("maps")
-    assert layout == {
-        "shape": FIGURE_1,
-        "order": "y, x from major to minor, in 2 x 3 tiles of 2 x 2",
-        "physical_shape": [2, 3, 2, 2],
-        "steps": [
-            "pad (3,5) to (4,6)",
-            "reshape (4,6) to (2,2,3,2)",
-            "transpose (2,2,3,2) to (2,3,2,2)",
-        ],
-        "places": 24,
-        "padding": 9,
-        "element_bits": 32,
-        "bits": 768,
-        "bytes": 96,
-        "strides": [None, None],
-        "format": None,
-        "tpu_format": "TPU 4x128",
-        "memory_space": 0,
-        "memory_space_name": "high-bandwidth memory (HBM)",
-    }
+    assert layout == json.loads(FIELDS)
     offset = parse_map(maps["logical_to_linear"]["text"])
     assert offset.evaluate([2, 3]) == (linear_index((2, 3), Shape.parse(FIGURE_1)),) == (17,)
     assert list(maps) == ["logical_to_linear", "logical_to_tiled", "linear_to_logical"]
 
 
-def test_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "layout.svg"
-    assert main(["layout", FIGURE_1, "-o", str(file)]) == 0
-    assert capsys.readouterr().out.startswith(f"{FIGURE_1}:\n  order: ")
+def test_picture(cli: CommandLine) -> None:
+    file = cli.folder / "layout.svg"
+    assert cli("layout", FIGURE_1, "-o", file).startswith(f"{FIGURE_1}:\n  order: ")
     assert file.read_text("utf-8") == f"{svg_of_layout(Shape.parse(FIGURE_1))}\n"
     assert ET.parse(file).getroot().get("role") == "img"  # noqa: S314 - we wrote it
 
@@ -101,11 +88,8 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("text", "words"), SHAPES, ids=[row[0] for row in SHAPES])
-def test_any_array_is_answered(text: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["layout", text]) == 0
-    out, err = capsys.readouterr()
-    assert words in out
-    assert err == ""
+def test_any_array_is_answered(text: str, words: str, cli: CommandLine) -> None:
+    assert words in cli("layout", text)
 
 
 BAD = [
@@ -128,27 +112,16 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "message", "carets"), BAD, ids=[row[0] for row in BAD])
-def test_bad_shape(
-    text: str, message: str, carets: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["layout", text]) == 1
-    out, err = capsys.readouterr()
-    said, *excerpt = err.splitlines()
-    assert out == ""
+def test_bad_shape(text: str, message: str, carets: str, cli: CommandLine) -> None:
+    said, *excerpt = cli.error("layout", text).splitlines()
     assert said.startswith(f"error: {message}")
     assert excerpt == [text, carets]
 
 
-def test_a_picture_is_an_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "layout.png"
-    assert main(["layout", FIGURE_1, "-o", str(file)]) == 1
+def test_a_picture_is_an_svg_that_can_be_written(cli: CommandLine) -> None:
+    file = cli.folder / "layout.png"
     message = f"{file}: the picture is an SVG, not .png; expected a name in .svg"
-    assert capsys.readouterr() == ("", f"error: {message}\n")
+    assert cli.error("layout", FIGURE_1, "-o", file) == f"error: {message}\n"
     assert not file.exists()
-
-
-def test_a_picture_that_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["layout", FIGURE_1, "-o", str(tmp_path)]) == 1
-    assert capsys.readouterr() == ("", f"error: {tmp_path}: Is a directory\n")
+    expected = f"error: {cli.folder}: Is a directory\n"
+    assert cli.error("layout", FIGURE_1, "-o", cli.folder) == expected

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
 import subprocess
 import sys
-import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ops.cli import commands
 from ops.cli.usage import USAGES
+from tests.cli.command_line import CommandLine
+from tests.cli.processes import (
+    COMMAND,
+    PROGRAM,
+    Command,
+    ended,
+    impatient,
+    on_terminal,
+    started,
+    streams_of,
+)
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.extent import part
 from tests.project.sources import ROOT
-
-COMMAND = [sys.executable, "-m", "indexing"]
 
 
 @pytest.fixture(autouse=True)
@@ -31,34 +38,27 @@ def hears_interrupts() -> Iterator[None]:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(cli: CommandLine) -> Path:
     """A small module."""
-    path = tmp_path / "module.hlo"
-    path.write_text(SOFTMAX_SUM)
-    return path
+    return cli.file(SOFTMAX_SUM)
 
 
 def test_answers_go_to_standard_output(file: Path) -> None:
-    ran = subprocess.run([*COMMAND, "fusions", file], cwd=ROOT, capture_output=True, check=False)
-    assert ran.returncode == 0
-    assert ran.stdout.startswith(b"ENTRY %main")
-    assert ran.stderr == b""
+    code, out, err = ended([*COMMAND, "fusions", file])
+    assert (code, out[:11], err) == (0, b"ENTRY %main", b"")
 
 
 def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
-    ran = subprocess.run([*COMMAND, "--version"], cwd=ROOT, check=True, capture_output=True)
-    assert ran.stdout.startswith(b"symbolic-indexing ")
+    assert ended([*COMMAND, "--version"])[1].startswith(b"symbolic-indexing ")
     program = "import sys; from ops.cli import main; main(['schema']); print([*sys.modules])"
-    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)
-    loaded = ran.stdout.splitlines()[-1]
+    loaded = ended([*PROGRAM, program])[1].splitlines()[-1]
     assert (b"'argparse'" in loaded, b"'importlib.metadata'" in loaded) == (True, False)
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_the_version_and_the_help_wait_for_no_analysis(option: str) -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "indexing", option]
-    ran = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.decode().splitlines()}
+    _, _, times = ended([sys.executable, "-X", "importtime", "-m", "indexing", option])
+    loaded = {line.rpartition("|")[2].strip() for line in times.decode().splitlines()}
     assert "indexing.startup" in loaded
     assert loaded.isdisjoint({"sympy", "simplifier.forms", "indexing.map", "ops.hlo", "ops.rules"})
 
@@ -70,46 +70,29 @@ def test_each_command_has_its_help() -> None:
 HIDING = {"a package": "ops/__init__.py", "a module": "ops.py"}
 
 
-@pytest.mark.parametrize("file", HIDING.values(), ids=HIDING)
-def test_another_package_of_the_same_name_is_named(file: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", HIDING.values(), ids=HIDING)
+def test_another_package_of_the_same_name_is_named(name: str, cli: CommandLine) -> None:
     """Where Python finds it first; but not in the folder of the user."""
-    other = tmp_path / file
-    other.parent.mkdir(exist_ok=True)
-    other.write_text("")
-    ran, shown = (
-        subprocess.run(
-            [*COMMAND, "example"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
-            check=False,
-            capture_output=True,
-        )
-        for paths in ([tmp_path, ROOT], [ROOT])
+    other = cli.file("", name)
+    (hidden, out, err), (shown, _, nothing) = (
+        ended([*COMMAND, "example"], folder=cli.folder, PYTHONPATH=os.pathsep.join(map(str, paths)))
+        for paths in ([cli.folder, ROOT], [ROOT])
     )
-    assert (shown.returncode, shown.stderr) == (0, b"")
-    expected = (
+    assert (shown, nothing) == (0, b"")
+    assert (hidden, out) == (1, b"")
+    assert err.decode().splitlines()[0] == (
         f"error: the package ops of this library is hidden by another one: Python finds {other}"
     )
-    assert (ran.returncode, ran.stdout) == (1, b"")
-    assert ran.stderr.decode().splitlines()[0] == expected
 
 
 @pytest.mark.parametrize("options", part([[], ["--json"]], 1), ids=str)
-def test_a_closed_pipe_ends_cleanly(options: list[str], tmp_path: Path) -> None:
-    maps = tmp_path / "maps.txt"
-    maps.write_text("\n---\n".join(["(d0) -> (d0), domain: d0 in [0, 3]"] * 5000))
-    process = subprocess.Popen(
-        [*COMMAND, "simplify", maps, *options],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        assert process.stdout
-        assert process.stderr
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == b""
+def test_a_closed_pipe_ends_cleanly(options: list[str], cli: CommandLine) -> None:
+    maps = cli.file("\n---\n".join(["(d0) -> (d0), domain: d0 in [0, 3]"] * 5000))
+    with started([*COMMAND, "simplify", maps, *options]) as process:
+        out, err = streams_of(process)
+        out.readline()
+        out.close()
+        assert err.read() == b""
     assert process.returncode == 0
 
 
@@ -124,53 +107,41 @@ def test_a_full_disk_is_an_error(options: list[str], file: Path) -> None:
 
 
 CLOSED = [
-    ("maps FILE >&-", b"", b"error: the answer cannot be written: Bad file descriptor\n", 1),
-    ("maps missing.hlo 2>&-", b"", b"", 1),
-    ("maps missing.hlo 2>/dev/full", b"", b"", 1),
-    ("simplify <&-", b"", b"error: <stdin>: standard input is closed\n", 1),
+    ("maps FILE >&-", b"error: the answer cannot be written: Bad file descriptor\n"),
+    ("maps missing.hlo 2>&-", b""),
+    ("maps missing.hlo 2>/dev/full", b""),
+    ("simplify <&-", b"error: <stdin>: standard input is closed\n"),
 ]
 
 
-@pytest.mark.parametrize(("call", "out", "err", "code"), CLOSED)
-def test_streams_may_be_closed(call: str, out: bytes, err: bytes, code: int, file: Path) -> None:
+@pytest.mark.parametrize(("call", "err"), CLOSED)
+def test_streams_may_be_closed(call: str, err: bytes, file: Path) -> None:
     line = f"{sys.executable} -m indexing {call.replace('FILE', str(file))}"
-    ran = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, check=False)  # noqa: S602
-    assert (ran.stdout, ran.stderr, ran.returncode) == (out, err, code)
+    assert ended(["sh", "-c", line]) == (1, b"", err)
 
 
 SLEEP_LONG = "import time\nfor _ in range(60_000): time.sleep(0.01)\n"
 """Ten minutes. A signal just before a call of sleep does not end that call, so each is short."""
 
 
-def test_an_interrupt_while_loading_ends_cleanly(tmp_path: Path) -> None:
+def test_an_interrupt_while_loading_ends_cleanly(cli: CommandLine) -> None:
     """Something else stands in for sympy, says when it is loaded, and takes long."""
-    slow = f"print('loading', flush=True)\n{SLEEP_LONG}"
-    (tmp_path / "sympy.py").write_text(slow)
-    check_interrupted([*COMMAND, "schema"], {"PYTHONPATH": str(tmp_path)})
+    cli.file(f"print('loading', flush=True)\n{SLEEP_LONG}", "sympy.py")
+    check_interrupted([*COMMAND, "schema"], PYTHONPATH=str(cli.folder))
 
 
-def check_interrupted(command: list[str], variables: Mapping[str, str] | None = None) -> None:
+def check_interrupted(command: Command, **variables: str) -> None:
     """A command that is stopped after its first line says so, and no more."""
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, **(variables or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        assert process.stdout
-        assert process.stderr
-        process.stdout.readline()
+    with started(command, **variables) as process:
+        out, err = streams_of(process)
+        out.readline()
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read() == b"interrupted\n"
+        assert err.read() == b"interrupted\n"
     assert process.returncode == 130
 
 
 def test_a_program_of_the_user_keeps_its_traceback() -> None:
-    text = "import indexing; raise KeyboardInterrupt"
-    ran = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, check=False)
-    assert b"Traceback" in ran.stderr
+    assert b"Traceback" in ended([*PROGRAM, "import indexing; raise KeyboardInterrupt"])[2]
 
 
 WAITS = """
@@ -190,7 +161,7 @@ sys.exit(main(["simplify"]))
 
 
 def test_an_interrupt_ends_cleanly() -> None:
-    check_interrupted([sys.executable, "-c", WAITS])
+    check_interrupted([*PROGRAM, WAITS])
 
 
 def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
@@ -198,85 +169,43 @@ def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
     pipes = [tmp_path / "a.hlo", tmp_path / "b.hlo"]
     for pipe in pipes:
         os.mkfifo(pipe)
-    process = subprocess.Popen(
-        [*COMMAND, "maps", tmp_path, "--jobs", "2"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    process = started([*COMMAND, "maps", tmp_path, "--jobs", "2"], alone=True)
     with process, pipes[0].open("wb"), pipes[1].open("wb"):  # there is a reader of each
         os.killpg(process.pid, signal.SIGINT)
-        assert process.stderr
-        assert process.stderr.read() == b"interrupted\n"
+        assert streams_of(process)[1].read() == b"interrupted\n"
     assert process.returncode == 130
 
 
 @pytest.mark.needs("tqdm")
 @pytest.mark.parametrize(
-    ("arguments", "unit", "expected"),
-    [
-        (["maps"], b"instructions", b"%total = f32[4] fusion kLoop\n"),
-        (["maps", "missing.hlo"], b"modules", b"\n%total = f32[4] fusion kLoop\n"),
-    ],
-    ids=["one file", "several"],
+    ("others", "unit", "before"), [([], "instructions", b""), (["missing.hlo"], "modules", b"\n")]
 )
 def test_progress_is_shown_on_a_terminal(
-    arguments: list[str], unit: bytes, expected: bytes, file: Path
+    others: list[str], unit: str, before: bytes, file: Path
 ) -> None:
-    leader, follower = pty.openpty()
-    termios.tcsetwinsize(follower, (24, 80))
-    impatient = "from ops.cli import console, main; console.PATIENCE = 0; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", impatient, *arguments, file],
-        cwd=ROOT,
-        env={**os.environ, "NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=follower,
-    ) as process:
-        os.close(follower)
-        assert process.stdout
-        out = process.stdout.read()
-    shown = os.read(leader, 10_000)
-    os.close(leader)
+    variables = {**os.environ, "NO_COLOR": "1"}
+    shown, out = on_terminal(impatient(0, "maps", *others, file), "stderr", variables=variables)
     assert unit in shown
-    assert expected in out
-    assert (b"error: missing.hlo: " in shown) == ("missing.hlo" in arguments)
+    assert before + b"%total = f32[4] fusion kLoop\n" in out
+    assert ("error: missing.hlo: " in shown) == bool(others)
 
 
 @pytest.mark.needs("tqdm")
 @pytest.mark.parametrize("patience", [0, 600])
 def test_no_bar_is_left_on_a_terminal(patience: int, file: Path) -> None:
     """What stands on the screen in the end: the answers alone."""
-    leader, follower = pty.openpty()
-    termios.tcsetwinsize(follower, (24, 200))
-    program = f"from ops.cli import console, main; console.PATIENCE = {patience}; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", program, "maps", file],
-        cwd=ROOT,
-        env={**os.environ, "NO_COLOR": "1"},
-        stdout=follower,
-        stderr=follower,
-    ):
-        os.close(follower)
-        shown = b"".join(iter(lambda: _read(leader), b""))
-    os.close(leader)
-    alone = subprocess.run([*COMMAND, "maps", file], cwd=ROOT, capture_output=True, check=True)
-    assert on_screen(shown.decode()) == alone.stdout.decode().splitlines()
-    assert ("instructions" in shown.decode()) == (patience == 0)
-
-
-def _read(leader: int) -> bytes:
-    try:
-        return os.read(leader, 10_000)
-    except OSError:  # the other end is closed
-        return b""
+    command = impatient(patience, "maps", file)
+    variables = {**os.environ, "NO_COLOR": "1"}
+    shown, _ = on_terminal(command, "stdout", "stderr", width=200, variables=variables)
+    alone = ended([*COMMAND, "maps", file])[1]
+    assert on_screen(shown) == alone.decode().splitlines()
+    assert ("instructions" in shown) == (patience == 0)
 
 
 def on_screen(written: str) -> list[str]:
     """The lines of a terminal after a text with carriage returns was written to it."""
     lines: list[str] = []
-    for line in written.replace("\r\n", "\n").split("\n"):
+    for line in written.split("\n"):
         cells: list[str] = []
         for piece in line.split("\r"):
             cells[: len(piece)] = piece
@@ -285,7 +214,7 @@ def on_screen(written: str) -> list[str]:
 
 
 def test_what_is_written_over_is_gone() -> None:
-    assert on_screen("ab 50%\r      \rcd\r\n") == ["cd"]
+    assert on_screen("ab 50%\r      \rcd\n") == ["cd"]
     assert on_screen("abcd\ref") == ["efcd"]
 
 
@@ -314,5 +243,4 @@ except KeyboardInterrupt:
 def test_an_interrupt_while_a_library_is_loaded_breaks_no_later_question(library: str) -> None:
     """NumPy cannot be loaded twice; what of islpy was loaded in part has no contexts."""
     text = f"LIBRARY = {library!r}\n{INTERRUPTED_WHILE_LOADING}"
-    ran = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, check=False)
-    assert (ran.stdout, ran.stderr) == (b"True 3\n", b"")
+    assert ended([*PROGRAM, text])[1:] == (b"True 3\n", b"")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -47,25 +47,22 @@ def test_the_pieces_are_one_document(count: int, messages: list[str]) -> None:
     assert [json.loads(line.rstrip(",")) for line in text.splitlines()[1:-1]] == whole["words"]
 
 
+def words_of(made: Iterable[str]) -> Iterable[Item]:
+    """An item for each piece."""
+    return map(word, made)
+
+
+def one_item_of(made: Iterable[str]) -> Iterable[Item]:
+    """One item of all pieces."""
+    return [Verbatim(made)]
+
+
+@pytest.mark.parametrize("items", [words_of, one_item_of])
 @pytest.mark.parametrize("rendering", [as_text, as_json])
-def test_pieces_are_printed_while_items_are_made(rendering: Rendering) -> None:
+def test_pieces_are_printed_while_they_are_made(
+    rendering: Rendering, items: Callable[[Iterable[str]], Iterable[Item]]
+) -> None:
     """At most one item waits, for the comma behind it."""
-    made: list[int] = []
-
-    def items() -> Iterator[Lines]:
-        for number in range(1000):
-            made.append(number)
-            yield word(f"item {number}")
-
-    printed = 0
-    for piece in rendering(document(items()), ErrorLog()):
-        printed += "item" in piece
-        assert len(made) - printed <= 1
-    assert printed == 1000
-
-
-@pytest.mark.parametrize("rendering", [as_text, as_json])
-def test_pieces_of_an_item_are_printed_while_they_are_made(rendering: Rendering) -> None:
     made: list[int] = []
 
     def pieces() -> Iterator[str]:
@@ -74,8 +71,8 @@ def test_pieces_of_an_item_are_printed_while_they_are_made(rendering: Rendering)
             yield f"piece {number}"
 
     printed = 0
-    for piece in rendering(Document("words", [Verbatim(pieces())], FIELDS), ErrorLog()):
-        printed += piece.startswith("piece")
+    for piece in rendering(document(items(pieces())), ErrorLog()):
+        printed += "piece" in piece
         assert len(made) - printed <= 1
     assert printed == 1000
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from itertools import count
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,10 +12,10 @@ from jsonschema import Draft202012Validator
 
 from indexing import parse_map
 from ops import Unknown, hlo, output_to_input
-from ops.cli import main
 from ops.cli.documents import SCHEMA_VERSION
-from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, Json, description_of, with_tables
-from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED, dumped
+from tests.cli.command_line import OF_MODULES, CommandLine, Json
+from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, description_of, with_tables
+from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED, WRONG_INSIDE, dumped
 from tests.extent import part
 from tests.hlo.modules import module_text
 
@@ -36,12 +35,6 @@ WITHOUT_FILES = [
     ["advise", "examples/mean_square.hlo"],
 ]
 """A call of each command that does not read files alone."""
-
-MANY = (
-    *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
-    *("tiles", "loops"),
-)
-"""The commands that read several files."""
 
 ANSWERS = {
     "maps": ["maps"],
@@ -74,25 +67,6 @@ MODULES = [
     "unoptimized/control_flow",
 ]
 MAPS = "(d0) -> (d0 mod 8), domain: d0 in [0, 7]\n---\n(d0) -> (d1)\n"
-WRONG = """HloModule wrong
-f { a = f32[2,3] parameter(0)
-  ROOT t = f32[3,4] transpose(a), dimensions={1,0} }
-ENTRY e { p = f32[2,3] parameter(0)
-  ROOT r = f32[3,4] fusion(p), kind=kLoop, calls=f }
-"""
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """The path of a text to write."""
-    return tmp_path / "text"
-
-
-def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Json:
-    """The document that a command prints."""
-    main([*arguments, "--json"])
-    document: Json = json.loads(capsys.readouterr().out)
-    return document
 
 
 def violations(document: Json) -> list[str]:
@@ -126,19 +100,21 @@ def with_surprise(document: Json, position: int) -> Json:
     return surprising
 
 
-def test_schema_follows_its_own_schema() -> None:
+def test_schema_follows_its_own_schema(cli: CommandLine) -> None:
     Draft202012Validator.check_schema(SCHEMA)
-
-
-def test_schema_has_the_version_of_the_documents() -> None:
     assert SCHEMA["$defs"]["schema_version"]["const"] == SCHEMA_VERSION
     assert SCHEMA["$id"].endswith(f":{SCHEMA_VERSION}")
+    assert json.loads(cli("schema")) == SCHEMA
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_fields_are_described(name: str) -> None:
-    fields = OBJECTS[name]["properties"]
-    assert [field for field, schema in fields.items() if not description_of(schema)] == []
+def test_fields_are_described() -> None:
+    undescribed = [
+        (name, field)
+        for name, definition in OBJECTS.items()
+        for field, schema in definition["properties"].items()
+        if not description_of(schema)
+    ]
+    assert undescribed == []
 
 
 def test_page_has_the_fields_of_the_schema() -> None:
@@ -146,18 +122,10 @@ def test_page_has_the_fields_of_the_schema() -> None:
     assert page == with_tables(page), "run python -m tests.cli.schema_of"
 
 
-def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out) == SCHEMA
-
-
 @pytest.mark.parametrize("name", part(MODULES, 3))
 @pytest.mark.parametrize("arguments", ANSWERS.values(), ids=ANSWERS)
-def test_documents_of_modules(
-    arguments: list[str], name: str, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(module_text(name))
-    document = printed([arguments[0], str(file), *arguments[1:]], capsys)
+def test_documents_of_modules(arguments: list[str], name: str, cli: CommandLine) -> None:
+    document = cli.document(*arguments, cli.file(module_text(name)), code=None)
     assert violations(document) == []
     for found in objects_in(document):
         if "known_empty" in found:
@@ -177,9 +145,9 @@ def check_parts(fields: Json) -> None:
     assert len(parsed.constraints) == len(fields["constraints"])
 
 
-def test_maps_parse_back_to_equal_maps(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.write_text(module_text("tpu/kv_cache_decode"))
-    rows = printed(["maps", str(file)], capsys)["instructions"]
+def test_maps_parse_back_to_equal_maps(cli: CommandLine) -> None:
+    file = cli.file(module_text("tpu/kv_cache_decode"))
+    rows = cli.document("maps", file)["instructions"]
     compared = 0
     for row, instruction in zip(rows, hlo.load(file).instructions, strict=True):
         for entry in row["indexing"]:
@@ -193,46 +161,36 @@ def test_maps_parse_back_to_equal_maps(file: Path, capsys: pytest.CaptureFixture
     assert compared > 50
 
 
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [
-        *(("maps", WRONG), ("fusions", WRONG), ("fusions", LOOKED_UP), ("simplify", MAPS)),
-        *(("maps", TURNED), ("fusions", TURNED)),
-    ],
-    ids=[
-        *("maps with an error", "fusions with an error", "fusions unknown", "simplify"),
-        *("maps with parameters", "fusions with parameters"),
-    ],
-)
-def test_other_documents(
-    command: str, text: str, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(text)
-    assert violations(printed([command, str(file)], capsys)) == []
+OTHER_DOCUMENTS = {
+    "maps with an error": ("maps", WRONG_INSIDE),
+    "fusions with an error": ("fusions", WRONG_INSIDE),
+    "fusions unknown": ("fusions", LOOKED_UP),
+    "simplify": ("simplify", MAPS),
+    "maps with parameters": ("maps", TURNED),
+    "fusions with parameters": ("fusions", TURNED),
+}
+
+
+@pytest.mark.parametrize(("command", "text"), OTHER_DOCUMENTS.values(), ids=OTHER_DOCUMENTS)
+def test_other_documents(command: str, text: str, cli: CommandLine) -> None:
+    assert violations(cli.document(command, cli.file(text), code=None)) == []
 
 
 @pytest.mark.parametrize("command", ["maps", "fusions"])
-def test_documents_of_many_files(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a.hlo").write_text(LOOKED_UP)
-    (tmp_path / "b.hlo").write_text(WRONG)
-    (tmp_path / "c.hlo").write_text("nothing")
-    found = printed([command, str(tmp_path), str(tmp_path / "missing")], capsys)
+def test_documents_of_many_files(command: str, cli: CommandLine) -> None:
+    for name, text in (("a", LOOKED_UP), ("b", WRONG_INSIDE), ("c", "nothing")):
+        cli.file(text, f"{name}.hlo")
+    found = cli.document(command, cli.folder, cli.folder / "missing", code=1)
     assert violations(found) == []
     assert WHOLE.is_valid(found)
     assert [len(module["errors"]) for module in found["modules"]] == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        *("maps", "fusions", "why", "reads", "schedule", "summary", "coalescing", "utilization"),
-        *("tiles", "simplify", "layout", "advise"),
-    ],
+    "command", [*(each for each in OF_MODULES if each != "loops"), "simplify", "layout", "advise"]
 )
-def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed([command, "missing"], capsys)
+def test_documents_where_nothing_is_right(command: str, cli: CommandLine) -> None:
+    found = cli.document(command, "missing", code=1)
     assert violations(found) == []
     assert len(found["errors"]) == 1
 
@@ -240,46 +198,37 @@ def test_documents_where_nothing_is_right(command: str, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     "shape", ["f32[3,5]{1,0:T(2,2)}", "f32[]", "bf16[8,128]{1,0:T(8,128)(2,1)}"]
 )
-def test_documents_of_layouts(shape: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert violations(printed(["layout", shape], capsys)) == []
+def test_documents_of_layouts(shape: str, cli: CommandLine) -> None:
+    assert violations(cli.document("layout", shape)) == []
 
 
-def test_parameters_have_origins(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.write_text(TURNED)
-    document = printed(["fusions", str(file)], capsys)
+COUNT = """{
+  "parameter": "count", "instruction": "count", "computation": "main", "dimension": null,
+  "element": 0, "text": "value of %count = s32[] parameter(1)"
+}"""
+
+
+def test_parameters_have_origins(cli: CommandLine) -> None:
+    file, origin = cli.file(TURNED), json.loads(COUNT)
+    document = cli.document("fusions", file)
     (result,) = document["results"]
-    text = "value of %count = s32[] parameter(1)"
-    assert result["parameter_origins"] == [
-        {
-            "parameter": "count",
-            "instruction": "count",
-            "computation": "main",
-            "dimension": None,
-            "element": 0,
-            "text": text,
-        }
-    ]
-    main(["fusions", str(file)])
-    assert capsys.readouterr().out.endswith(f"\n  count: {text}\n")
-    main(["fusions", str(file), "--long"])
-    assert capsys.readouterr().out.endswith(f"ENTRY %main, parameters:\n  count: {text}\n")
+    assert result["parameter_origins"] == [origin]
+    line = f"\n  count: {origin['text']}\n"
+    assert cli("fusions", file).endswith(line)
+    assert cli("fusions", file, "--long").endswith(f"ENTRY %main, parameters:{line}")
     for position in range(len(objects_in(document))):
         assert not WHOLE.is_valid(with_surprise(document, position))
 
 
-def test_nothing_is_said_that_is_not_in_the_schema(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_said_that_is_not_in_the_schema(cli: CommandLine) -> None:
     """One more field anywhere is refused."""
-    file.write_text(LOOKED_UP)
-    calls = [[command, *[str(file)] * count] for command in MANY for count in (1, 2)]
-    documents = [printed(arguments, capsys) for arguments in calls]
-    dump = dumped(file.parent / "dump")
-    calls = [*WITHOUT_FILES, ["diff", str(dump)]]
-    documents.extend(printed(arguments, capsys) for arguments in calls)
-    file.write_text(MAPS)
-    documents.append(printed(["simplify", str(file)], capsys))
-    for document in documents:
+    file, dump = cli.file(LOOKED_UP), dumped(cli.folder / "dump")
+    calls = [
+        *([command, *[file] * count] for command in OF_MODULES for count in (1, 2)),
+        *(*WITHOUT_FILES, ["diff", dump], ["simplify", cli.file(MAPS, "maps.txt")]),
+    ]
+    for arguments in calls:
+        document = cli.document(*arguments, code=None)
         assert WHOLE.is_valid(document)
         for position in part(range(len(objects_in(document))), 20):
             assert not WHOLE.is_valid(with_surprise(document, position))
@@ -290,43 +239,35 @@ ENTRY e { x = f32[4] parameter(0)
   ROOT g = f32[8] all-gather(x), replica_groups={{0,1}}, dimensions={0} }"""
 """A tile of ``x`` is on another replica."""
 
+REAL = {
+    "cpu/control_flow": ["maps", "why", "reads"],
+    "cpu/ring_pipeline_loop": ["maps", "loops"],
+    "gpu/dot_product_attention_bf16": ["coalescing", "schedule"],
+    "gpu/sort_topk": ["schedule"],
+    "unoptimized/control_flow": ["loops"],
+}
+SMALL = {
+    LOOKED_UP: ["maps", "fusions", "summary", "utilization", "tiles", "why", "reads --at 0"],
+    SOFTMAX_SUM: ["maps", "tiles", "reads --at="],
+    ROW_SHARES: ["reads --at 0,0"],
+    TURNED: ["fusions"],
+    WRONG_INSIDE: ["fusions"],
+    GATHERED: ["tiles"],
+    MAPS: ["simplify"],
+}
+"""Which commands of which modules say all that there is to say."""
 
-def test_all_that_is_in_the_schema_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+
+def test_all_that_is_in_the_schema_is_said(cli: CommandLine) -> None:
+    texts = SMALL | {module_text(name): calls for name, calls in REAL.items()}
     calls = [
-        (["maps"], LOOKED_UP),
-        (["maps"], SOFTMAX_SUM),
-        (["maps"], module_text("cpu/control_flow")),
-        (["maps"], module_text("cpu/ring_pipeline_loop")),
-        (["fusions"], LOOKED_UP),
-        (["fusions"], TURNED),
-        (["fusions"], WRONG),
-        (["coalescing"], module_text("gpu/dot_product_attention_bf16")),
-        (["summary"], LOOKED_UP),
-        (["utilization"], LOOKED_UP),
-        (["tiles"], SOFTMAX_SUM),
-        (["tiles"], LOOKED_UP),
-        (["tiles"], GATHERED),
-        (["why"], LOOKED_UP),
-        (["why"], module_text("cpu/control_flow")),
-        (["reads", "--at", ""], SOFTMAX_SUM),
-        (["reads", "--at", "0"], LOOKED_UP),
-        (["reads", "--at", "0,0"], ROW_SHARES),
-        (["reads"], module_text("cpu/control_flow")),
-        (["schedule"], module_text("gpu/dot_product_attention_bf16")),
-        (["schedule"], module_text("gpu/sort_topk")),
-        (["loops"], module_text("unoptimized/control_flow")),
-        (["loops"], module_text("cpu/ring_pipeline_loop")),
-        (["simplify"], MAPS),
+        [*call.split(), cli.file(text, f"{number}.hlo")]
+        for number, (text, several) in enumerate(texts.items())
+        for call in several
     ]
-    seen: set[str] = set()
-    for arguments, text in calls:
-        file.write_text(text)
-        document = printed([*arguments, str(file)], capsys)
-        seen.update(name for found in objects_in(document) for name in found)
-    many = [[command, str(file), str(file)] for command in MANY]
-    dump = dumped(file.parent / "dump")
-    for last in (*WITHOUT_FILES, *many, ["diff", str(dump)]):
-        document = printed(last, capsys)
-        seen.update(name for found in objects_in(document) for name in found)
+    maps, dump = cli.folder / f"{len(SMALL) - 1}.hlo", dumped(cli.folder / "dump")
+    calls += [*WITHOUT_FILES, *([command, maps, maps] for command in OF_MODULES), ["diff", dump]]
+    documents = [cli.document(*call, code=None) for call in calls]
+    seen = {name for each in documents for found in objects_in(each) for name in found}
     declared = {name for definition in OBJECTS.values() for name in definition["properties"]}
     assert sorted(declared - seen) == []

@@ -2,133 +2,113 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
-
 import pytest
 
 from ops import hlo, input_to_output
-from ops.cli import main
+from tests.cli.command_line import SOFTMAX, CommandLine
 from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 
-SOFTMAX = "examples/softmax.hlo"
+ITEMS = {
+    "maps": ("instructions", "instruction"),
+    "fusions": ("results", "fusion"),
+    "summary": ("kernels", "kernel"),
+    "utilization": ("operands", "kernel"),
+    "coalescing": ("accesses", "fusion"),
+    "tiles": ("tilings", "kernel"),
+}
+"""Under which name each command lists its items, and which field of them has a name."""
 
-CHOICES: dict[str, tuple[Sequence[str], Sequence[str]]] = {
-    "an exact name": (["--instruction", "ynn_fusion"], ["ynn_fusion"]),
-    "with its sign": (["--instruction", "%ynn_fusion"], ["ynn_fusion"]),
-    "a pattern": (["--instruction", "ynn*"], ["ynn_fusion.1", "ynn_fusion"]),
+
+def names_in(cli: CommandLine, command: str, *arguments: object) -> list[str]:
+    """The names in the items that a command lists."""
+    items, key = ITEMS[command]
+    return [item[key] for item in cli.document(command, *arguments)[items]]
+
+
+REDUCTIONS = ["reduce_sum.0", "reduce_max.0"]
+OF_KERNELS = ["broadcast_divide_fusion", "broadcast_multiply_fusion"]
+
+CHOICES = {
+    "an exact name": ("--instruction ynn_fusion", ["ynn_fusion"]),
+    "with its sign": ("--instruction %ynn_fusion", ["ynn_fusion"]),
+    "a pattern": ("--instruction ynn*", ["ynn_fusion.1", "ynn_fusion"]),
     "two patterns": (
-        ["--instruction", "x*", "--instruction", "*divide_fusion"],
+        "--instruction x* --instruction *divide_fusion",
         ["x.1", "broadcast_divide_fusion"],
     ),
-    "a kind": (["--opcode", "reduce"], ["reduce_sum.0", "reduce_max.0"]),
-    "kinds like": (["--opcode", "red*"], ["reduce_sum.0", "reduce_max.0"]),
+    "a kind": ("--opcode reduce", REDUCTIONS),
+    "kinds like": ("--opcode red*", REDUCTIONS),
     "a place and a kind": (
-        ["--computation", "main*", "--opcode", "fusion"],
-        ["ynn_fusion.1", "ynn_fusion", "broadcast_divide_fusion", "broadcast_multiply_fusion"],
+        "--computation main* --opcode fusion",
+        ["ynn_fusion.1", "ynn_fusion", *OF_KERNELS],
     ),
 }
 
 
-@pytest.mark.parametrize("name", CHOICES)
-def test_maps_of_a_choice(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options, expected = CHOICES[name]
-    assert main(["maps", SOFTMAX, *options, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["instructions"]
+@pytest.mark.parametrize(("options", "expected"), CHOICES.values(), ids=CHOICES)
+def test_maps_of_a_choice(options: str, expected: list[str], cli: CommandLine) -> None:
     order = [each.name for each in hlo.load(SOFTMAX).instructions if each.name in expected]
-    assert [row["instruction"] for row in rows] == order
+    assert names_in(cli, "maps", SOFTMAX, *options.split()) == order
     assert sorted(order) == sorted(expected)
 
 
-@pytest.mark.parametrize(
-    ("command", "items", "key"),
-    [
-        ("fusions", "results", "fusion"),
-        ("summary", "kernels", "kernel"),
-        ("utilization", "operands", "kernel"),
-        ("coalescing", "accesses", "fusion"),
-    ],
-)
-def test_commands_about_kernels(
-    command: str, items: str, key: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([command, SOFTMAX, "--instruction", "broadcast_*", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)[items]
-    assert {row[key] for row in rows} == {"broadcast_divide_fusion", "broadcast_multiply_fusion"}
+@pytest.mark.parametrize("command", ["fusions", "summary", "utilization", "coalescing"])
+def test_commands_about_kernels(command: str, cli: CommandLine) -> None:
+    assert {*names_in(cli, command, SOFTMAX, "--instruction", "broadcast_*")} == {*OF_KERNELS}
 
 
-@pytest.mark.parametrize("name", ["maps", "summary", "utilization", "tiles"])
-def test_what_is_read_of_a_parameter(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", ["maps", "summary", "utilization", "tiles"])
+def test_what_is_read_of_a_parameter(command: str, cli: CommandLine) -> None:
     """Of the program's input: one kernel reads it, and nothing else is said of that kernel."""
-    items = {"maps": "instructions", "summary": "kernels", "utilization": "operands"}
-    assert main([name, SOFTMAX, "--parameter", "x.*", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)[items.get(name, "tilings")]
-    assert row.get("kernel", row.get("instruction")) == "ynn_fusion.1"
+    assert names_in(cli, command, SOFTMAX, "--parameter", "x.*") == ["ynn_fusion.1"]
 
 
-def test_fusions_name_what_is_read_inside_and_outside(capsys: pytest.CaptureFixture[str]) -> None:
-    found: list[str] = []
-    for pattern in ("x.1", "param_0.1"):
-        call = ["fusions", SOFTMAX, "--parameter", pattern, "--instruction", "ynn_fusion.1"]
-        assert main(call) == 0
-        found.append(capsys.readouterr().out)
-    assert found[0] == found[1]
-    assert found[0].count("%x.1 f32[8,16,128]: ") == 2
+def test_fusions_name_what_is_read_inside_and_outside(cli: CommandLine) -> None:
+    inside, outside = (
+        cli("fusions", SOFTMAX, "--parameter", pattern, "--instruction", "ynn_fusion.1")
+        for pattern in ("param_0.1", "x.1")
+    )
+    assert outside == inside
+    assert outside.count("%x.1 f32[8,16,128]: ") == 2
 
 
-def test_the_unknown_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved = tmp_path / "looked_up.hlo"
-    saved.write_text(LOOKED_UP)
-    items = {
-        "maps": ("instructions", "instruction", ["found"]),
-        "fusions": ("results", "computation", ["main"]),
-        "summary": ("kernels", "kernel", ["found"]),
-        "utilization": ("operands", "kernel", ["found"]),
-        "tiles": ("tilings", "kernel", ["found"]),
-    }
-    for command, (name, key, expected) in items.items():
-        assert main([command, str(saved), "--unknown", "--json"]) == 0
-        rows = json.loads(capsys.readouterr().out)[name]
-        assert (command, [row[key] for row in rows]) == (command, expected)
-        assert main([command, str(saved), "--unknown", "--instruction", "sum"]) == 0
-        assert capsys.readouterr().out.count("\n") <= 1
+@pytest.mark.parametrize("command", ["maps", "fusions", "summary", "utilization", "tiles"])
+def test_the_unknown_alone(command: str, cli: CommandLine) -> None:
+    file = cli.file(LOOKED_UP)
+    found = cli.document(command, file, "--unknown")[ITEMS[command][0]]
+    assert [row.get(ITEMS[command][1]) or row["computation"] for row in found] == (
+        ["main" if command == "fusions" else "found"]
+    )
+    assert cli(command, file, "--unknown", "--instruction", "sum").count("\n") <= 1
 
 
 @pytest.mark.parametrize("command", ["maps", "fusions", "summary", "utilization"])
-def test_the_first_answers(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    items = {"maps": "instructions", "fusions": "results", "summary": "kernels"}
-    name = items.get(command, "operands")
-    assert main([command, SOFTMAX, "--json"]) == 0
-    everything = json.loads(capsys.readouterr().out)[name]
-    assert main([command, SOFTMAX, "--json", "--limit", "2"]) == 0
-    assert json.loads(capsys.readouterr().out)[name] == everything[:2]
+def test_the_first_answers(command: str, cli: CommandLine) -> None:
+    everything, first = (
+        cli.document(command, SOFTMAX, *options)[ITEMS[command][0]]
+        for options in ([], ["--limit", "2"])
+    )
+    assert first == everything[:2]
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_what_is_unknown_has_an_exit_code(
-    jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_unknown_has_an_exit_code(jobs: str, cli: CommandLine) -> None:
     """Only where it is asked for; what is wrong counts more."""
-    unknown, known, wrong = (tmp_path / name for name in ("a.hlo", "b.hlo", "c.hlo"))
-    unknown.write_text(LOOKED_UP)
-    known.write_text(SOFTMAX_SUM)
+    unknown, known = cli.file(LOOKED_UP, "a.hlo"), cli.file(SOFTMAX_SUM, "b.hlo")
     for command in ("maps", "fusions", "summary", "utilization", "tiles"):
-        call = [command, "--jobs", jobs]
-        assert main([*call, str(unknown)]) == 0
-        assert main([*call, str(known), "--strict"]) == 0
-        assert main([*call, str(unknown), "--strict"]) == 3
-    assert main(["maps", "--jobs", jobs, str(known), str(unknown), "--strict"]) == 3
-    assert main(["maps", "--jobs", jobs, str(wrong), str(unknown), "--strict"]) == 1
-    capsys.readouterr()
+        cli(command, "--jobs", jobs, unknown)
+        cli(command, "--jobs", jobs, known, "--strict")
+        cli(command, "--jobs", jobs, unknown, "--strict", code=3)
+    cli("maps", "--jobs", jobs, known, unknown, "--strict", code=3)
+    cli("maps", "--jobs", jobs, cli.folder / "c.hlo", unknown, "--strict", code=1)
 
 
-def test_fusions_lead_in_both_directions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fusions_lead_in_both_directions(cli: CommandLine) -> None:
     """From the parameters of a fusion to its results: what the library says of the operand."""
-    module = hlo.load("examples/transformer_block_fwd.hlo")
-    call = ["fusions", "examples/transformer_block_fwd.hlo", "--opcode", "fusion", "--json"]
-    assert main([*call, "--direction", "input-to-output"]) == 0
-    rows = json.loads(capsys.readouterr().out)["results"]
+    file = "examples/transformer_block_fwd.hlo"
+    module = hlo.load(file)
+    options = ("--opcode", "fusion", "--direction", "input-to-output")
+    rows = cli.document("fusions", file, *options)["results"]
     assert len(rows) > 20
     for row in rows:
         fusion = module[str(row["fusion"])]
@@ -138,54 +118,36 @@ def test_fusions_lead_in_both_directions(capsys: pytest.CaptureFixture[str]) -> 
             assert [each["text"] for each in entry["maps"]] == expected
 
 
-def test_fusions_lead_to_memory(capsys: pytest.CaptureFixture[str]) -> None:
-    call = ["fusions", SOFTMAX, "--instruction", "ynn_fusion", "--json", "--linear-offsets"]
-    assert main(call) == 0
-    (row,) = json.loads(capsys.readouterr().out)["results"]
+def test_fusions_lead_to_memory(cli: CommandLine) -> None:
+    call = ("fusions", SOFTMAX, "--instruction", "ynn_fusion", "--linear-offsets")
+    (row,) = cli.document(*call)["results"]
     (way,) = row["indexing"][0]["maps"]
     assert way["results"] == ["d0 * 2048 + d1 * 128 + s0"]
 
 
+NONE_CALLED = f"{SOFTMAX}: no instruction is called"
 MISTAKES = {
     "no such name": (
-        ["--instruction", "ynn_fusio"],
-        """\
-error: examples/softmax.hlo: no instruction is called %ynn_fusio
-hint: there is %ynn_fusion, %ynn_fusion.1
-""",
+        "--instruction ynn_fusio",
+        f"{NONE_CALLED} %ynn_fusio\nhint: there is %ynn_fusion, %ynn_fusion.1",
     ),
-    "nothing like it": (
-        ["--instruction", "zzz*"],
-        "error: examples/softmax.hlo: no instruction is called %zzz*\n",
-    ),
-    "nothing like it is read": (
-        ["--parameter", "zzz*"],
-        "error: examples/softmax.hlo: no instruction is called %zzz*\n",
-    ),
+    "nothing like it": ("--instruction zzz*", f"{NONE_CALLED} %zzz*"),
+    "nothing like it is read": ("--parameter zzz*", f"{NONE_CALLED} %zzz*"),
     "no such place": (
-        ["--computation", "main.4"],
-        "error: examples/softmax.hlo: no computation is called %main.4\nhint: there is %main.3\n",
+        "--computation main.4",
+        f"{SOFTMAX}: no computation is called %main.4\nhint: there is %main.3",
     ),
-    "no such kind": (
-        ["--opcode", "fusio"],
-        "error: --opcode: there is no opcode fusio; did you mean fusion?\n",
-    ),
+    "no such kind": ("--opcode fusio", "--opcode: there is no opcode fusio; did you mean fusion?"),
 }
 
 
-@pytest.mark.parametrize(
-    "command", ["maps", "fusions", "summary", "utilization", "coalescing", "tiles"]
-)
-@pytest.mark.parametrize("name", MISTAKES)
-def test_mistakes(name: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options, message = MISTAKES[name]
-    assert main([command, SOFTMAX, *options]) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err == message
+@pytest.mark.parametrize("command", ITEMS)
+@pytest.mark.parametrize(("options", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes(options: str, message: str, command: str, cli: CommandLine) -> None:
+    assert cli.error(command, SOFTMAX, *options.split()) == f"error: {message}\n"
 
 
-def test_a_place_that_no_file_has(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["summary", "examples", "--computation", "nowhere"]) == 1
-    assert capsys.readouterr().err == "error: examples: no computation is called %nowhere\n"
-    assert main(["summary", "examples", "--computation", "main.3", "--top", "1"]) == 0
+def test_a_place_that_no_file_has(cli: CommandLine) -> None:
+    said = cli.error("summary", "examples", "--computation", "nowhere")
+    assert said == "error: examples: no computation is called %nowhere\n"
+    cli("summary", "examples", "--computation", "main.3", "--top", "1")

@@ -2,107 +2,62 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ops import hlo, tilings, utilization
-from ops.cli import main
 from ops.fusion import Fusion
 from ops.performance import DEVICES, OperandUtilization
 from ops.performance.kernels import kernels_of
 from ops.performance.utilization import Count
 from simplifier import Interval
 from simplifier.errors import IndexingError
-from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
+from tests.cli.command_line import CommandLine, sessions
+from tests.cli.small_modules import LOOKED_UP, PARTS
 from tests.extent import part
 from tests.hlo.modules import module_text
 
 REAL = ["cpu/layernorm_grad", "gpu/sort_topk", "tpu/kv_cache_decode"]
 
-PARTS = """\
-HloModule parts
-
-ENTRY main {
-  x = f32[9] parameter(0)
-  start = s32[] parameter(1)
-  zero = f32[] constant(0)
-  head = f32[2] slice(x), slice={[0:2]}
-  wide = f32[12] pad(x, zero), padding=3_0
-  part = f32[4] dynamic-slice(wide, start), dynamic_slice_sizes={4}
-  ROOT all = (f32[2], f32[4]) tuple(head, part)
-}
-"""
-
-USED = {
-    "unused parts": (
-        PARTS,
-        """\
+SESSIONS = """
+# unused parts
+$ utilization parts.hlo
 unused  again  elements  needed  reads  bytes  operand
      0   44 B         1       1     12    4 B  %zero, f32[], of %wide
   32 B      0        12       4      4   16 B  %wide, f32[12]{0}, of %part
   28 B      0         9       2      2    8 B  %x, f32[9]{0}, of %head
      0   12 B         1       1      4    4 B  %start, s32[], of %part
      0      0         9       9      9   36 B  %x, f32[9]{0}, of %wide
-""",
-    ),
-    "a fusion and a broadcast": (
-        SOFTMAX_SUM,
-        """\
+
+# a fusion and a broadcast
+$ utilization softmax_sum.hlo
 unused  again  elements  needed  reads  bytes  operand
      0  112 B         4       4     32   16 B  %total, f32[4]{0}, of %wide
      0      0        32      32     32  128 B  %logits, f32[4,8]{1,0}, of %total
-""",
-    ),
-    "nobody knows": (
-        LOOKED_UP,
-        """\
+
+# nobody knows
+$ utilization looked_up.hlo
 unused  again  elements   needed          reads      bytes  operand
   48 B      0        16        4              4       16 B  %found, f32[16]{0}, of %part
      0   12 B         1        1              4        4 B  %start, s32[], of %part
      0      0        16  0 to 16  any number of  0 to 64 B  %keys, f32[16]{0}, of %found; \
 bounds: custom-call: no indexing map of lookup
      0      0         1        1              1        4 B  %a, s32[], of %sum
-""",
-    ),
-}
+"""
 """Modules, and the table of their operands."""
 
-WRONG = """\
-HloModule wrong
 
-ENTRY main {
-  x = f32[2,3] parameter(0)
-  turned = f32[3,4] transpose(x), dimensions={1,0}
-  ROOT minus = f32[2,3] negate(x)
-}
-"""
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    """The path of a module to write."""
-    return tmp_path / "module.hlo"
-
-
-@pytest.mark.parametrize(("module", "expected"), USED.values(), ids=USED)
-def test_utilization(
-    module: str, expected: str, saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved.write_text(module)
-    assert main(["utilization", str(saved)]) == 0
-    assert capsys.readouterr() == (expected, "")
+@pytest.mark.parametrize(("call", "answer"), sessions(SESSIONS))
+def test_utilization(call: str, answer: str, cli: CommandLine) -> None:
+    assert cli.typed(call) == answer
 
 
 @pytest.mark.parametrize("name", part(REAL, 1))
-def test_rows_are_those_of_the_library(
-    name: str, saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_are_those_of_the_library(name: str, cli: CommandLine) -> None:
     """All of them, the most wasteful first."""
-    saved.write_text(module_text(name))
-    rows = printed(["utilization", str(saved)], capsys)["operands"]
+    saved = cli.file(module_text(name))
+    rows = cli.document("utilization", saved)["operands"]
     wasted = [row["unused_bytes"] + row["reread_bytes"] for row in rows]
     assert wasted == sorted(wasted, reverse=True)
     expected = [
@@ -110,13 +65,6 @@ def test_rows_are_those_of_the_library(
         for row in utilization(hlo.load(saved))
     ]
     assert sorted(map(identity, rows)) == sorted(map(repr, expected))
-
-
-def printed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """The document that a command prints."""
-    main([*arguments, "--json"])
-    document: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return document
 
 
 def identity(row: dict[str, Any]) -> str:
@@ -138,10 +86,10 @@ def ends(count: Count) -> list[int | None]:
     return [count, count]
 
 
-def test_without_time_counts_are_bounds(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved.write_text(module_text("cpu/sort_topk"))
+def test_without_time_counts_are_bounds(cli: CommandLine) -> None:
+    saved = cli.file(module_text("cpu/sort_topk"))
     fine, hurried = (
-        printed(["utilization", str(saved), "--seconds", seconds], capsys)["operands"]
+        cli.document("utilization", saved, "--seconds", seconds)["operands"]
         for seconds in ("60", "0")
     )
     assert len(fine) == len(hurried)
@@ -155,57 +103,57 @@ def test_without_time_counts_are_bounds(saved: Path, capsys: pytest.CaptureFixtu
             assert row[name][1] is None or row[name][1] >= exact[name][1]
 
 
-def test_a_wrong_instruction_leaves_the_others_alone(
-    saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved.write_text(WRONG)
-    assert main(["utilization", str(saved)]) == 0
-    wrong, right = capsys.readouterr().out.splitlines()[1:]
-    assert f"of %turned; bounds: {saved}:5:3: %turned: transpose: " in wrong
-    assert right.split() == [
-        "0",
-        "0",
-        "6",
-        "6",
-        "6",
-        "24",
-        "B",
-        "%x,",
-        "f32[2,3]{1,0},",
-        "of",
-        "%minus",
-    ]
+WRONG = """\
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  turned = f32[3,4] transpose(x), dimensions={1,0}
+  ROOT minus = f32[2,3] negate(x)
+}
+"""
 
 
-def test_a_module_without_kernels_has_no_table(
-    saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_instruction_leaves_the_others_alone(cli: CommandLine) -> None:
+    saved = cli.file(WRONG)
+    _, wrong, right = cli("utilization", saved).splitlines()
+    assert f"of %turned; bounds: {saved}:3:3: %turned: transpose: " in wrong
+    assert " ".join(right.split()) == "0 0 6 6 6 24 B %x, f32[2,3]{1,0}, of %minus"
+
+
+NO_KERNEL = "ENTRY e { ROOT p = f32[] parameter(0) }"
+REASONS = {
+    **dict.fromkeys(("summary", "coalescing", "schedule", "utilization", "tiles"), "kernel"),
+    "loops": "loop",
+}
+
+
+@pytest.mark.parametrize(("command", "what"), REASONS.items(), ids=REASONS)
+def test_a_module_without_kernels_has_no_table(command: str, what: str, cli: CommandLine) -> None:
     """But a line says why, whatever is asked."""
-    saved.write_text("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }\n")
-    reasons = dict.fromkeys(("summary", "coalescing", "schedule", "utilization", "tiles"), "kernel")
-    for command, what in (reasons | {"loops": "loop"}).items():
-        assert main([command, str(saved)]) == 0
-        assert (command, capsys.readouterr()) == (command, (f"no {what} runs\n", ""))
+    assert cli(command, cli.file(NO_KERNEL)) == f"no {what} runs\n"
 
 
-@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "soon", ""])
-def test_times_that_are_none(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["utilization", "module.hlo", "--seconds", seconds])
-    assert stopped.value.code == 2
-    expected = f"expected a number of seconds, not {seconds!r}\n"
-    assert capsys.readouterr().err.endswith(expected)
+NO_NUMBERS = [
+    *(("utilization", "--seconds", text) for text in ("-1", "nan", "inf", "soon", "")),
+    *(("tiles", "--limit", text) for text in ("0", "-1", "many", "")),
+]
+
+
+@pytest.mark.parametrize(("command", "option", "text"), NO_NUMBERS)
+def test_options_that_are_no_numbers(
+    command: str, option: str, text: str, cli: CommandLine
+) -> None:
+    what = "number of seconds" if option == "--seconds" else "positive number"
+    said = cli.misuse(command, "module.hlo", option, text)
+    assert said.endswith(f"expected a {what}, not {text!r}\n")
 
 
 # Tiles.
 
 
 @pytest.mark.parametrize("name", part(REAL, 1))
-def test_tiles_are_those_of_the_library(
-    name: str, saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved.write_text(module_text(name))
-    rows = printed(["tiles", str(saved), "--instruction", "*"], capsys)["tilings"]
+def test_tiles_are_those_of_the_library(name: str, cli: CommandLine) -> None:
+    saved = cli.file(module_text(name))
+    rows = cli.document("tiles", saved, "--instruction", "*")["tilings"]
     module = hlo.load(saved)
     known = [row for row in rows if "unknown" not in row]
     assert known
@@ -237,54 +185,31 @@ def reason_against(kernel: Fusion) -> str:
     return f"none of {found.considered} tilings fits A100"
 
 
-def test_a_kernel_that_is_not_there(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved.write_text(PARTS)
-    assert main(["tiles", str(saved), "--fusion", "widr"]) == 1
+def test_what_is_no_kernel_has_no_tiles(cli: CommandLine) -> None:
+    saved = cli.file(PARTS)
     expected = f"error: {saved}: no instruction is called %widr\nhint: there is %wide\n"
-    assert capsys.readouterr() == ("", expected)
+    assert cli.error("tiles", saved, "--fusion", "widr") == expected
+    assert cli("tiles", saved, "--fusion", "x") == "no kernel runs among what is selected\n"
 
 
-def test_a_parameter_is_no_kernel(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved.write_text("ENTRY e { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }")
-    assert main(["tiles", str(saved), "--fusion", "x"]) == 0
-    assert capsys.readouterr() == ("no kernel runs among what is selected\n", "")
-
-
-def test_a_kernel_without_tiles_costs_one_row(
-    saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved.write_text(LOOKED_UP)
-    assert main(["tiles", str(saved)]) == 0
-    wasted, part, total, found = capsys.readouterr().out.splitlines()
-    assert wasted.split()[-1] == "tiles"
-    assert (part.split()[-1], total.split()[-1]) == ("%part", "%sum")
+def test_a_kernel_without_tiles_costs_one_row(cli: CommandLine) -> None:
+    wasted, part, total, found = cli("tiles", cli.file(LOOKED_UP)).splitlines()
+    last = [line.split()[-1] for line in (wasted, part, total)]
+    assert last == ["tiles", "%part", "%sum"]
     reason = "propagate: %keys has no tile: custom-call: no indexing map of lookup"
     assert found.strip() == f"%found: {reason}"
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "many", ""])
-def test_limits_that_are_none(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["tiles", "module.hlo", "--limit", limit])
-    assert stopped.value.code == 2
-    assert capsys.readouterr().err.endswith(f"expected a positive number, not {limit!r}\n")
-
-
-def test_loops(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["loops", "examples/running_sum.hlo"]) == 0
-    heading, row = capsys.readouterr().out.splitlines()
+def test_loops(cli: CommandLine) -> None:
+    heading, row = cli("loops", "examples/running_sum.hlo").splitlines()
     assert heading.split("  ")[0] == "runs"
-    assert row.split() == ["8", "%loop", "0:", "0", "by", "1", "1:", "[1,", "1]", "3:", "disjoint"]
+    assert " ".join(row.split()) == "8 %loop 0: 0 by 1 1: [1, 1] 3: disjoint"
 
 
-def test_loops_that_nobody_can_count_are_unknown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    saved = tmp_path / "control_flow.hlo"
-    saved.write_text(module_text("cpu/control_flow"))
-    assert main(["loops", str(saved), "--unknown"]) == 0
-    (_, row) = capsys.readouterr().out.splitlines()
+def test_loops_that_nobody_can_count_are_unknown(cli: CommandLine) -> None:
+    saved = cli.file(module_text("cpu/control_flow"))
+    (_, row) = cli("loops", saved, "--unknown").splitlines()
     assert row.split(maxsplit=2)[:2] == ["?", "%while.3"]
     assert "array 1 decides, and iterations add no constant to it" in row
-    assert main(["loops", str(saved), "--strict", "--instruction", "while.4"]) == 0
-    assert main(["loops", str(saved), "--strict"]) == 3
+    cli("loops", saved, "--strict", "--instruction", "while.4")
+    cli("loops", saved, "--strict", code=3)

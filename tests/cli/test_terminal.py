@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-import pty
-import subprocess
-import sys
-import termios
-from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.cli import main
 from ops.cli.console import Look, folded
+from tests.cli.command_line import CommandLine
+from tests.cli.processes import COMMAND, PROGRAM, ended, on_terminal
 from tests.cli.small_modules import SOFTMAX_SUM
-from tests.cli.test_process import COMMAND
 from tests.extent import part
-from tests.project.sources import ROOT
 
 LINES = {
     "a map": (
@@ -41,11 +34,7 @@ LINES = {
         50,
         ["    %x <- %p <- %exp exponential <- %sum reduce", "      <- %total fusion"],
     ),
-    "a long word": (
-        "%a_name_without_any_end is here",
-        10,
-        ["%a_name_without_any_end", "  is here"],
-    ),
+    "a long word": ("%a_long_name is here", 10, ["%a_long_name", "  is here"]),
     "short": ("  %x", 60, ["  %x"]),
     "nothing": ("", 60, [""]),
 }
@@ -67,19 +56,16 @@ def test_nothing_is_lost_and_all_fits(line: str, width: int) -> None:
     assert all(len(part) <= width for part in parts)
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize(
     "command", ["summary", "maps", "fusions", "why", "reads", "schedule", "utilization", "tiles"]
 )
-def test_answers_fit_a_terminal(
-    command: str, width: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_fit_a_terminal(command: str, cli: CommandLine) -> None:
     """And say the same, word for word; names may be longer than a narrow one."""
-    main([command, "examples/transformer_block_fwd.hlo"])
-    text = capsys.readouterr().out
-    shown = Look(width).of(text)
-    assert shown.split() == text.split()
-    assert [line for line in shown.splitlines() if len(line) > width] == []
+    text = cli(command, "examples/transformer_block_fwd.hlo")
+    for width in (60, 80, 200):
+        shown = Look(width).of(text)
+        assert shown.split() == text.split()
+        assert [line for line in shown.splitlines() if len(line) > width] == []
 
 
 STYLED = {
@@ -101,33 +87,6 @@ def test_colours(name: str) -> None:
     assert Look().of(plain) == plain
 
 
-def shown_on_a_terminal(
-    file: Path, width: int, options: list[str], variables: Mapping[str, str]
-) -> str:
-    """What a terminal of a width gets."""
-    leader, follower = pty.openpty()
-    termios.tcsetwinsize(follower, (24, width))
-    kept = {name: text for name, text in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}}
-    with subprocess.Popen(
-        [*COMMAND, "maps", file, "--instruction", "total", *options],
-        cwd=ROOT,
-        env={**kept, "TERM": "xterm", **variables},
-        stdout=follower,
-    ):
-        os.close(follower)
-        pieces: list[bytes] = []
-        while True:
-            try:
-                piece = os.read(leader, 10_000)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            pieces.append(piece)
-    os.close(leader)
-    return b"".join(pieces).decode().replace("\r\n", "\n")
-
-
 PLAIN = "%total = f32[4] fusion kLoop\n  %logits f32[4,8]: (d0)[s0] -> (d0, s0)\n"
 COLOURED = PLAIN.replace("%total", "\x1b[36m%total\x1b[0m").replace(
     "%logits", "\x1b[36m%logits\x1b[0m"
@@ -145,77 +104,59 @@ TERMINALS: dict[str, tuple[int, list[str], dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize("name", part([*TERMINALS], 3))
-def test_terminals(name: str, tmp_path: Path) -> None:
+def test_terminals(name: str, cli: CommandLine) -> None:
     width, options, variables, expected = TERMINALS[name]
-    file = tmp_path / "module.hlo"
-    file.write_text(SOFTMAX_SUM)
-    assert shown_on_a_terminal(file, width, options, variables) == expected
+    command = [*COMMAND, "maps", cli.file(SOFTMAX_SUM), "--instruction", "total", *options]
+    kept = {name: text for name, text in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}}
+    variables = {**kept, "TERM": "xterm", **variables}
+    assert on_terminal(command, "stdout", width=width, variables=variables)[0] == expected
 
 
-def test_files_and_pipes_get_plain_lines(tmp_path: Path) -> None:
+def test_files_and_pipes_get_plain_lines(cli: CommandLine) -> None:
     """Of any length, and JSON stays as it is, whatever is asked for."""
-    file = tmp_path / "module.hlo"
-    file.write_text(SOFTMAX_SUM)
-    call = [*COMMAND, "maps", file, "--instruction", "total"]
-    variables = {**os.environ, "COLUMNS": "20"}
+    call = [*COMMAND, "maps", cli.file(SOFTMAX_SUM), "--instruction", "total"]
 
     def printed(*options: str) -> str:
-        ran = subprocess.run(
-            [*call, *options], cwd=ROOT, env=variables, check=True, capture_output=True
-        )
-        return ran.stdout.decode()
+        return ended([*call, *options], COLUMNS="20")[1].decode()
 
     assert printed() == PLAIN
     assert printed("--color", "always") == COLOURED
-    assert "\x1b" not in printed("--color", "always", "--json")
+    document = printed("--color", "always", "--json")
+    assert document.startswith("{")
+    assert "\x1b" not in document
+
+
+SLOW_PAGER = """
+import sys, time; from ops.cli import console, main; console.PATIENCE = 0
+shown = console.Console.write
+def write(self, text):
+    shown(self, text); sys.stdout.flush()
+    sys.stderr.write('<here>'); sys.stderr.flush()
+    time.sleep(0.2)
+console.Console.write = write; main()
+"""
 
 
 @pytest.mark.needs("tqdm")
-def test_a_pager_has_the_terminal_to_itself(tmp_path: Path) -> None:
+def test_a_pager_has_the_terminal_to_itself(cli: CommandLine) -> None:
     """The bar is gone for good once a pipe has the first answer."""
-    leader, follower = pty.openpty()
-    termios.tcsetwinsize(follower, (24, 80))
-    file = tmp_path / "module.hlo"
-    file.write_text(SOFTMAX_SUM)
-    program = (
-        "import sys, time; from ops.cli import console, main; console.PATIENCE = 0\n"
-        "shown = console.Console.write\n"
-        "def write(self, text):\n"
-        "    shown(self, text); sys.stdout.flush()\n"
-        "    sys.stderr.write('<here>'); sys.stderr.flush()\n"
-        "    time.sleep(0.2)\n"
-        "console.Console.write = write; main()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", program, "maps", file],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=follower,
-    ) as process:
-        os.close(follower)
-        assert process.stdout
-        process.stdout.read()
-    after = os.read(leader, 10_000).decode().partition("<here>")[2]
-    os.close(leader)
-    assert "instructions" not in after
+    shown, _ = on_terminal([*PROGRAM, SLOW_PAGER, "maps", cli.file(SOFTMAX_SUM)], "stderr")
+    assert "instructions" not in shown.partition("<here>")[2]
 
 
-def test_no_file_gives_orders_to_the_terminal_escape_in_source(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+COMMANDING = """HloModule m
+ENTRY e { x = f32[4] parameter(0)
+ ROOT y = f32[4] custom-call(x), custom_call_target="ta\x1b[31mrget\x9b\u202e",
+ metadata={source_file="a\x1b]0;owned\x07\rb.py" source_line=3} }"""
+
+
+def test_no_file_gives_orders_to_the_terminal_escape_in_source(cli: CommandLine) -> None:
     """Neither its name, nor a target, a source file or a line with an error."""
-    file = tmp_path / "m\x1b[2J.hlo"
-    file.write_text(
-        "HloModule m\nENTRY e { x = f32[4] parameter(0)\n"
-        ' ROOT y = f32[4] custom-call(x), custom_call_target="ta\x1b[31mrget\x9b\u202e",'
-        ' metadata={source_file="a\x1b]0;owned\x07\rb.py" source_line=3} }'
-    )
-    assert main(["maps", str(file), "--color", "never"]) == 0
-    assert main(["maps", str(file), "--instruction", "z\x1b[1m"]) == 1
-    with pytest.raises(SystemExit):
-        main(["maps", str(file), "--\x1b[1m"])
-    out, err = capsys.readouterr()
+    file = cli.file(COMMANDING, "m\x1b[2J.hlo")
+    out = cli("maps", file, "--color", "never")
     assert "custom-call, a\\x1b]0;owned\\x07\\rb.py:3" in out
     assert "no indexing map of ta\\x1b[31mrget\\x9b\\u202e)" in out
+    err = cli.error("maps", file, "--instruction", "z\x1b[1m")
     assert "m\\x1b[2J.hlo: no instruction is called %z\\x1b[1m" in err
+    err += cli.misuse("maps", file, "--\x1b[1m")
     assert all(sign.isprintable() or sign == "\n" for sign in out + err)

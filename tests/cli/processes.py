@@ -1,0 +1,75 @@
+"""The command line as a process of its own, and terminals that it writes to."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final, TypeAlias
+
+from tests.project.sources import ROOT
+
+Command: TypeAlias = "Sequence[str | Path]"
+
+COMMAND: Final = (sys.executable, "-m", "indexing")
+PROGRAM: Final = (sys.executable, "-c")
+
+
+def started(
+    command: Command, *, folder: Path = ROOT, alone: bool = False, **variables: str
+) -> subprocess.Popen[bytes]:
+    """A process whose two streams are pipes, with some variables of its own."""
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=alone,
+    )
+
+
+def ended(command: Command, *, folder: Path = ROOT, **variables: str) -> tuple[int, bytes, bytes]:
+    """The exit code of a process, and what went to its two streams."""
+    with started(command, folder=folder, **variables) as process:
+        out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def streams_of(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """The two pipes of a process."""
+    assert process.stdout
+    assert process.stderr
+    return process.stdout, process.stderr
+
+
+def on_terminal(
+    command: Command, *streams: str, width: int = 80, variables: Mapping[str, str] = os.environ
+) -> tuple[str, bytes]:
+    """What a terminal shows that is some streams of a process, and the answer if in a pipe."""
+    leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, width))
+    targets = {"stdout": subprocess.PIPE} | dict.fromkeys(streams, follower)
+    with subprocess.Popen(command, cwd=ROOT, env=variables, **targets) as process:
+        os.close(follower)
+        out = process.stdout.read() if process.stdout else b""
+        shown = b"".join(iter(lambda: _read(leader), b""))
+    os.close(leader)
+    return shown.decode().replace("\r\n", "\n"), out
+
+
+def _read(leader: int) -> bytes:
+    try:
+        return os.read(leader, 10_000)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def impatient(patience: int, *arguments: str | Path) -> Command:
+    """A command that shows its progress after so many seconds."""
+    text = f"from ops.cli import console, main; console.PATIENCE = {patience}; main()"
+    return [*PROGRAM, text, *arguments]
