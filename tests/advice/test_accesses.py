@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-import numpy as np
 import pytest
 
 from ops import hlo
-from ops.advice import AdviceList, accesses, advise
+from ops.advice import accesses, advise
 from ops.hlo import Instruction
 from ops.limits import A100, TPU_V5E, Device
 from ops.xla_gpu import FusionSchedule, schedule_of
+from tests.advice.mended import ADD, advice_of, check_equal_results, check_is_read_back
 from tests.cases import for_all
+from tests.texts import texts_with_values
 
 SMALL: Final = replace(A100, shared_memory_bytes=512)
 """A device whose cache holds next to nothing, so that small arrays are read from memory."""
 
-ADD: Final = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }"
+HEAD: Final = f"""{ADD}
+less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }}
+"""
 
-TURNED: Final = """
+CASES: Final = texts_with_values("""
+# an array that a kernel writes, and two read turned | "uncoalesced: %t", 4096, 1024
 p1 { p = f32[1024,4] parameter(0) ROOT e = f32[1024,4] exponential(p) }
 f1 { x = f32[1024,4] parameter(0) t = f32[4,1024] transpose(x), dimensions={1,0}
   ROOT n = f32[4,1024] negate(t) }
@@ -29,94 +34,67 @@ f2 { x = f32[1024,4] parameter(0) t = f32[4,1024] transpose(x), dimensions={1,0}
 ENTRY e { p = f32[1024,4] parameter(0) x = f32[1024,4] fusion(p), kind=kLoop, calls=p1
   f = f32[4,1024] fusion(x), kind=kLoop, calls=f1
   g = f32[4,1024] fusion(x), kind=kLoop, calls=f2
-  ROOT r = (f32[4,1024], f32[4,1024]) tuple(f, g) }"""
-"""An array that a kernel writes, and two read turned."""
-
-SHORT_ROWS: Final = f"""{ADD}
-f1 {{ p = f32[512,7] parameter(0) z = f32[] constant(0)
-  r = f32[512] reduce(p, z), dimensions={{1}}, to_apply=add ROOT n = f32[512] negate(r) }}
-ENTRY e {{ p = f32[512,7] parameter(0) ROOT f = f32[512] fusion(p), kind=kLoop, calls=f1 }}"""
-
-COLUMNS: Final = """
+  ROOT r = (f32[4,1024], f32[4,1024]) tuple(f, g) }
+# short rows | "uncoalesced: %r", 3136, 448
+f1 { p = f32[512,7] parameter(0) z = f32[] constant(0)
+  r = f32[512] reduce(p, z), dimensions={1}, to_apply=add ROOT n = f32[512] negate(r) }
+ENTRY e { p = f32[512,7] parameter(0) ROOT f = f32[512] fusion(p), kind=kLoop, calls=f1 }
+# columns | "uncoalesced: %g", 16384, 2048
 f1 { x = f32[64,4096] parameter(0) i = s32[256,1] parameter(1)
   ROOT g = f32[256,64] gather(x, i), offset_dims={1}, collapsed_slice_dims={1},
     start_index_map={1}, index_vector_dim=1, slice_sizes={64,1} }
 ENTRY e { x = f32[64,4096] parameter(0) i = s32[256,1] parameter(1)
-  ROOT f = f32[256,64] fusion(x, i), kind=kLoop, calls=f1 }"""
-
-TWO_SUMS: Final = f"""{ADD}
-f1 {{ p = f32[256,128] parameter(0) z = f32[] constant(0) e = f32[256,128] exponential(p)
-  r = f32[256] reduce(e, z), dimensions={{1}}, to_apply=add
-  q = f32[256,128] multiply(e, e)
-  r2 = f32[256] reduce(q, z), dimensions={{1}}, to_apply=add
-  n = f32[256] negate(r2)
-  k = f32[256,1] slice(e), slice={{[0:256],[3:4]}}
-  kk = f32[256] reshape(k)
-  ROOT c = f32[768] concatenate(r, n, kk), dimensions={{0}} }}
-ENTRY e {{ p = f32[256,128] parameter(0) ROOT f = f32[768] fusion(p), kind=kLoop, calls=f1 }}"""
-"""What leads to both sums is needed behind them, too."""
-
-TRANSPOSE: Final = """
+  ROOT f = f32[256,64] fusion(x, i), kind=kLoop, calls=f1 }
+# what leads to both sums is needed behind them, too | "emitter lost: %c", 8448, 4352
+f1 { p = f32[256,128] parameter(0) z = f32[] constant(0) e = f32[256,128] exponential(p)
+  r = f32[256] reduce(e, z), dimensions={1}, to_apply=add q = f32[256,128] multiply(e, e)
+  r2 = f32[256] reduce(q, z), dimensions={1}, to_apply=add n = f32[256] negate(r2)
+  k = f32[256,1] slice(e), slice={[0:256],[3:4]} kk = f32[256] reshape(k)
+  ROOT c = f32[768] concatenate(r, n, kk), dimensions={0} }
+ENTRY e { p = f32[256,128] parameter(0) ROOT f = f32[768] fusion(p), kind=kLoop, calls=f1 }
+# transpose | "emitter lost: %c", 32768, 4096
 f1 { p = f32[256,128] parameter(0) q = f32[128,256] parameter(1)
-  t = f32[128,256] transpose(p), dimensions={1,0}
-  n = f32[128,256] negate(t)
+  t = f32[128,256] transpose(p), dimensions={1,0} n = f32[128,256] negate(t)
   ROOT c = f32[256,256] concatenate(n, q), dimensions={0} }
 ENTRY e { p = f32[256,128] parameter(0) q = f32[128,256] parameter(1)
-  ROOT f = f32[256,256] fusion(p, q), kind=kLoop, calls=f1 }"""
-
-TURNED_FIRST: Final = """
+  ROOT f = f32[256,256] fusion(p, q), kind=kLoop, calls=f1 }
+# turned first | "layout: %x", 4096, 0
 f1 { p = f32[16,8,4] parameter(0) ROOT t = f32[4,16,8] transpose(p), dimensions={2,0,1} }
 ENTRY e { p = f32[16,8,4] parameter(0) x = f32[4,16,8] fusion(p), kind=kInput, calls=f1
-  ROOT n = f32[4,16,8] sort(x), dimensions={2}, to_apply=less }"""
-LESS: Final = "less { a = f32[] parameter(0) b = f32[] parameter(1) "
-LESS_ROOT: Final = "ROOT l = pred[] compare(a, b), direction=LT }"
-
-PADDED: Final = """
+  ROOT n = f32[4,16,8] sort(x), dimensions={2}, to_apply=less }
+# padded | "padding: %e", 8388608, 196608
 ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0)
   n = f32[64,256,3]{2,1,0:T(8,128)} negate(x)
-  ROOT e = f32[64,256,3]{2,1,0:T(8,128)} exponential(n) }"""
-
-PADDED_FUSION: Final = """
-f1 { a = f32[64,256,3]{2,1,0:T(8,128)} parameter(0)
-  b = f32[64,256,3]{2,1,0:T(8,128)} parameter(1)
-  s = f32[64,256,3]{2,1,0:T(8,128)} add(a, b)
-  ROOT r = f32[64,256,3]{2,1,0:T(8,128)} negate(s) }
+  ROOT e = f32[64,256,3]{2,1,0:T(8,128)} exponential(n) }
+# padded in a fusion | "padding: %f", 8388608, 196608
+f1 { a = f32[64,256,3]{2,1,0:T(8,128)} parameter(0) b = f32[64,256,3]{2,1,0:T(8,128)} parameter(1)
+  s = f32[64,256,3]{2,1,0:T(8,128)} add(a, b) ROOT r = f32[64,256,3]{2,1,0:T(8,128)} negate(s) }
 ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0) y = f32[3]{0:T(128)} parameter(1)
   b = f32[64,256,3]{2,1,0:T(8,128)} broadcast(y), dimensions={2}
-  ROOT f = f32[64,256,3]{2,1,0:T(8,128)} fusion(x, b), kind=kLoop, calls=f1 }"""
-
-TWO_RESULTS: Final = f"""{ADD}
-f1 {{ p = f32[256,128] parameter(0) q = f32[256] parameter(1) z = f32[] constant(0)
-  r = f32[256] reduce(p, z), dimensions={{1}}, to_apply=add n = f32[256] negate(r)
-  k = f32[512] concatenate(n, q), dimensions={{0}} l = f32[512] tanh(k)
-  ROOT t = (f32[512], f32[512]) tuple(k, l) }}
-ENTRY e {{ p = f32[256,128] parameter(0) q = f32[256] parameter(1)
-  ROOT f = (f32[512], f32[512]) fusion(p, q), kind=kLoop, calls=f1 }}"""
-
-TILES: Final = """
+  ROOT f = f32[64,256,3]{2,1,0:T(8,128)} fusion(x, b), kind=kLoop, calls=f1 }
+# two results | "emitter lost: %k", 8192, 4096
+f1 { p = f32[256,128] parameter(0) q = f32[256] parameter(1) z = f32[] constant(0)
+  r = f32[256] reduce(p, z), dimensions={1}, to_apply=add n = f32[256] negate(r)
+  k = f32[512] concatenate(n, q), dimensions={0} l = f32[512] tanh(k)
+  ROOT t = (f32[512], f32[512]) tuple(k, l) }
+ENTRY e { p = f32[256,128] parameter(0) q = f32[256] parameter(1)
+  ROOT f = (f32[512], f32[512]) fusion(p, q), kind=kLoop, calls=f1 }
+# no tile of as many elements as a block has threads divides this array | "tail: %f", 48576, 8000
 f1 { x = f32[1000,1000] parameter(0) ROOT t = f32[1000,1000] tanh(x) }
 ENTRY e { x = f32[1000,1000] parameter(0)
   ROOT f = f32[1000,1000] fusion(x), kind=kCustom, calls=f1, backend_config={
     "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
-      "num_warps":"4","output_tiles":[{"sizes":["64","64"]}]}}} }"""
-"""No tile of as many elements as a block has threads divides this array."""
-
-CASES: Final = {
-    "written": (TURNED, "uncoalesced: %t", 4096, 1024),
-    "short rows": (SHORT_ROWS, "uncoalesced: %r", 3136, 448),
-    "columns": (COLUMNS, "uncoalesced: %g", 16384, 2048),
-    "two sums": (TWO_SUMS, "emitter lost: %c", 8448, 4352),
-    "transpose": (TRANSPOSE, "emitter lost: %c", 32768, 4096),
-    "turned first": (LESS + LESS_ROOT + TURNED_FIRST, "layout: %x", 4096, 0),
-    "padded": (PADDED, "padding: %e", 8388608, 196608),
-    "padded in a fusion": (PADDED_FUSION, "padding: %f", 8388608, 196608),
-    "two results": (TWO_RESULTS, "emitter lost: %k", 8192, 4096),
-    "tiles": (TILES, "tail: %f", 48576, 8000),
-}
+      "num_warps":"4","output_tiles":[{"sizes":["64","64"]}]}}} }
+""")
 """A module; the kind and the instruction that are named; and the figures."""
 
-
 KINDS: Final = ("emitter lost", "layout", "padding", "tail", "uncoalesced")
+
+found_in = partial(advice_of, KINDS)
+
+
+def module(text: str) -> hlo.HloModule:
+    return hlo.parse(text if text.startswith("HloModule") else f"{HEAD}{text}")
 
 
 def device_of(text: str) -> Device:
@@ -124,84 +102,64 @@ def device_of(text: str) -> Device:
     return TPU_V5E if "T(8" in text else SMALL
 
 
-def advised(text: str, device: Device) -> AdviceList:
-    """The advice for the text of a module."""
-    return advise(hlo.parse(text), device)
-
-
 @for_all(CASES)
 def test_the_waste_is_named_with_its_figures(text: str, name: str, before: int, after: int) -> None:
-    (found,) = (each for each in advised(text, device_of(text)) if each.kind in KINDS)
+    (found,) = found_in(module(text), device_of(text))
     assert str(found).startswith(name), found
     assert (found.before, found.after) == (before, after)
-    mended = found.apply()
-    assert str(hlo.parse(str(mended))) == str(mended)
+    check_is_read_back(found)
 
 
 @pytest.mark.needs("jax")
 @for_all(CASES)
 def test_the_mended_module_gives_equal_results(text: str, *_: object) -> None:
-    module = hlo.parse(text)
-    random = np.random.default_rng(0)
-    operands = [
-        random.normal(size=each.shape.dimensions).astype("f4")
-        if str(each.shape).startswith("f32")
-        else random.integers(0, 64, each.shape.dimensions).astype("i4")
-        for each in module.entry.parameters
-    ]
-    before = hlo.run(module, *operands)
-    for each in advise(module, device_of(text)):
-        after = hlo.run(each.apply(), *operands)
-        for one, other in zip(before, after, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-5)
+    for each in advise(module(text), device_of(text)):
+        check_equal_results(each)
 
 
 # What looks like waste, and is none.
 
-BESIDE_BITCAST: Final = TURNED.replace(
-    """t = f32[4,1024] transpose(x), dimensions={1,0}
-  ROOT n = f32[4,1024] tanh(t) }""",
-    "t = f32[4,1024] bitcast(x) ROOT n = f32[4,1024] tanh(t) }",
+TURNED, SHORT_ROWS, PADDED = (
+    next(text for name, (text, *_) in CASES.items() if name.endswith(end))
+    for end in ("read turned", "short rows", "padded")
 )
-"""What one reader turns, the other one takes as it lies."""
+BESIDE_BITCAST: Final = """transpose(x), dimensions={1,0}
+  ROOT n = f32[4,1024] tanh(t)"""
+ALIAS: Final = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }"
+VARYING: Final = """ENTRY e { x = f32[<=65536,4]{1,0} parameter(0)
+  y = f32[<=65536,4]{0,1} copy(x) ROOT z = f32[<=65536,4]{0,1} negate(y) }"""
+DOT: Final = """ENTRY e { x = f32[512,3]{1,0:T(8,128)} parameter(0)
+  ROOT d = f32[512,512]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1},
+  rhs_contracting_dims={1} }"""
+
+ALSO_READ: Final = "ROOT t = (f32[512], f32[512,7]) tuple(f, p) }"
 
 CLEAN: Final = {
-    "beside a bitcast": (BESIDE_BITCAST, SMALL),
+    "what one reader turns, the other one takes as it lies": (
+        TURNED.replace(BESIDE_BITCAST, "bitcast(x) ROOT n = f32[4,1024] tanh(t)"),
+        SMALL,
+    ),
     "fits in the cache": (TURNED, A100),
     "no sectors": (TURNED, TPU_V5E),
-    "another reader": (
-        SHORT_ROWS.replace("ROOT f =", "f =")[:-1]
-        + "ROOT t = (f32[512], f32[512,7]) tuple(f, p) }",
-        SMALL,
-    ),
-    "an alias": (
-        "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n" + SHORT_ROWS,
-        SMALL,
-    ),
-    "sizes that vary": (
-        """ENTRY e { x = f32[<=65536,4]{1,0} parameter(0) y = f32[<=65536,4]{0,1} copy(x)
-          ROOT z = f32[<=65536,4]{0,1} negate(y) }""",
-        SMALL,
-    ),
-    "bound by a dot": (
-        """ENTRY e { x = f32[512,3]{1,0:T(8,128)} parameter(0)
-          ROOT d = f32[512,512]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1},
-          rhs_contracting_dims={1} }""",
-        TPU_V5E,
-    ),
+    "another reader": (SHORT_ROWS.replace("ROOT f =", "f =")[:-1] + ALSO_READ, SMALL),
+    "an alias": (f"{ALIAS}\n{HEAD}{SHORT_ROWS}", SMALL),
+    "sizes that vary": (VARYING, SMALL),
+    "bound by a dot": (DOT, TPU_V5E),
 }
 
 
 @for_all(CLEAN)
 def test_nothing_is_said_where_no_mend_works(text: str, device: Device) -> None:
-    assert not [each for each in advised(text, device) if each.kind in KINDS]
+    assert not found_in(module(text), device)
 
 
 def test_orders_of_many_dimensions_are_not_tried() -> None:
     few, many = (
         f"2,{'1,' * rank}3]{{{','.join(map(str, reversed(range(rank + 2))))}" for rank in (4, 5)
     )
-    found = [advised(PADDED.replace("64,256,3]{2,1,0", each), TPU_V5E) for each in (few, many)]
+    found = [
+        advise(module(PADDED.replace("64,256,3]{2,1,0", each)), TPU_V5E) for each in (few, many)
+    ]
     assert [each.kind for each in found[0]] == ["padding"]
     assert not found[1].advice
 
@@ -215,5 +173,5 @@ def test_kernels_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(accesses, "schedule_of", counted)
     layers = "".join(f"  l{n} = f32[512] fusion(p), kind=kLoop, calls=f1\n" for n in range(50))
-    advise(hlo.parse(SHORT_ROWS.replace("  ROOT f", f"{layers}  ROOT f")), SMALL)
+    advise(module(SHORT_ROWS.replace("ROOT f =", f"\n{layers}  ROOT f =")), SMALL)
     assert len(asked) <= 2

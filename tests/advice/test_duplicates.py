@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import pytest
 
 from ops import hlo
-from ops.advice import Advice, advise
-from tests.advice.mended import check_equal_results
+from tests.advice.mended import ADD, advice_of, check_equal_results
+from tests.cases import for_all
 
 BIG: Final = "f32[512,1024]"
 TURNED: Final = "f32[1024,512]"
 
-BODIES: Final = f"""add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}
+BODIES: Final = f"""{ADD}
 waves {{ p = {BIG} parameter(0) s = {BIG} sine(p) ROOT r = {BIG} negate(s) }}
 same_waves {{ q = {BIG} parameter(0) t = {BIG} sine(q) ROOT u = {BIG} negate(t) }}
 roots {{ p = {BIG} parameter(0) k = f32[] constant(2) b = {BIG} broadcast(k), dimensions={{}}
@@ -56,97 +57,64 @@ def both(shape: str = BIG) -> str:
     return f" ROOT r = ({BIG}, {shape}) tuple(a, b)"
 
 
-TWICE: Final = module(call("a", "waves") + call("b", "same_waves") + both())
+ONE_READS: Final = "One fusion with 2 results reads %x once."
+WAVES: Final = call("a", "waves")
 SUMS: Final = call("a", "sums", shape="f32[512]", kind="kInput")
+SQUARES: Final = call("b", "squares", shape="f32[512]", kind="kInput")
 COLUMNS: Final = call("b", "columns", shape="f32[1024]", kind="kInput")
-GATES: Final = module(
-    f" y = {BIG} parameter(1) z = {BIG} parameter(2)"
-    + call("b", "turned_gates", "x, y, z", TURNED)
-    + call("a", "gates", "x, y, z")
-    + both(TURNED)
-)
-SEVERAL: Final = [
-    (TWICE, "Use %a twice.", 4 * MB, 2 * MB),
-    (
-        module(call("a", "waves") + call("b", "roots") + both()),
-        "One fusion with 2 results reads %x once.",
-        4 * MB,
-        3 * MB,
+TURNED_WAVES: Final = call("b", "turned", shape=TURNED, kind="kInput")
+TURNED_GATES: Final = call("b", "turned_gates", "x, y, z", TURNED)
+GATES: Final = f""" y = {BIG} parameter(1) z = {BIG} parameter(2)
+  {TURNED_GATES} {call("a", "gates", "x, y, z")} {both(TURNED)}"""
+BOTH: Final = f""" w = ({BIG}, {BIG}) fusion(x), kind=kLoop, calls=both
+  a = {BIG} get-tuple-element(w), index=0 b = {BIG} get-tuple-element(w), index=1
+  ROOT r = {BIG} subtract(a, b)"""
+
+SEVERAL: Final = {
+    "equal": (WAVES + call("b", "same_waves") + both(), "Use %a twice.", 4 * MB, 2 * MB),
+    "others of one": (WAVES + call("b", "roots") + both(), ONE_READS, 4 * MB, 3 * MB),
+    "one turned": (f"{WAVES}{TURNED_WAVES}{both(TURNED)}", ONE_READS, 4 * MB, 3 * MB),
+    "equal but turned": (GATES, "Copy %a into that order.", 8 * MB, 6 * MB),
+    "sums": (
+        f"{SUMS}{SQUARES} ROOT r = (f32[512], f32[512]) tuple(a, b)",
+        *(ONE_READS, 2 * (MB + 2048), MB + 2 * 2048),
     ),
-    (
-        module(
-            call("a", "waves") + call("b", "turned", shape=TURNED, kind="kInput") + both(TURNED)
-        ),
-        "One fusion with 2 results reads %x once.",
-        4 * MB,
-        3 * MB,
-    ),
-    (GATES, "Copy %a into that order.", 8 * MB, 6 * MB),
-    (
-        module(
-            f"{SUMS}{call('b', 'squares', shape='f32[512]', kind='kInput')}"
-            " ROOT r = (f32[512], f32[512]) tuple(a, b)"
-        ),
-        "One fusion with 2 results reads %x once.",
-        2 * (MB + 2048),
-        MB + 2 * 2048,
-    ),
-    (
-        module(
-            f" w = ({BIG}, {BIG}) fusion(x), kind=kLoop, calls=both"
-            f" a = {BIG} get-tuple-element(w), index=0 b = {BIG} get-tuple-element(w), index=1"
-            f" ROOT r = {BIG} subtract(a, b)"
-        ),
-        "Write %s once, and take %t from it outside.",
-        3 * MB,
-        2 * MB,
-    ),
-]
+    "equal results": (BOTH, "Write %s once, and take %t from it outside.", 3 * MB, 2 * MB),
+}
+
+found_in = partial(advice_of, ("duplicate",))
 
 
-@pytest.mark.parametrize(("wasteful", "mend", "before", "after"), SEVERAL)
-def test_what_is_done_twice_is_found(
-    wasteful: hlo.HloModule, mend: str, before: int, after: int
-) -> None:
-    assert (mend, before, after) in [
-        (each.mend, each.before, each.after) for each in found(wasteful)
-    ]
-
-
-def found(wasteful: hlo.HloModule) -> list[Advice]:
-    """The advice on duplicates."""
-    return [each for each in advise(wasteful) if each.kind == "duplicate"]
+@for_all(SEVERAL)
+def test_what_is_done_twice_is_found(entry: str, mend: str, before: int, after: int) -> None:
+    found = [(each.mend, each.before, each.after) for each in found_in(module(entry))]
+    assert (mend, before, after) in found
 
 
 @pytest.mark.needs("jax")
-@pytest.mark.parametrize("wasteful", [each[0] for each in SEVERAL])
-def test_mended_modules_give_equal_results(wasteful: hlo.HloModule) -> None:
-    for each in found(wasteful):
+@for_all(SEVERAL)
+def test_mended_modules_give_equal_results(entry: str, *_: object) -> None:
+    for each in found_in(module(entry)):
         check_equal_results(each)
 
 
-@pytest.mark.parametrize(
-    ("entry", "why"),
-    [
-        (call("a", "waves") + call("b", "turned", "a", TURNED) + both(TURNED), "%b reads %a"),
-        (
-            f"{SUMS}{COLUMNS} ROOT r = (f32[512], f32[1024]) tuple(a, b)",
-            "rows and columns are gone through in other orders",
-        ),
-        (
-            f" a = {BIG} copy(x) b = {BIG} copy(x) {call('c', 'waves', 'b')} {both()}",
-            "copies are there to be written over",
-        ),
-    ],
-)
-def test_what_has_to_be_done_twice_is_no_waste(entry: str, why: str) -> None:
-    assert not found(module(entry)), why
+NECESSARY: Final = {
+    "%b reads %a": WAVES + call("b", "turned", "a", TURNED) + both(TURNED),
+    "rows and columns are gone through in other orders": (
+        f"{SUMS}{COLUMNS} ROOT r = (f32[512], f32[1024]) tuple(a, b)"
+    ),
+    "copies are there to be written over": (
+        f" a = {BIG} copy(x) b = {BIG} copy(x) {call('c', 'waves', 'b')} {both()}"
+    ),
+    "what is not fused yet may still become one": f" a = {BIG} sine(x) b = {BIG} sine(x) {both()}",
+}
+
+
+@for_all(NECESSARY)
+def test_what_has_to_be_done_twice_is_no_waste(entry: str) -> None:
+    assert not found_in(module(entry))
 
 
 def test_constants_tell_values_apart() -> None:
-    (each,) = found(module(call("a", "roots") + call("b", "threes") + both()))
+    (each,) = found_in(module(call("a", "roots") + call("b", "threes") + both()))
     assert each.mend.startswith("One fusion")
-
-
-def test_what_is_not_fused_yet_may_still_become_one() -> None:
-    assert not found(module(f" a = {BIG} sine(x) b = {BIG} sine(x) {both()}"))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import pytest
 
 from ops import hlo
-from ops.advice import Advice, advise
-from tests.advice.mended import check_equal_results
+from tests.advice.mended import ADD, advice_of, check_equal_results
+from tests.cases import for_all
+from tests.texts import texts
 
-HEAD: Final = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
-up { p = bf16[256,512] parameter(0) s = bf16[256,512] sine(p)
-  ROOT c = f32[256,512] convert(s) }
-down { p = f32[256,512] parameter(0) c = bf16[256,512] convert(p)
-  ROOT n = bf16[256,512] negate(c) }
+HEAD: Final = """
+up { p = bf16[256,512] parameter(0) s = bf16[256,512] sine(p) ROOT c = f32[256,512] convert(s) }
+down { p = f32[256,512] parameter(0) c = bf16[256,512] convert(p) ROOT n = bf16[256,512] negate(c) }
 waves { p = f32[256,512] parameter(0) ROOT s = f32[256,512] cosine(p) }
 sums { p = f32[256,512] parameter(0) z = f32[] constant(0)
   ROOT r = f32[256] reduce(p, z), dimensions={1}, to_apply=add }
@@ -29,7 +29,7 @@ part { x = f32[256,512] parameter(0) p = f32[8,512] parameter(1) z = s32[] const
 
 def module(entry: str) -> hlo.HloModule:
     """A module with parameters of both types."""
-    return hlo.parse(f"""{HEAD} ENTRY main {{ n = bf16[256,512] parameter(0)
+    return hlo.parse(f"""{ADD}{HEAD} ENTRY main {{ n = bf16[256,512] parameter(0)
       x = f32[256,512] parameter(1) {entry} }}""")
 
 
@@ -41,13 +41,11 @@ NARROW: Final = 256 * 512 * 2
 """Bytes of the narrow array."""
 
 
-def found(wasteful: hlo.HloModule) -> list[Advice]:
-    """The advice on fusions."""
-    return [each for each in advise(wasteful) if each.kind in {"dtype", "missing fusion"}]
+found_in = partial(advice_of, ("dtype", "missing fusion"))
 
 
 def test_each_reader_converts_what_is_kept_narrow() -> None:
-    (each,) = found(WIDE)
+    (each,) = found_in(WIDE)
     assert each.kind == "dtype"
     assert each.mend == "Let %a, %b convert what they read."
     written = 2 * NARROW + 256 * 4
@@ -61,7 +59,7 @@ CONVERTED: Final = module("""s = f32[256,512] fusion(x), kind=kLoop, calls=waves
 
 
 def test_what_all_readers_narrow_is_written_narrow() -> None:
-    (each,) = found(CONVERTED)
+    (each,) = found_in(CONVERTED)
     assert each.mend == "Let %s convert what it writes."
     assert (each.before, each.after) == ((2 + 2 + 3 + 3) * NARROW, (2 + 1 + 2) * NARROW)
 
@@ -69,38 +67,35 @@ def test_what_all_readers_narrow_is_written_narrow() -> None:
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("wasteful", [WIDE, CONVERTED], ids=str)
 def test_the_mended_module_gives_equal_results(wasteful: hlo.HloModule) -> None:
-    check_equal_results(*found(wasteful))
+    (each,) = found_in(wasteful)
+    check_equal_results(each)
 
 
-@pytest.mark.parametrize(
-    ("entry", "why"),
-    [
-        (f"{READERS} ROOT r = (f32[256,512], f32[256], f32[256,512]) tuple(a, b, c)", "a result"),
-        (
-            """ t = f32[512,256] fusion(x), kind=kInput, calls=turned
-            ROOT r = f32[256] fusion(t), kind=kInput, calls=columns""",
-            "in one kernel with the reduction the transpose would be a loop",
-        ),
-        (
-            """ z = f32[256,512] fusion(), kind=kLoop, calls=zeros
-            p = f32[8,512] slice(x), slice={[0:8], [0:512]}
-            ROOT u = f32[256,512] fusion(z, p), kind=kLoop, calls=part""",
-            "it is updated in place",
-        ),
-        (
-            """ e = f32[256,512]{1,0:T(8,128)} sine(x)
-            f = f32[256,512]{1,0:T(8,128)} fusion(e), kind=kLoop, calls=waves
-            ROOT g = f32[256,512]{1,0:T(8,128)} copy(f)""",
-            "a TPU does not compute element by element",
-        ),
-    ],
-)
-def test_what_cannot_be_fused_is_no_advice(entry: str, why: str) -> None:
-    assert not [each for each in found(module(entry)) if each.instruction.name in "cetz"], why
+NEEDED: Final = {
+    "a result": f"{READERS} ROOT r = (f32[256,512], f32[256], f32[256,512]) tuple(a, b, c)",
+    **texts("""
+    # in one kernel with the reduction the transpose would be a loop
+    t = f32[512,256] fusion(x), kind=kInput, calls=turned
+    ROOT r = f32[256] fusion(t), kind=kInput, calls=columns
+    # it is updated in place
+    z = f32[256,512] fusion(), kind=kLoop, calls=zeros
+    p = f32[8,512] slice(x), slice={[0:8], [0:512]}
+    ROOT u = f32[256,512] fusion(z, p), kind=kLoop, calls=part
+    # a TPU does not compute element by element
+    e = f32[256,512]{1,0:T(8,128)} sine(x)
+    f = f32[256,512]{1,0:T(8,128)} fusion(e), kind=kLoop, calls=waves
+    ROOT g = f32[256,512]{1,0:T(8,128)} copy(f)
+    """),
+}
+
+
+@for_all(NEEDED)
+def test_what_cannot_be_fused_is_no_advice(entry: str) -> None:
+    assert not [each for each in found_in(module(entry)) if each.instruction.name in "cetz"]
 
 
 def test_what_comes_together_again_is_one_fusion() -> None:
-    (each,) = found(
+    (each,) = found_in(
         module("""a = f32[256,512] fusion(x), kind=kLoop, calls=waves b = f32[256,512] abs(a)
           c = f32[256,512] negate(a) ROOT d = f32[256,512] add(b, c)""")
     )
