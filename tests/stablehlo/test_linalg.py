@@ -64,56 +64,45 @@ def test_open_sizes_are_parameters() -> None:
 
 
 ONE = "affine_map<(i) -> (i)>"
+FOUR = "outs(%a : tensor<4xf32>)"
+IN_AND_OUT = "ins(%a : tensor<4xf32>) outs(%b : tensor<{}xf32>)"
+SEGMENTS = f"""<{{indexing_maps = [{ONE}], iterator_types = ["parallel"],
+  operandSegmentSizes = array<i32: 0, 9>}}>"""
+
 WRONG = {
-    "no map for each": (generic(ONE, "parallel", ""), "a map for each of 0 operands"),
-    "a loop without a size": (
-        generic("affine_map<(i) -> (i * 2)>", "parallel", "outs(%a : tensor<4xf32>)"),
-        "the size of loop 0 follows from no operand",
+    "a map for each of 0 operands": generic(ONE, "parallel", ""),
+    "the size of loop 0 follows from no operand": generic(
+        "affine_map<(i) -> (i * 2)>", "parallel", FOUR
     ),
-    "two sizes": (
-        generic(f"{ONE}, {ONE}", "parallel", "ins(%a : tensor<4xf32>) outs(%b : tensor<5xf32>)"),
-        "loop 0 runs over 4 and over 5 elements",
+    "loop 0 runs over 4 and over 5 elements": generic(
+        f"{ONE}, {ONE}", "parallel", IN_AND_OUT.format(5)
     ),
-    "an unknown kind": (
-        generic(ONE, "sideways", "outs(%a : tensor<4xf32>)"),
-        "an iterator is 'sideways'; expected one of parallel, reduction, window",
+    "an iterator is 'sideways'; expected one of parallel, reduction, window": generic(
+        ONE, "sideways", FOUR
     ),
-    "another rank": (
-        generic(ONE, "parallel", "outs(%a : tensor<4x4xf32>)"),
-        "a map has 1 results for an operand of rank 2",
+    "a map has 1 results for an operand of rank 2": generic(
+        ONE, "parallel", "outs(%a : tensor<4x4xf32>)"
     ),
-    "a wrong map": (generic("affine_map<(i) -> (j)>", "parallel", "outs(%a : tensor<4xf32>)"), "j"),
-    "kinds that are no list": (
-        f"linalg.generic {{indexing_maps = [{ONE}], iterator_types = 5}} outs(%a : tensor<4xf32>)",
-        "linalg.generic: expected iterator_types, such as",
+    "j": generic("affine_map<(i) -> (j)>", "parallel", FOUR),
+    "linalg.generic: expected iterator_types, such as [": (
+        f"linalg.generic {{indexing_maps = [{ONE}], iterator_types = 5}} {FOUR}"
     ),
-    "no kinds": (
-        f"linalg.generic {{indexing_maps = [{ONE}]}} outs(%a : tensor<4xf32>)",
-        "linalg.generic: expected iterator_types, such as",
+    "linalg.generic: expected iterator_types, such as": (
+        f"linalg.generic {{indexing_maps = [{ONE}]}} {FOUR}"
     ),
-    "maps of other loops": (
-        generic(
-            f"{ONE}, affine_map<(i, j) -> (i)>",
-            "parallel",
-            "ins(%b : tensor<4xf32>) outs(%a : tensor<4xf32>)",
-        ),
-        "linalg.generic: a map has 2 dimensions, but the first has 1",
+    "linalg.generic: a map has 2 dimensions, but the first has 1": generic(
+        f"{ONE}, affine_map<(i, j) -> (i)>", "parallel", IN_AND_OUT.format(4)
     ),
-    "more outputs than operands": (
-        (
-            f'"linalg.generic"(%a) <{{indexing_maps = [{ONE}], iterator_types = ["parallel"], '
-            "operandSegmentSizes = array<i32: 0, 9>}> ({}) : (tensor<4xf32>) -> ()"
-        ),
-        "expected operandSegmentSizes = array<i32: n, m> of 1 operands",
+    "expected operandSegmentSizes = array<i32: n, m> of 1 operands": (
+        f'"linalg.generic"(%a) {SEGMENTS} ({{}}) : (tensor<4xf32>) -> ()'
     ),
-    "cut off": ("linalg.generic {indexing_maps = [", "the value of an attribute"),
+    "the value of an attribute": "linalg.generic {indexing_maps = [",
 }
-"""Texts, and what is said of them."""
+"""What is said of texts."""
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_errors_point_at_their_place(name: str) -> None:
-    text, message = WRONG[name]
+@pytest.mark.parametrize(("message", "text"), WRONG.items(), ids=WRONG)
+def test_errors_point_at_their_place(message: str, text: str) -> None:
     with pytest.raises(MlirTextError) as caught:
         read_generics(text)
     assert message in caught.value.message
@@ -154,7 +143,6 @@ READS: Final[dict[str, tuple[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", READS)
-def test_what_an_output_reads(name: str) -> None:
-    text, expected = READS[name]
+@pytest.mark.parametrize(("text", "expected"), READS.values(), ids=READS)
+def test_what_an_output_reads(text: str, expected: list[str]) -> None:
     assert [str(each) for one in read_generics(text) for each in one.reads()] == expected

@@ -14,6 +14,7 @@ from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.hlo.modules import module_text
 from tests.ops import oracle
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
+from tests.texts import texts_with_values
 
 OF_OTHER_STRUCTURE = {"sort_topk"}
 """One in which XLA wraps results in a tuple and takes them out again."""
@@ -100,82 +101,66 @@ def named(name: str) -> str:
         return %x : {of} }} }}"""
 
 
-SPLATS = ("2.0", "-0.0", "0x7F800000", "0xFFC00000", "1.0e39")
-
-COMPUTED: dict[str, tuple[str, Any]] = {
-    "complex-splat": (constant("dense<(2.0,0.0)>", "tensor<3xcomplex<f32>>"), [2, 2, 2]),
+CONSTANTS: dict[str, tuple[str, str, Any]] = {
+    "complex-splat": ("dense<(2.0,0.0)>", "3xcomplex<f32>", [2, 2, 2]),
     "complex-splat of two dimensions": (
-        constant("dense<(1.0,-2.0)>", "tensor<2x1xcomplex<f64>>"),
+        *("dense<(1.0,-2.0)>", "2x1xcomplex<f64>"),
         [[1 - 2j], [1 - 2j]],
     ),
-    "splat-without-elements": (constant("dense<1.0>", "tensor<0xf32>"), []),
-    "splat without elements, of two dimensions": (constant("dense<1>", "tensor<2x0xi8>"), [[], []]),
-    "names-that-are-types": (
-        """func.func @main() -> tensor<3xf32> {
-             %pred = stablehlo.constant dense<true> : tensor<i1>
-             %token = stablehlo.iota dim = 0 : tensor<3xf32>
-             %0 = stablehlo.negate %token : tensor<3xf32>
-             return %0 : tensor<3xf32> }""",
-        [-0.0, -1, -2],
-    ),
-    "arc-tangent": (
-        """func.func @main() -> tensor<3xf32> {
-             %x = stablehlo.constant dense<[0.0, 1.0, -1.0]> : tensor<3xf32>
-             %0 = chlo.atan %x : tensor<3xf32> -> tensor<3xf32>
-             return %0 : tensor<3xf32> }""",
-        [0, np.pi / 4, -np.pi / 4],
-    ),
-    "names that are equal in HLO": (
-        """func.func @main() -> tensor<f32> {
-             %x_.2 = stablehlo.constant dense<3.0> : tensor<f32>
-             %x_ = stablehlo.negate %x_.2 : tensor<f32>
-             %x$ = stablehlo.add %x_, %x_.2 : tensor<f32>
-             return %x$ : tensor<f32> }""",
-        0,
-    ),
-    "a repeated constant around a loop": (
-        """func.func @main() -> tensor<2xf32> {
-             %two = stablehlo.constant dense<2.0> : tensor<2xf32>
-             %zero = stablehlo.constant dense<0> : tensor<i32>
-             %end = stablehlo.constant dense<5> : tensor<i32>
-             %one = stablehlo.constant dense<1> : tensor<i32>
-             %0:2 = stablehlo.while(%i = %zero, %x = %two) : tensor<i32>, tensor<2xf32>
-             cond {
-               %1 = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
-               stablehlo.return %1 : tensor<i1>
-             } do {
-               %1 = stablehlo.add %i, %one : tensor<i32>
-               %2 = stablehlo.multiply %x, %two : tensor<2xf32>
-               stablehlo.return %1, %2 : tensor<i32>, tensor<2xf32>
-             }
-             return %0#1 : tensor<2xf32> }""",
-        [64, 64],
-    ),
-    "truth values, one in a byte": (constant('dense<"0x010001">', "tensor<3xi1>"), [1, 0, 1]),
-    "truth values, eight in a byte": (constant('dense<"0xFE01">', "tensor<9xi1>"), [0] + [1] * 8),
-    "bytes of s4": (constant('dense<"0x070F08">', "tensor<3xi4>"), [7, -1, -8]),
-    "bytes of u4": (constant('dense<"0x070F08">', "tensor<3xui4>"), [7, 15, 8]),
-    "bytes of f8": (
-        constant('dense<"0x7CFC0138">', "tensor<4xf8E5M2>"),
-        [np.inf, -np.inf, 2**-16, 0.5],
-    ),
-    "bits of f8": (constant("dense<0x7C>", "tensor<f8E5M2>"), np.inf),
+    "splat-without-elements": ("dense<1.0>", "0xf32", []),
+    "splat without elements, of two dimensions": ("dense<1>", "2x0xi8", [[], []]),
+    "truth values, one in a byte": ('dense<"0x010001">', "3xi1", [1, 0, 1]),
+    "truth values, eight in a byte": ('dense<"0xFE01">', "9xi1", [0] + [1] * 8),
+    "bytes of s4": ('dense<"0x070F08">', "3xi4", [7, -1, -8]),
+    "bytes of u4": ('dense<"0x070F08">', "3xui4", [7, 15, 8]),
+    "bytes of f8": ('dense<"0x7CFC0138">', "4xf8E5M2", [np.inf, -np.inf, 2**-16, 0.5]),
+    "bits of f8": ("dense<0x7C>", "f8E5M2", np.inf),
+    "one number for all": ("dense<2.0>", "3xf32", [2] * 3),
+    "one zero with a sign for all": ("dense<-0.0>", "3xf32", [-0.0] * 3),
+    "one infinity for all": ("dense<0x7F800000>", "3xf32", [np.inf] * 3),
+    "what is no number for all": ("dense<0xFFC00000>", "3xf32", [-np.nan] * 3),
+    "one number that is too large": ("dense<1.0e39>", "3xf32", [np.inf] * 3),
+}
+PROGRAMS = texts_with_values("""
+# names-that-are-types | "tensor<3xf32>", [-0.0, -1, -2]
+%pred = stablehlo.constant dense<true> : tensor<i1> %token = stablehlo.iota dim = 0 : tensor<3xf32>
+%0 = stablehlo.negate %token : tensor<3xf32>
+# arc-tangent | "tensor<3xf32>", [0, np.pi / 4, -np.pi / 4]
+%x = stablehlo.constant dense<[0.0, 1.0, -1.0]> : tensor<3xf32>
+%0 = chlo.atan %x : tensor<3xf32> -> tensor<3xf32>
+# names that are equal in HLO | "tensor<f32>", 0
+%x_.2 = stablehlo.constant dense<3.0> : tensor<f32> %x_ = stablehlo.negate %x_.2 : tensor<f32>
+%x$ = stablehlo.add %x_, %x_.2 : tensor<f32> %0 = stablehlo.abs %x$ : tensor<f32>
+# a repeated constant around a loop | "tensor<2xf32>", [64, 64]
+%two = stablehlo.constant dense<2.0> : tensor<2xf32>
+%zero = stablehlo.constant dense<0> : tensor<i32> %end = stablehlo.constant dense<5> : tensor<i32>
+%one = stablehlo.constant dense<1> : tensor<i32>
+%l:2 = stablehlo.while(%i = %zero, %x = %two) : tensor<i32>, tensor<2xf32> cond {
+  %1 = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.return %1 : tensor<i1> } do {
+  %1 = stablehlo.add %i, %one : tensor<i32> %2 = stablehlo.multiply %x, %two : tensor<2xf32>
+  stablehlo.return %1, %2 : tensor<i32>, tensor<2xf32> }
+%0 = stablehlo.abs %l#1 : tensor<2xf32>
+""")
+NAMES_OF_HLO = ("f32", "u4", "f8e4m3fn", "opaque", "tuple", "nan", "ENTRY", "__x", "manual")
+
+COMPUTED: dict[str, tuple[str, Any]] = {
     **{
-        f"one {value} for all": (constant(f"dense<{value}>", "tensor<3xf32>"), [found] * 3)
-        for value, found in zip(SPLATS, (2, -0.0, np.inf, -np.nan, np.inf), strict=True)
+        name: (constant(text, f"tensor<{of}>"), found)
+        for name, (text, of, found) in CONSTANTS.items()
     },
     **{
-        f"names such as {name}": (named(name), [1, 2, 4])
-        for name in ("f32", "u4", "f8e4m3fn", "opaque", "tuple", "nan", "ENTRY", "__x", "manual")
+        name: (f"func.func @main() -> {of} {{ {text} return %0 : {of} }}", found)
+        for name, (text, of, found) in PROGRAMS.items()
     },
+    **{f"names such as {name}": (named(name), [1, 2, 4]) for name in NAMES_OF_HLO},
 }
 """Programs of no arguments, and what they compute."""
 
 
 @pytest.mark.needs("jax")
-@pytest.mark.parametrize("name", COMPUTED)
-def test_xla_computes_what_the_text_says(name: str) -> None:
-    text, expected = COMPUTED[name]
+@pytest.mark.parametrize(("text", "expected"), COMPUTED.values(), ids=COMPUTED)
+def test_xla_computes_what_the_text_says(text: str, expected: Any) -> None:  # noqa: ANN401 - an array
     module = stablehlo.parse(text)
     read_by_xla(module)
     (found,) = oracle.program(str(module))()

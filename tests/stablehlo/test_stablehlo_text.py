@@ -17,252 +17,124 @@ from ops.stablehlo.assembly import FORMS, ROWS
 from ops.stablehlo.operations import CONVERSIONS
 from tests.cases import for_all
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
+from tests.texts import texts_with_values
 
-OPERATIONS = {
-    "another dialect": (
-        '%0 = "arith.addf"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>',
-        'custom-call(%a, %a), custom_call_target="arith.addf"',
-    ),
-    "a constant of arith": (
-        (
-            "%c = arith.constant dense<1.0> : tensor<f32> "
-            "%0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2x3xf32>"
-        ),
-        "broadcast(%c), dimensions={}",
-    ),
-    "MHLO's short form": (
-        "%0 = mhlo.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>",
-        "reshape(%a)",
-    ),
-    "a constant of Shardy, in a group": (
-        (
-            "%c = sdy.constant dense<1.0> : tensor<2x3xf32> "
-            "sdy.sharding_group %c group_id = 23 : tensor<2x3xf32> "
-            "%0 = mhlo.add %a, %a : tensor<2x3xf32>"
-        ),
-        "add(%a, %a)",
-    ),
-    "a comma at the end": (
-        (
-            '%0 = "stablehlo.dot_general"(%a, %a) {dot_dimension_numbers = #stablehlo.dot<'
-            "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],>} "
-            ": (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>"
-        ),
-        "dot(%a, %a), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
-    ),
-    "a sum over replicas": (
-        (
-            '%0 = "stablehlo.cross-replica-sum"(%a) {replica_groups = dense<[[0, 1]]> '
-            ": tensor<1x2xi64>} : (tensor<2x3xf32>) -> tensor<2x3xf32>"
-        ),
-        "all-reduce(%a), replica_groups={{0,1}}, to_apply=%add_f32",
-    ),
-    "add with types of both": (
-        "%0 = stablehlo.add %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
-        "add(%a, %a)",
-    ),
-    "generic": (
-        (
-            '%0 = "stablehlo.transpose"(%a) <{permutation = array<i64: 1, 0>}> '
-            ": (tensor<2x3xf32>) -> tensor<3x2xf32>"
-        ),
-        "transpose(%a), dimensions={1,0}",
-    ),
-    "attributes as dense elements": (
-        (
-            '%0 = "stablehlo.transpose"(%a) {permutation = dense<[1, 0]> : tensor<2xi64>} '
-            ": (tensor<2x3xf32>) -> tensor<3x2xf32>"
-        ),
-        "transpose(%a), dimensions={1,0}",
-    ),
-    "iota": ("%0 = stablehlo.iota dim = 1 : tensor<2x3xi32>", "iota(), iota_dimension=1"),
-    "slice": (
-        "%0 = stablehlo.slice %a [0:2, 0:3:2] : (tensor<2x3xf32>) -> tensor<2x2xf32>",
-        "slice(%a), slice={[0:2], [0:3:2]}",
-    ),
-    "pad": (
-        (
-            "%c = stablehlo.constant dense<0.0> : tensor<f32> "
-            "%0 = stablehlo.pad %a, %c, low = [1, 0], high = [0, -1], interior = [0, 1] "
-            ": (tensor<2x3xf32>, tensor<f32>) -> tensor<3x4xf32>"
-        ),
-        "pad(%a, %c), padding=1_0_0x0_-1_1",
-    ),
-    "a comparison without a type": (
-        "%0 = stablehlo.compare LT, %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>",
-        "compare(%a, %a), direction=LT",
-    ),
-    "top_k": (
-        "%v, %i = chlo.top_k(%a, k = 2) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)",
-        "get-tuple-element(%v), index=1",
-    ),
-    "an operation that HLO lacks": (
-        "%0 = chlo.lgamma %a : tensor<2x3xf32> -> tensor<2x3xf32>",
-        "map(%a), dimensions={0,1}, to_apply=%lgamma.0.element",
-    ),
-    "operands stretched as in NumPy": (
-        (
-            "%r = stablehlo.iota dim = 0 : tensor<3xf32> %0 = chlo.broadcast_add %a, %r "
-            ": (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>"
-        ),
-        "add(%broadcast_add.0.side0, %broadcast_add.0.side1)",
-    ),
-    "a bounded dimension": (
-        (
-            "%n = stablehlo.constant dense<2> : tensor<i32> "
-            "%0 = stablehlo.set_dimension_size %a, %n, dim = 1 : (tensor<2x3xf32>, tensor<i32>) "
-            "-> tensor<2x?xf32, #stablehlo.bounds<?, 3>>"
-        ),
-        "set-dimension-size(%a, %n), dimensions={1}",
-    ),
-    "a custom call": (
-        (
-            '%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = "x", '
-            'has_side_effect = true, mhlo.sharding = "{replicated}"} '
-            ": (tensor<2x3xf32>) -> tensor<4xf32>"
-        ),
-        (
-            'custom-call(%a), custom_call_target="f", custom_call_has_side_effect=true, '
-            'api_version=API_VERSION_TYPED_FFI, backend_config="x", sharding={replicated}'
-        ),
-    ),
-    "groups of devices": (
-        (
-            '%0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 1 : i64, channel_handle = '
-            "#stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = "
-            "dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}> "
-            ": (tensor<2x3xf32>) -> tensor<2x6xf32>"
-        ),
-        (
-            "all-gather(%a), channel_id=1, replica_groups={{0,1},{2,3}}, "
-            "use_global_device_ids=true, dimensions={1}"
-        ),
-    ),
-    "a branch that reads what is around it": (
-        (
-            "%p = stablehlo.constant dense<true> : tensor<i1> "
-            '%0 = "stablehlo.if"(%p) ({ stablehlo.return %a : tensor<2x3xf32> }, '
-            "{ %n = stablehlo.negate %a : tensor<2x3xf32> stablehlo.return %n : tensor<2x3xf32> }) "
-            ": (tensor<i1>) -> tensor<2x3xf32>"
-        ),
-        (
-            "conditional(%p, %a, %a), true_computation=%if.0.branch0, "
-            "false_computation=%if.0.branch1"
-        ),
-    ),
-    "a constant of bytes": (
-        '%0 = stablehlo.constant dense<"0x0000803F00000040"> : tensor<2xf32>',
-        "constant({ 1.0, 2.0 })",
-    ),
-    "a constant of bits": (
-        '%0 = stablehlo.constant dense<"0x05"> : tensor<3xi1>',
-        "constant({ true, false, true })",
-    ),
-    "a number of bits": (
-        "%0 = stablehlo.constant dense<[0xFF80, 1.0]> : tensor<2xbf16>",
-        "constant({ -inf, 1.0 })",
-    ),
-    "what is sent": (
-        (
-            '%t = stablehlo.create_token : !stablehlo.token %0 = "stablehlo.send"(%a, %t) <{'
-            "channel_handle = #stablehlo.channel_handle<handle = 5, type = 2>, is_host_transfer = "
-            "true}> : (tensor<2x3xf32>, !stablehlo.token) -> !stablehlo.token"
-        ),
-        "send-done(%send.0.send), channel_id=5, is_host_transfer=true",
-    ),
-    "what is received": (
-        (
-            '%t = stablehlo.create_token : !stablehlo.token %0:2 = "stablehlo.recv"(%t) <{'
-            "channel_handle = #stablehlo.channel_handle<handle = 5, type = 3>, is_host_transfer = "
-            "true}> : (!stablehlo.token) -> (tensor<2x3xf32>, !stablehlo.token)"
-        ),
-        "get-tuple-element(%recv.0.recv-done), index=1",
-    ),
-    "an infeed of two arrays": (
-        (
-            '%t = stablehlo.create_token : !stablehlo.token %0:3 = "stablehlo.infeed"(%t) '
-            '<{infeed_config = "x", layout = [[0, 1], [0]]}> : (!stablehlo.token) '
-            "-> (tensor<2x3xf32>, tensor<3xi32>, !stablehlo.token)"
-        ),
-        "get-tuple-element(%infeed.0.infeed.0), index=1",
-    ),
-    "an outfeed of two arrays": (
-        (
-            '%t = stablehlo.create_token : !stablehlo.token %0 = "stablehlo.outfeed"(%a, %a, %t) '
-            '<{outfeed_config = "c"}> : (tensor<2x3xf32>, tensor<2x3xf32>, !stablehlo.token) '
-            "-> !stablehlo.token"
-        ),
-        'outfeed(%outfeed.0.operands, %t), outfeed_config="c"',
-    ),
-    "normalized batches": (
-        (
-            '%s = stablehlo.iota dim = 0 : tensor<3xf32> %0 = "stablehlo.batch_norm_inference"'
-            "(%a, %s, %s, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> "
-            ": (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) "
-            "-> tensor<2x3xf32>"
-        ),
-        "batch-norm-inference(%a, %s, %s, %s, %s), epsilon=0.001, feature_index=1",
-    ),
-    "training on batches": (
-        (
-            '%s = stablehlo.iota dim = 0 : tensor<3xf32> %0:3 = "stablehlo.batch_norm_training"'
-            "(%a, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> "
-            ": (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) "
-            "-> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)"
-        ),
-        "get-tuple-element(%batch_norm_training.0), index=2",
-    ),
-    "gradients of normalized batches": (
-        (
-            '%s = stablehlo.iota dim = 0 : tensor<3xf32> %0:3 = "stablehlo.batch_norm_grad"'
-            "(%a, %s, %s, %s, %a) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<"
-            "2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) "
-            "-> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)"
-        ),
-        "get-tuple-element(%batch_norm_grad.0), index=2",
-    ),
-    "parts that all devices exchange": (
-        (
-            '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 1 : '
-            "i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> "
-            ": (tensor<2x3xf32>) -> tensor<1x6xf32>"
-        ),
-        "reshape(%all_to_all.0.turned)",
-    ),
-    "parts that stay in their dimension": (
-        (
-            '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : '
-            "i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> "
-            ": (tensor<2x3xf32>) -> tensor<2x3xf32>"
-        ),
-        "all-to-all(%a), replica_groups={{0,1}}, dimensions={0}",
-    ),
-    "a bitcast of an array in another layout": (
-        (
-            "%0 = mhlo.bitcast %a {result_layout = dense<0> : tensor<1xindex>, "
-            "source_layout = dense<[0, 1]> : tensor<2xindex>} : (tensor<2x3xf32>) -> tensor<6xf32>"
-        ),
-        "bitcast(%bitcast.0.source)",
-    ),
-    "a fusion": (
-        (
-            '%0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kInput>}> ({ '
-            "^bb0(%x: tensor<2x3xf32>): %1 = stablehlo.negate %x : tensor<2x3xf32> "
-            "mhlo.return %1 : tensor<2x3xf32> }) : (tensor<2x3xf32>) -> tensor<2x3xf32>"
-        ),
-        "fusion(%a), kind=kInput, calls=%fusion.0.calls",
-    ),
-    "complex numbers": (
-        "%0 = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>",
-        "constant((1.0, -2.0))",
-    ),
-}
+OPERATIONS = texts_with_values("""
+# another dialect | 'custom-call(%a, %a), custom_call_target="arith.addf"'
+%0 = "arith.addf"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+# a constant of arith | "broadcast(%c), dimensions={}"
+%c = arith.constant dense<1.0> : tensor<f32> %0 = stablehlo.broadcast_in_dim %c, dims = []
+: (tensor<f32>) -> tensor<2x3xf32>
+# MHLO's short form | "reshape(%a)"
+%0 = mhlo.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>
+# a constant of Shardy, in a group | "add(%a, %a)"
+%c = sdy.constant dense<1.0> : tensor<2x3xf32> sdy.sharding_group %c group_id = 23 : tensor<2x3xf32>
+%0 = mhlo.add %a, %a : tensor<2x3xf32>
+# a comma at the end | "dot(%a, %a), lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+%0 = "stablehlo.dot_general"(%a, %a) {dot_dimension_numbers =
+#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],>}
+: (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+# a sum over replicas | "all-reduce(%a), replica_groups={{0,1}}, to_apply=%add_f32"
+%0 = "stablehlo.cross-replica-sum"(%a) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+: (tensor<2x3xf32>) -> tensor<2x3xf32>
+# add with types of both | "add(%a, %a)"
+%0 = stablehlo.add %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+# generic | "transpose(%a), dimensions={1,0}"
+%0 = "stablehlo.transpose"(%a) <{permutation = array<i64: 1, 0>}>
+: (tensor<2x3xf32>) -> tensor<3x2xf32>
+# attributes as dense elements | "transpose(%a), dimensions={1,0}"
+%0 = "stablehlo.transpose"(%a) {permutation = dense<[1, 0]> : tensor<2xi64>}
+: (tensor<2x3xf32>) -> tensor<3x2xf32>
+# iota | "iota(), iota_dimension=1"
+%0 = stablehlo.iota dim = 1 : tensor<2x3xi32>
+# slice | "slice(%a), slice={[0:2], [0:3:2]}"
+%0 = stablehlo.slice %a [0:2, 0:3:2] : (tensor<2x3xf32>) -> tensor<2x2xf32>
+# pad | "pad(%a, %c), padding=1_0_0x0_-1_1"
+%c = stablehlo.constant dense<0.0> : tensor<f32> %0 = stablehlo.pad %a, %c, low = [1, 0], high = [0,
+-1], interior = [0, 1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<3x4xf32>
+# a comparison without a type | "compare(%a, %a), direction=LT"
+%0 = stablehlo.compare LT, %a, %a : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+# top_k | "get-tuple-element(%v), index=1"
+%v, %i = chlo.top_k(%a, k = 2) : tensor<2x3xf32> -> (tensor<2x2xf32>, tensor<2x2xi32>)
+# an operation that HLO lacks | "map(%a), dimensions={0,1}, to_apply=%lgamma.0.element"
+%0 = chlo.lgamma %a : tensor<2x3xf32> -> tensor<2x3xf32>
+# operands stretched as in NumPy | "add(%broadcast_add.0.side0, %broadcast_add.0.side1)"
+%r = stablehlo.iota dim = 0 : tensor<3xf32> %0 = chlo.broadcast_add %a, %r
+: (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+# a bounded dimension | "set-dimension-size(%a, %n), dimensions={1}"
+%n = stablehlo.constant dense<2> : tensor<i32> %0 = stablehlo.set_dimension_size %a, %n, dim = 1
+: (tensor<2x3xf32>, tensor<i32>) -> tensor<2x?xf32, #stablehlo.bounds<?, 3>>
+# a custom call |
+#   'custom-call(%a), custom_call_target="f", custom_call_has_side_effect=true,
+#   api_version=API_VERSION_TYPED_FFI, backend_config="x", sharding={replicated}'
+%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = "x", has_side_effect =
+true, mhlo.sharding = "{replicated}"} : (tensor<2x3xf32>) -> tensor<4xf32>
+# groups of devices |
+#   "all-gather(%a), channel_id=1, replica_groups={{0,1},{2,3}}, use_global_device_ids=true,
+#   dimensions={1}"
+%0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 1 : i64, channel_handle =
+#stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<[[0, 1], [2, 3]]> :
+tensor<2x2xi64>, use_global_device_ids}> : (tensor<2x3xf32>) -> tensor<2x6xf32>
+# a branch that reads what is around it |
+#   "conditional(%p, %a, %a), true_computation=%if.0.branch0, false_computation=%if.0.branch1"
+%p = stablehlo.constant dense<true> : tensor<i1> %0 = "stablehlo.if"(%p) ({ stablehlo.return %a :
+tensor<2x3xf32> }, { %n = stablehlo.negate %a : tensor<2x3xf32> stablehlo.return %n :
+tensor<2x3xf32> }) : (tensor<i1>) -> tensor<2x3xf32>
+# a constant of bytes | "constant({ 1.0, 2.0 })"
+%0 = stablehlo.constant dense<"0x0000803F00000040"> : tensor<2xf32>
+# a constant of bits | "constant({ true, false, true })"
+%0 = stablehlo.constant dense<"0x05"> : tensor<3xi1>
+# a number of bits | "constant({ -inf, 1.0 })"
+%0 = stablehlo.constant dense<[0xFF80, 1.0]> : tensor<2xbf16>
+# what is sent | "send-done(%send.0.send), channel_id=5, is_host_transfer=true"
+%t = stablehlo.create_token : !stablehlo.token %0 = "stablehlo.send"(%a, %t)
+<{channel_handle = #stablehlo.channel_handle<handle = 5, type = 2>, is_host_transfer = true}>
+: (tensor<2x3xf32>, !stablehlo.token) -> !stablehlo.token
+# what is received | "get-tuple-element(%recv.0.recv-done), index=1"
+%t = stablehlo.create_token : !stablehlo.token %0:2 = "stablehlo.recv"(%t)
+<{channel_handle = #stablehlo.channel_handle<handle = 5, type = 3>, is_host_transfer = true}>
+: (!stablehlo.token) -> (tensor<2x3xf32>, !stablehlo.token)
+# an infeed of two arrays | "get-tuple-element(%infeed.0.infeed.0), index=1"
+%t = stablehlo.create_token : !stablehlo.token %0:3 = "stablehlo.infeed"(%t) <{infeed_config = "x",
+layout = [[0, 1], [0]]}> : (!stablehlo.token) -> (tensor<2x3xf32>, tensor<3xi32>, !stablehlo.token)
+# an outfeed of two arrays | 'outfeed(%outfeed.0.operands, %t), outfeed_config="c"'
+%t = stablehlo.create_token : !stablehlo.token %0 = "stablehlo.outfeed"(%a, %a, %t)
+<{outfeed_config = "c"}> : (tensor<2x3xf32>, tensor<2x3xf32>, !stablehlo.token) -> !stablehlo.token
+# normalized batches | "batch-norm-inference(%a, %s, %s, %s, %s), epsilon=0.001, feature_index=1"
+%s = stablehlo.iota dim = 0 : tensor<3xf32> %0 = "stablehlo.batch_norm_inference"(%a, %s, %s, %s,
+%s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<2x3xf32>, tensor<3xf32>,
+tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+# training on batches | "get-tuple-element(%batch_norm_training.0), index=2"
+%s = stablehlo.iota dim = 0 : tensor<3xf32> %0:3 = "stablehlo.batch_norm_training"(%a, %s, %s)
+<{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}>
+: (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+# gradients of normalized batches | "get-tuple-element(%batch_norm_grad.0), index=2"
+%s = stablehlo.iota dim = 0 : tensor<3xf32> %0:3 = "stablehlo.batch_norm_grad"(%a, %s, %s, %s, %a)
+<{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<2x3xf32>, tensor<3xf32>,
+tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+# parts that all devices exchange | "reshape(%all_to_all.0.turned)"
+%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count
+= 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x3xf32>) ->
+tensor<1x6xf32>
+# parts that stay in their dimension | "all-to-all(%a), replica_groups={{0,1}}, dimensions={0}"
+%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count
+= 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x3xf32>) ->
+tensor<2x3xf32>
+# a bitcast of an array in another layout | "bitcast(%bitcast.0.source)"
+%0 = mhlo.bitcast %a {result_layout = dense<0> : tensor<1xindex>, source_layout = dense<[0, 1]> :
+tensor<2xindex>} : (tensor<2x3xf32>) -> tensor<6xf32>
+# a fusion | "fusion(%a), kind=kInput, calls=%fusion.0.calls"
+%0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kInput>}> ({ ^bb0(%x: tensor<2x3xf32>):
+%1 = stablehlo.negate %x : tensor<2x3xf32> mhlo.return %1 : tensor<2x3xf32> })
+: (tensor<2x3xf32>) -> tensor<2x3xf32>
+# complex numbers | "constant((1.0, -2.0))"
+%0 = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>
+""")
 """Operations on ``%a : tensor<2x3xf32>``, and the instruction that the last one becomes."""
 
 
-@for_all([*OPERATIONS])
-def test_operations_become_instructions(name: str) -> None:
-    text, expected = OPERATIONS[name]
+@for_all(OPERATIONS)
+def test_operations_become_instructions(text: str, expected: str) -> None:
     entry = stablehlo.parse(f"func.func @main(%a: tensor<2x3xf32>) {{ {text} return }}").entry
     last = [each for each in entry.instructions if each.opcode != "tuple"][-1]
     assert str(last).partition(" = ")[2].partition(" ")[2] == expected
@@ -338,11 +210,11 @@ DONATIONS = {
 """Arguments, and the attribute of the module that says whose memory results may take."""
 
 
-@pytest.mark.parametrize("arguments", DONATIONS)
-def test_donated_arguments_are_attributes_of_the_module(arguments: str) -> None:
+@pytest.mark.parametrize(("arguments", "attribute"), DONATIONS.items())
+def test_donated_arguments_are_attributes_of_the_module(arguments: str, attribute: str) -> None:
     text = "{ return %a : tensor<2xf32> }"
     module = stablehlo.parse(f"func.func @main({arguments}) -> tensor<2xf32> {text}")
-    assert str(module).splitlines()[0] == f"HloModule module_main, {DONATIONS[arguments]}"
+    assert str(module).splitlines()[0] == f"HloModule module_main, {attribute}"
 
 
 def test_a_donation_to_no_result_is_refused() -> None:
@@ -364,115 +236,59 @@ def test_shardings_of_shardy_become_those_of_hlo() -> None:
 
 # Errors.
 
-WRONG = {
-    "an unknown operation": ("%0 = stablehlo.ad %a : tensor<2xf32>", 6, "none called"),
-    "an unknown value": ("%0 = stablehlo.negate %b : tensor<2xf32>", 23, "there is no %b"),
-    "a value of a region read outside": (
-        (
-            '%0 = "stablehlo.all_reduce"(%a) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): '
-            "stablehlo.return %a : tensor<2xf32> }) : (tensor<2xf32>) -> tensor<2xf32>"
-        ),
-        93,
-        "cannot read %a from around it",
-    ),
-    "a type without an end": ("%0 = stablehlo.negate %a : tensor<2xf32", 28, "expected the type"),
-    "elements that HLO lacks": ("%0 = stablehlo.negate %a : tensor<2xi7>", 1, "type tensor<2xi7>"),
-    "a missing attribute": (
-        '%0 = "stablehlo.transpose"(%a) : (tensor<2xf32>) -> tensor<2xf32>',
-        1,
-        "expected attribute dimensions",
-    ),
-    "too few operands": ("%0 = stablehlo.add %a : tensor<2xf32>", 1, "expected 2 operands, not 1"),
-    "a function that is not there": (
-        "%0 = call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>",
-        1,
-        "there is no function @g",
-    ),
-    "a function that calls itself": (
-        "call @main(%a) : (tensor<2xf32>) -> ()",
-        1,
-        "function @main calls itself",
-    ),
-    "parts of no size": (
-        (
-            '%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : '
-            "i64, split_count = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> "
-            ": (tensor<2xf32>) -> tensor<2xf32>"
-        ),
-        1,
-        "does not split in 0",
-    ),
-    "one value for too many dimensions": (
-        (
-            '%0 = "stablehlo.transpose"(%a) {permutation = dense<0> : tensor<99999999999xi64>} '
-            ": (tensor<2xf32>) -> tensor<2xf32>"
-        ),
-        1,
-        "permutation is no list of integers",
-    ),
-    "one value for too many groups": (
-        (
-            '%0 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<0> '
-            ": tensor<99999999999x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>"
-        ),
-        1,
-        "source_target_pairs has no values, or too many",
-    ),
-    "a layout of another rank": (
-        (
-            "%0 = mhlo.bitcast %a {result_layout = dense<[1, 0]> : tensor<2xindex>} "
-            ": (tensor<2xf32>) -> tensor<2xf32>"
-        ),
-        1,
-        "mhlo.bitcast: ",
-    ),
-    "a bitcast of a token": (
-        (
-            "%t = stablehlo.create_token : !stablehlo.token %0 = mhlo.bitcast %t "
-            "{source_layout = dense<0> : tensor<1xindex>} : (!stablehlo.token) -> tensor<2xf32>"
-        ),
-        48,
-        "has no layout",
-    ),
-    "a fusion without a region": (
-        '%0 = "mhlo.fusion"(%a) : (tensor<2xf32>) -> tensor<2xf32>',
-        1,
-        "expected a region, not 0",
-    ),
-    "a fusion of no kind": (
-        (
-            '%0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kFast>}> ({ '
-            "^bb0(%x: tensor<2xf32>): mhlo.return %x : tensor<2xf32> }) "
-            ": (tensor<2xf32>) -> tensor<2xf32>"
-        ),
-        1,
-        "kind is 'kFast'; expected one of kLoop",
-    ),
-    "a fusion of other operands": (
-        (
-            '%0 = "mhlo.fusion"(%a) ({ ^bb0(%x: tensor<3xf32>): '
-            "mhlo.return %x : tensor<3xf32> }) : (tensor<2xf32>) -> tensor<3xf32>"
-        ),
-        1,
-        "mhlo.fusion: ",
-    ),
-    "too many values": (
-        "%0 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<2xf32>",
-        45,
-        "expected 2 elements",
-    ),
-    "a reshape to another size": (
-        "%0 = stablehlo.reshape %a : (tensor<2xf32>) -> tensor<3xf32>",
-        1,
-        "reshape keeps the number of elements",
-    ),
-}
+WRONG = texts_with_values("""
+# an unknown operation | 6, "none called"
+%0 = stablehlo.ad %a : tensor<2xf32>
+# an unknown value | 23, "there is no %b"
+%0 = stablehlo.negate %b : tensor<2xf32>
+# a value of a region read outside | 93, "cannot read %a from around it"
+%0 = "stablehlo.all_reduce"(%a) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): stablehlo.return %a :
+tensor<2xf32> }) : (tensor<2xf32>) -> tensor<2xf32>
+# a type without an end | 28, "expected the type"
+%0 = stablehlo.negate %a : tensor<2xf32
+# elements that HLO lacks | 1, "type tensor<2xi7>"
+%0 = stablehlo.negate %a : tensor<2xi7>
+# a missing attribute | 1, "expected attribute dimensions"
+%0 = "stablehlo.transpose"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+# too few operands | 1, "expected 2 operands, not 1"
+%0 = stablehlo.add %a : tensor<2xf32>
+# a function that is not there | 1, "there is no function @g"
+%0 = call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>
+# a function that calls itself | 1, "function @main calls itself"
+call @main(%a) : (tensor<2xf32>) -> ()
+# parts of no size | 1, "does not split in 0"
+%0 = "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count
+= 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>
+# one value for too many dimensions | 1, "permutation is no list of integers"
+%0 = "stablehlo.transpose"(%a) {permutation = dense<0> : tensor<99999999999xi64>}
+: (tensor<2xf32>) -> tensor<2xf32>
+# one value for too many groups | 1, "source_target_pairs has no values, or too many"
+%0 = "stablehlo.collective_permute"(%a)
+<{source_target_pairs = dense<0> : tensor<99999999999x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>
+# a layout of another rank | 1, "mhlo.bitcast: "
+%0 = mhlo.bitcast %a {result_layout = dense<[1, 0]> : tensor<2xindex>}
+: (tensor<2xf32>) -> tensor<2xf32>
+# a bitcast of a token | 48, "has no layout"
+%t = stablehlo.create_token : !stablehlo.token %0 = mhlo.bitcast %t {source_layout = dense<0> :
+tensor<1xindex>} : (!stablehlo.token) -> tensor<2xf32>
+# a fusion without a region | 1, "expected a region, not 0"
+%0 = "mhlo.fusion"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+# a fusion of no kind | 1, "kind is 'kFast'; expected one of kLoop"
+%0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kFast>}>
+({ ^bb0(%x: tensor<2xf32>): mhlo.return %x : tensor<2xf32> }) : (tensor<2xf32>) -> tensor<2xf32>
+# a fusion of other operands | 1, "mhlo.fusion: "
+%0 = "mhlo.fusion"(%a) ({ ^bb0(%x: tensor<3xf32>): mhlo.return %x : tensor<3xf32> })
+: (tensor<2xf32>) -> tensor<3xf32>
+# too many values | 45, "expected 2 elements"
+%0 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<2xf32>
+# a reshape to another size | 1, "reshape keeps the number of elements"
+%0 = stablehlo.reshape %a : (tensor<2xf32>) -> tensor<3xf32>
+""")
 """Operations on ``%a : tensor<2xf32>``, the column of the error, and a part of its message."""
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_errors_point_at_their_place(name: str) -> None:
-    text, column, message = WRONG[name]
+@pytest.mark.parametrize(("text", "column", "message"), WRONG.values(), ids=WRONG)
+def test_errors_point_at_their_place(text: str, column: int, message: str) -> None:
     with pytest.raises(MlirTextError, match=re.escape(message)) as caught:
         stablehlo.parse(f"func.func @main(%a: tensor<2xf32>) {{\n{text}\nreturn }}", "f.mlir")
     error = caught.value
@@ -554,8 +370,8 @@ BEGINNINGS: Final = {
 }
 
 
-@pytest.mark.parametrize("name", BEGINNINGS)
-def test_a_module_is_recognised_wherever_it_begins(name: str) -> None:
+@pytest.mark.parametrize("beginning", BEGINNINGS.values(), ids=BEGINNINGS)
+def test_a_module_is_recognised_wherever_it_begins(beginning: str) -> None:
     function = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
     for text in (function, f"module {{\n  // a comment\n  {function}\n}}"):
-        assert hlo.parse(BEGINNINGS[name] + text).entry.root.name == "x"
+        assert hlo.parse(beginning + text).entry.root.name == "x"
