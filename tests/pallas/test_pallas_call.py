@@ -106,193 +106,164 @@ def test_each_step_has_the_elements_of_its_block(model: GridModel) -> None:
     assert points == {(step, place) for step in model.steps for place in model.elements(step)}
 
 
-CASES: dict[str, tuple[PallasCall, list[str]]] = {
+Index = Callable[..., Any]
+Block = tuple[int | ElementBlock, ...]
+
+
+def reading(grid: tuple[int, ...], shape: str, block: Block, index: Index) -> PallasCall:
+    """A call whose only operand is an array in blocks."""
+    return pallas_call(grid, {"x": (shape, BlockSpec(block, index))}, {})
+
+
+def writing(
+    grid: tuple[int, ...], shape: str, block: Block, index: Index, semantics: str = ""
+) -> PallasCall:
+    """A call whose only result is an array in blocks."""
+    spec = BlockSpec(block, index)
+    return pallas_call(grid, {}, {"o": (shape, spec)}, semantics=tuple(semantics.split()))
+
+
+def in_place(read: Index) -> PallasCall:
+    """A call that writes the blocks of an array, in order, over those that it reads."""
+    operand, result = BlockSpec((32,), read), BlockSpec((32,), lambda i: i)
+    arrays = {"x": ("f32[128]", operand)}, {"o": ("f32[128]", result)}
+    return pallas_call((4,), *arrays, aliases={"x": "o"})
+
+
+def one_cell(steps: int) -> PallasCall:
+    """A call whose steps all write one cell."""
+    return pallas_call((steps,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",))
+
+
+PADDED: Block = (ElementBlock(6, (1, 1)),)
+
+CASES: dict[str, tuple[PallasCall, str]] = {
     "a block beyond the array, as in jax-ml/jax issue 23181": (
-        pallas_call(
-            (1, 2, 2, 4, 3),
-            {
-                "b": (
-                    "f32[1,2,1,512]",
-                    BlockSpec((1, 1, 1, 128), lambda n, m, i, j, k: (1, m, 1, j)),
-                )
-            },
-            {},
+        reading(
+            *((1, 2, 2, 4, 3), "f32[1,2,1,512]", (1, 1, 1, 128)), lambda n, m, i, j, k: (1, m, 1, j)
         ),
-        ["b: step (0, 0, 0, 0, 0) takes block (1, 0, 1, 0); expected [0, 0] along dimension 0"],
+        "x: step (0, 0, 0, 0, 0) takes block (1, 0, 1, 0); expected [0, 0] along dimension 0",
     ),
     "the block after the last": (
-        pallas_call((3,), {"x": ("f32[16,128]", BlockSpec((4, 128), lambda i: (i + 2, 0)))}, {}),
-        ["x: step (2,) takes block (4, 0); expected [0, 3] along dimension 0"],
+        reading((3,), "f32[16,128]", (4, 128), lambda i: (i + 2, 0)),
+        "x: step (2,) takes block (4, 0); expected [0, 3] along dimension 0",
     ),
     "a race along a parallel axis": (
-        pallas_call(
-            (2, 4),
-            {},
-            {"o": ("f32[256]", BlockSpec((128,), lambda i, k: i))},
-            semantics=("parallel", "parallel"),
-        ),
-        [f"o: steps (0, 0) and (0, 1) both write element (0,){IN_PARALLEL}"],
+        writing((2, 4), "f32[256]", (128,), lambda i, k: i, "parallel parallel"),
+        f"o: steps (0, 0) and (0, 1) both write element (0,){IN_PARALLEL}",
     ),
     "one cell that all steps write, as in jax-ml/jax pull request 37183": (
-        pallas_call((4,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",)),
-        [f"r: steps (0,) and (1,) both write element (0, 0){IN_PARALLEL}".replace("1 of", "0 of")],
+        one_cell(4),
+        f"r: steps (0,) and (1,) both write element (0, 0){IN_PARALLEL}".replace("1 of", "0 of"),
     ),
-    "the same with one step, as it was mended": (
-        pallas_call((1,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",)),
-        [],
-    ),
+    "the same with one step, as it was mended": (one_cell(1), ""),
     "a window that is larger than the array": (
-        pallas_call((1,), {"x": ("f32[8]", BlockSpec((ElementBlock(9),), lambda i: i))}, {}),
-        ["x: step (0,) takes block (0,); no block fits along dimension 0"],
+        reading((1,), "f32[8]", (ElementBlock(9),), lambda i: i),
+        "x: step (0,) takes block (0,); no block fits along dimension 0",
     ),
     "axes with the names of places, and numbers of NumPy": (
-        pallas_call(
-            (2, 2), {"x": ("f32[8,2]", BlockSpec((2, 2), lambda b0, rt0: (2 * b0 + rt0, ONE)))}, {}
-        ),
-        ["x: step (0, 0) takes block (0, 1); expected [0, 0] along dimension 1"],
+        reading((2, 2), "f32[8,2]", (2, 2), lambda b0, rt0: (2 * b0 + rt0, ONE)),
+        "x: step (0, 0) takes block (0, 1); expected [0, 0] along dimension 1",
     ),
     "a sum over the last axis": (
-        pallas_call(
-            (2, 4),
-            {},
-            {"o": ("f32[256]", BlockSpec((128,), lambda i, k: i))},
-            semantics=("parallel", "arbitrary"),
-        ),
-        [],
+        writing((2, 4), "f32[256]", (128,), lambda i, k: i, "parallel arbitrary"),
+        "",
     ),
     "a sum over the first axis": (
-        pallas_call((4, 2), {}, {"o": ("f32[256]", BlockSpec((128,), lambda k, i: i))}),
-        ["o: step (1, 0) writes element (0,) of step (0, 0) again, after another block"],
+        writing((4, 2), "f32[256]", (128,), lambda k, i: i),
+        "o: step (1, 0) writes element (0,) of step (0, 0) again, after another block",
     ),
     "an element that no step writes": (
-        pallas_call((3,), {}, {"o": ("f32[100]", BlockSpec((32,), lambda i: i))}),
-        ["o: no step writes element (96,) and 3 others"],
+        writing((3,), "f32[100]", (32,), lambda i: i),
+        "o: no step writes element (96,) and 3 others",
     ),
-    "an edge that is padding": (
-        pallas_call((4,), {}, {"o": ("f32[100]", BlockSpec((32,), lambda i: i))}),
-        [],
-    ),
+    "an edge that is padding": (writing((4,), "f32[100]", (32,), lambda i: i), ""),
     "windows that overlap": (
-        pallas_call((3,), {}, {"o": ("f32[8]", BlockSpec((ElementBlock(4),), lambda i: 2 * i))}),
-        ["o: step (1,) writes element (2,) of step (0,) again, after another block"],
+        writing((3,), "f32[8]", (ElementBlock(4),), lambda i: 2 * i),
+        "o: step (1,) writes element (2,) of step (0,) again, after another block",
     ),
-    "a window within the padding": (
-        pallas_call(
-            (3,), {"x": ("f32[8]", BlockSpec((ElementBlock(6, (1, 1)),), lambda i: 2 * i))}, {}
-        ),
-        [],
-    ),
+    "a window within the padding": (reading((3,), "f32[8]", PADDED, lambda i: 2 * i), ""),
     "a window beyond the padding": (
-        pallas_call(
-            (4,), {"x": ("f32[8]", BlockSpec((ElementBlock(6, (1, 1)),), lambda i: 2 * i))}, {}
-        ),
-        ["x: step (3,) takes block (6,); expected [0, 4] along dimension 0"],
+        reading((4,), "f32[8]", PADDED, lambda i: 2 * i),
+        "x: step (3,) takes block (6,); expected [0, 4] along dimension 0",
     ),
-    "an update in place": (
-        pallas_call(
-            (4,),
-            {"x": ("f32[128]", BlockSpec((32,), lambda i: i))},
-            {"o": ("f32[128]", BlockSpec((32,), lambda i: i))},
-            aliases={"x": "o"},
-        ),
-        [],
-    ),
+    "an update in place": (in_place(lambda i: i), ""),
     "an alias that is read after it is written": (
-        pallas_call(
-            (4,),
-            {"x": ("f32[128]", BlockSpec((32,), lambda i: 3 - i))},
-            {"o": ("f32[128]", BlockSpec((32,), lambda i: i))},
-            aliases={"x": "o"},
-        ),
-        ["x: step (3,) reads element (0,) that step (0,) writes as o"],
+        in_place(lambda i: 3 - i),
+        "x: step (3,) reads element (0,) that step (0,) writes as o",
     ),
 }
+"""Calls, and the problem that each has, if any."""
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_problems_name_the_step(name: str) -> None:
-    call, expected = CASES[name]
-    assert [*map(str, call.problems())] == expected
+@pytest.mark.parametrize(("call", "problem"), CASES.values(), ids=CASES)
+def test_problems_name_the_step(call: PallasCall, problem: str) -> None:
+    assert [*map(str, call.problems())] == ([problem] if problem else [])
 
 
 def test_memory_has_the_buffers_and_the_scratch_memory() -> None:
     spec = BlockSpec((None, 64), lambda i: (i, 0), buffers=1)
     whole = BlockSpec()
-    call = pallas_call(
-        (2,), {"x": ("bf16[2,64]", spec)}, {"o": ("f32[2,64]", whole)}, scratch_bytes=9
-    )
+    arrays = {"x": ("bf16[2,64]", spec)}, {"o": ("f32[2,64]", whole)}
+    call = pallas_call((2,), *arrays, scratch_bytes=9)
     assert call.memory_bytes == 128 + 2 * 512 + 9
-    assert [(each.copies, each.bytes) for each in call.traffic().values() if each] == [
-        (2, 256),
-        (1, 512),
-    ]
+    traffic = [(each.copies, each.bytes) for each in call.traffic().values() if each]
+    assert traffic == [(2, 256), (1, 512)]
 
 
 def of_map(text: str) -> PallasCall:
-    return pallas_call((4,), {"x": ("f32[4]", BlockSpec((1,), parse_map(text)))}, {})
+    return reading((4,), "f32[4]", (1,), parse_map(text))
 
 
-WRONG: dict[str, tuple[Callable[[], object], str]] = {
-    "grid": (lambda: pallas_call((0,), {}, {}), "grid is (0,); expected sizes of at least 1"),
-    "semantics": (
-        lambda: pallas_call((2,), {}, {}, semantics=("serial",)),
-        "expected one of parallel, core_parallel, subcore_parallel, arbitrary for each of the 1",
+def of_two(shape: str, block: Block, index: Index | None = None) -> PallasCall:
+    return pallas_call((2,), {"x": (shape, BlockSpec(block, index))}, {})
+
+
+def of_one_name() -> PallasCall:
+    whole = ("f32[4]", BlockSpec())
+    return pallas_call((1,), {"x": whole}, {"x": whole})
+
+
+WRONG: dict[str, Callable[[], object]] = {
+    "grid is (0,); expected sizes of at least 1": lambda: pallas_call((0,), {}, {}),
+    "expected one of parallel, core_parallel, subcore_parallel, arbitrary for each of the 1": (
+        lambda: pallas_call((2,), {}, {}, semantics=("serial",))
     ),
-    "rank": (
-        lambda: pallas_call((2,), {"x": ("f32[4,4]", BlockSpec((2,), lambda i: i))}, {}),
-        "block_shape has 1 dimensions, the array f32[4,4]",
+    "block_shape has 1 dimensions, the array f32[4,4]": (
+        lambda: of_two("f32[4,4]", (2,), lambda i: i)
     ),
-    "arguments": (
-        lambda: pallas_call((2,), {"x": ("f32[4]", BlockSpec((2,), lambda i, j: i))}, {}),
-        "index_map takes 2 arguments; expected 1, one for each axis of the grid",
+    "index_map takes 2 arguments; expected 1, one for each axis of the grid": (
+        lambda: of_two("f32[4]", (2,), lambda i, j: i)
     ),
-    "results": (
-        lambda: pallas_call((2,), {"x": ("f32[4]", BlockSpec((2,), lambda i: (i, 0)))}, {}),
-        "index_map gives 2 results; expected 1",
+    "index_map gives 2 results; expected 1": lambda: of_two("f32[4]", (2,), lambda i: (i, 0)),
+    "inputs: x has 1 parts; expected a shape and a BlockSpec": (
+        lambda: pallas_call((2,), {"x": ("f32[4]",)}, {})  # pyright: ignore[reportArgumentType]
     ),
-    "parts": (
-        lambda: pallas_call((2,), {"x": ("f32[4]",)}, {}),  # pyright: ignore[reportArgumentType]
-        "inputs: x has 1 parts; expected a shape and a BlockSpec",
+    "f32[2]); expected an array whose sizes are known": (lambda: of_two("(f32[2], f32[2])", (1,))),
+    "f32[?]; expected an array whose sizes are known": lambda: of_two("f32[?]", (1,)),
+    "'x' is the name of an operand and of a result": of_one_name,
+    "scratch_bytes is -1": lambda: pallas_call((2,), {}, {}, scratch_bytes=-1),
+    "buffers is -1; expected at least 0": lambda: BlockSpec(buffers=-1),
+    "size is 0; expected at least 1": lambda: ElementBlock(0),
+    "padding is (-1, 0); expected two numbers": lambda: ElementBlock(2, (-1, 0)),
+    "d0 of index_map is in [0, 1]; expected all 4 steps along axis 0 of the grid": (
+        lambda: of_map("(d0) -> (d0), domain: d0 in [0, 1]")
     ),
-    "tuple": (
-        lambda: pallas_call((2,), {"x": ("(f32[2], f32[2])", BlockSpec((1,)))}, {}),
-        "expected an array whose sizes are known",
+    "expected no other variables or conditions": (
+        lambda: of_map("(d0) -> (d0), domain: d0 in [0, 3], d0 mod 2 in [0, 0]")
     ),
-    "unknown size": (
-        lambda: pallas_call((2,), {"x": ("f32[?]", BlockSpec((1,)))}, {}),
-        "expected an array whose sizes are known",
-    ),
-    "one name twice": (
-        lambda: pallas_call((1,), {"x": ("f32[4]", BlockSpec())}, {"x": ("f32[4]", BlockSpec())}),
-        "'x' is the name of an operand and of a result",
-    ),
-    "scratch": (lambda: pallas_call((2,), {}, {}, scratch_bytes=-1), "scratch_bytes is -1"),
-    "buffers": (lambda: BlockSpec(buffers=-1), "buffers is -1; expected at least 0"),
-    "window": (lambda: ElementBlock(0), "size is 0; expected at least 1"),
-    "padding": (lambda: ElementBlock(2, (-1, 0)), "padding is (-1, 0); expected two numbers"),
-    "map of fewer steps": (
-        lambda: of_map("(d0) -> (d0), domain: d0 in [0, 1]"),
-        "d0 of index_map is in [0, 1]; expected all 4 steps along axis 0 of the grid",
-    ),
-    "map with a condition": (
-        lambda: of_map("(d0) -> (d0), domain: d0 in [0, 3], d0 mod 2 in [0, 0]"),
-        "expected no other variables or conditions",
-    ),
-    "map of places": (
-        lambda: of_map("(b0) -> (b0), domain: b0 in [0, 3]"),
-        "no dimension named b0, b1",
-    ),
-    "size": (lambda: BlockSpec((0,)), "block_shape has the size 0; expected at least 1"),
-    "alias": (lambda: pallas_call((2,), {}, {}, aliases={"x": "o"}), "aliases have 'x'"),
+    "no dimension named b0, b1": lambda: of_map("(b0) -> (b0), domain: b0 in [0, 3]"),
+    "block_shape has the size 0; expected at least 1": lambda: BlockSpec((0,)),
+    "aliases have 'x'": lambda: pallas_call((2,), {}, {}, aliases={"x": "o"}),
 }
+"""What is said, and of what."""
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_makes_no_sense_is_refused(name: str) -> None:
-    make, expected = WRONG[name]
+@pytest.mark.parametrize(("message", "make"), WRONG.items(), ids=WRONG)
+def test_what_makes_no_sense_is_refused(message: str, make: Callable[[], object]) -> None:
     with pytest.raises(PallasError) as refused:
         make()
-    assert expected in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_arguments_of_other_kinds_are_refused() -> None:
@@ -313,8 +284,7 @@ def test_a_call_shows_itself() -> None:
 
 
 def test_a_call_whose_blocks_multiply_axes_says_what_is_not_known() -> None:
-    whole = ("f32[24,512]", BlockSpec((8, 128), lambda i, j: (i * j, j)))
-    call = pallas_call((3, 4), {}, {"o": whole})
+    call = writing((3, 4), "f32[24,512]", (8, 128), lambda i, j: (i * j, j))
     reason = "not known: (n mod 4) * (n floordiv 4): is a product of variables"
     for line in ("copies are", "problems are"):
         assert f"{line} {reason}" in str(call)
