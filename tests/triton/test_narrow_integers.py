@@ -10,6 +10,7 @@ import pytest
 
 from ops.triton import KernelAccess, TritonError, read_kernel
 from tests.cases import for_all
+from tests.texts import texts_with_values
 
 BLOCK = 4
 TALL = 24901 * 131072
@@ -23,52 +24,44 @@ def read(body: str, n: int | None = None, grid: int = 24901) -> KernelAccess:
     return read_kernel(text, arguments={} if n is None else {"n": n}, grid=(grid,)).accesses[-1]
 
 
-NOT_PROVED: dict[str, tuple[str, int | None, str]] = {
-    "address-beyond-32-bits": (
-        "tl.load(A + (pid * 131072 + i))",
-        None,
-        "(16384,) computes 2147483648",
-    ),
-    "a range of its own": ("tl.load(A + pid * 131072 + i)", None, "(16384,) computes 2147483648"),
-    "32 bits again": (
-        "tl.load(A + (pid.to(tl.int64) * 131072).to(tl.int32))",
-        None,
-        "(16384,) computes 2147483648",
-    ),
-    "an argument": ("tl.load(A + n * 4 // 8, mask=n < 1 << 30)", None, "does not fit in 32 bits"),
-    "arguments that are known": ("tl.load(A + pid * 0 + n * n)", 50000, "(0,) computes 2500000000"),
-    "a mask": ("tl.load(A + i, mask=pid * 131072 < 3)", None, "(16384,) computes 2147483648"),
-    "a quotient": (
-        "tl.load(A + (pid * 131072 + i) // 131072)",
-        None,
-        "(16384,) computes 2147483648",
-    ),
-    "a loop": (
-        "for k in range(4):\n    A += n * k\ntl.load(A)",
-        1 << 30,
-        "(0,) computes 3221225472",
-    ),
-    "a counter": (
-        "for k in range(4):\n    A += n * k\n    tl.load(A)",
-        1 << 30,
-        "of k computes 2147483648",
-    ),
-    "a branch": (
-        "x = pid.to(tl.int64)\nif pid > 100:\n    x = pid * 131072 + x\ntl.load(A + x)",
-        None,
-        "(16384,) computes 2147483648",
-    ),
-    "offsets of a block": (
-        f"p = tl.make_block_ptr(A, ({TALL},), (1,), (pid * 131072,), (4,), (0,))\ntl.load(p)",
-        None,
-        "(16384,) computes 2147483648",
-    ),
-}
+NOT_PROVED = texts_with_values(
+    """
+# address-beyond-32-bits | None, AT_16384
+tl.load(A + (pid * 131072 + i))
+# a range of its own | None, AT_16384
+tl.load(A + pid * 131072 + i)
+# 32 bits again | None, AT_16384
+tl.load(A + (pid.to(tl.int64) * 131072).to(tl.int32))
+# an argument | None, "does not fit in 32 bits"
+tl.load(A + n * 4 // 8, mask=n < 1 << 30)
+# arguments that are known | 50000, "(0,) computes 2500000000"
+tl.load(A + pid * 0 + n * n)
+# a mask | None, AT_16384
+tl.load(A + i, mask=pid * 131072 < 3)
+# a quotient | None, AT_16384
+tl.load(A + (pid * 131072 + i) // 131072)
+# a loop | 1 << 30, "(0,) computes 3221225472"
+for k in range(4):
+    A += n * k
+tl.load(A)
+# a counter | 1 << 30, "of k computes 2147483648"
+for k in range(4):
+    A += n * k
+    tl.load(A)
+# a branch | None, AT_16384
+x = pid.to(tl.int64)
+if pid > 100:
+    x = pid * 131072 + x
+tl.load(A + x)
+# offsets of a block | None, AT_16384
+p = tl.make_block_ptr(A, (TALL,), (1,), (pid * 131072,), (4,), (0,))
+tl.load(p)
+""".replace("AT_16384", '"(16384,) computes 2147483648"').replace("TALL", str(TALL))
+)
 
 
-@pytest.mark.parametrize("name", NOT_PROVED)
-def test_what_does_not_fit_in_32_bits_is_no_proof(name: str) -> None:
-    body, n, expected = NOT_PROVED[name]
+@pytest.mark.parametrize(("body", "n", "expected"), NOT_PROVED.values(), ids=NOT_PROVED)
+def test_what_does_not_fit_in_32_bits_is_no_proof(body: str, n: int | None, expected: str) -> None:
     assert expected in str(read(body, n).out_of_bounds((3 * TALL,)))
 
 
@@ -83,9 +76,9 @@ PROVED = {
 }
 
 
-@pytest.mark.parametrize("name", PROVED)
-def test_what_fits_is_a_proof(name: str) -> None:
-    assert read(PROVED[name]).out_of_bounds((TALL,)) is None
+@pytest.mark.parametrize("body", PROVED.values(), ids=PROVED)
+def test_what_fits_is_a_proof(body: str) -> None:
+    assert read(body).out_of_bounds((TALL,)) is None
 
 
 # Programs by chance, run with numbers of 32 and 64 bits.

@@ -13,6 +13,7 @@ from ops.triton import KernelAccesses, TritonError, read_kernel
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
 from tests.cases import for_all
+from tests.texts import texts, texts_with_values
 
 
 def read(body: str, module: str = "", n: object = 3) -> KernelAccesses:
@@ -27,103 +28,149 @@ def offsets(kernel: KernelAccesses) -> list[int]:
     return sorted({result for (result,) in points})
 
 
-TOUCHED: dict[str, tuple[str, list[int]]] = {
-    "a return in a branch of a branch": (
-        """
+TOUCHED = texts_with_values("""
+# a return in a branch of a branch | [0, 1, 2, 6, 7, 8, 9]
 pid = tl.program_id(0)
 if pid > 2:
     if pid < 6:
         return
 tl.load(x_ptr + pid)
-""",
-        [0, 1, 2, 6, 7, 8, 9],
-    ),
-    "a pointer that moves by the counter": (
-        """
+# a pointer that moves by the counter | [0, 3, 9, 18, 30]
 for k in range(6):
     tl.load(x_ptr)
     x_ptr += k * n
-""",
-        [0, 3, 9, 18, 30],
-    ),
-    "a pointer that moves by squares, and what it is then": (
-        """
+# a pointer that moves by squares, and what it is then | [14]
 for k in range(1, 4):
     x_ptr += k * k
 tl.load(x_ptr)
-""",
-        [14],
-    ),
-    "a pointer that moves by what moves": (
-        """
+# a pointer that moves by what moves | [0, 1, 4, 9, 16]
 step = 1
 for k in range(5):
     tl.load(x_ptr)
     x_ptr += step
     step += 2
-""",
-        [0, 1, 4, 9, 16],
-    ),
-    "a loop in a loop that adds the outer counter": (
-        """
+# a loop in a loop that adds the outer counter | [0, 1, 2, 4, 6, 9]
 for i in range(4):
     for j in range(2):
         tl.load(x_ptr)
         x_ptr += i
-""",
-        [0, 1, 2, 4, 6, 9],
-    ),
-    "a variable of the module beside an argument of its name": ("tl.load(x_ptr + size)", [8]),
-    "a step by name": (
-        """
+# a variable of the module beside an argument of its name | [8]
+tl.load(x_ptr + size)
+# a step by name | [0, 3, 6]
 for k in tl.range(0, 7, step=n):
     tl.load(x_ptr + k)
-""",
-        [0, 3, 6],
-    ),
-    "a boundary check by its place": (
-        """
+# a boundary check by its place | [4, 5]
 block = tl.make_block_ptr(x_ptr, (6,), (1,), (4,), (4,), (0,))
 tl.load(block, None, None, (0,))
-""",
-        [4, 5],
-    ),
-    "a counter with the name of a program id": (
-        """
+# a counter with the name of a program id | [*range(20)]
 for pid0 in range(2):
     tl.load(x_ptr + pid0 + tl.program_id(0) * 2)
-""",
-        [*range(20)],
-    ),
-}
+""")
 
 
-@pytest.mark.parametrize("name", TOUCHED)
-def test_odd_kernels_touch_what_they_say(name: str) -> None:
-    body, expected = TOUCHED[name]
+@pytest.mark.parametrize(("body", "expected"), TOUCHED.values(), ids=TOUCHED)
+def test_odd_kernels_touch_what_they_say(body: str, expected: list[int]) -> None:
     assert offsets(read(body, "n = 4\nsize = n * 2")) == expected
 
 
 def test_a_return_that_values_decide_makes_the_rest_inexact() -> None:
-    kernel = read(
-        """
-if n > 2:
-    if tl.load(x_ptr) > 0:
-        return
-tl.load(x_ptr + 1)
-"""
-    )
+    body = "if n > 2:\n    if tl.load(x_ptr) > 0: return\ntl.load(x_ptr + 1)"
+    kernel = read(body)
     assert [each.is_exact for each in kernel.accesses] == [True, False]
 
 
 def test_counters_keep_their_names_in_nested_loops() -> None:
-    (access,) = read(
-        "for i in range(3):\n    for j in range(2): tl.load(x_ptr + i * 2 + j)"
-    ).accesses
+    body = "for i in range(3):\n    for j in range(2): tl.load(x_ptr + i * 2 + j)"
+    (access,) = read(body).accesses
     assert [each.name for each in access.map.ranges] == ["i", "j"]
 
 
-REFUSED: list[tuple[str, str]] = [
+REFUSED = texts("""
+# a loop that may be left
+for k in range(8):
+    if tl.program_id(0) > k: return
+# the address depends on a condition that a loop changes
+flag = True
+for k in range(4):
+    tl.load(x_ptr)
+    if flag: x_ptr += 4
+    flag = False
+# the address depends on n, whose value in a loop has no closed form
+for k in range(4):
+    tl.load(x_ptr + n)
+    n *= 2
+# the address depends on p, whose value in a loop has no closed form
+p = tl.arange(0, 4)[:, None] + tl.arange(0, 4)[None, :] * 4
+for k in range(4):
+    tl.load(x_ptr + p)
+    p = tl.trans(p)
+# the address depends on a, whose value in a loop has no closed form
+a = 0
+for i in range(3):
+    b = a
+    a = a + 5
+    for j in range(2):
+        tl.load(x_ptr + a)
+        a = b
+# a loop that may not run
+k = 7
+for k in range(n - 3): pass
+tl.load(x_ptr + k)
+# -7 is divided by 4: constants are rounded down
+tl.load(x_ptr + (n - 10) // 4)
+# the divisor is -2; expected at least 1
+tl.load(x_ptr + tl.program_id(0) // (n - 5))
+# the divisor is 0; expected at least 1
+tl.load(x_ptr + tl.program_id(0) % (n - 3))
+# bits are moved by -1; expected a number
+tl.load(x_ptr + (tl.program_id(0) << -1))
+# tl.load has no argument 'mask_'
+tl.load(x_ptr, mask_=n > 2)
+# arguments behind ** cannot be read
+tl.load(x_ptr, **n)
+# expected a tuple
+tl.load(x_ptr, *n)
+# 'changed' has no value
+tl.load(x_ptr + changed)
+# 'in' takes a value and a tuple of values
+tl.load(x_ptr, mask=tl.arange(0, 4) in (1, 2))
+# only None can be read beside 'is'
+tl.load(x_ptr, mask=n is 3)
+# this operator has 'a' beside it; expected numbers
+a = 'a' * 10 ** 9
+# this operator is before None; expected a number
+a = -None
+# this number is too large
+a = 2.0 ** 10000
+# expected an end, or a start and an end
+for k in range(): pass
+# blocks of the shapes (), (32,), (16,) do not fit
+x = tl.arange(0, 16)
+if tl.program_id(0) > 2:
+    x = tl.arange(0, 32)
+# blocks of the shapes (8,), (16,)
+tl.store(x_ptr + tl.arange(0, 8), tl.arange(0, 16))
+# does not fit
+tl.store(x_ptr + tl.arange(0, 8)[:, None], tl.zeros((8, 4), tl.int32))
+# (16,) does not fit pointers of ()
+tl.store(x_ptr, value=tl.arange(0, 16))
+# (4,) does not fit pointers of ()
+tl.load(x_ptr, mask=tl.arange(0, 4) < n)
+# blocks of the shapes (8,), (4,)
+tl.load(x_ptr + tl.arange(0, 8), other=tl.arange(0, 4))
+# blocks of the shapes (4,), (8,)
+p = tl.make_block_ptr(x_ptr, (6,), (1,), (0,), (4,), (0,))
+tl.store(p, tl.arange(0, 8))
+""")
+ALSO_REFUSED = [
+    ("for k in range(0, n, 1, 1): pass", "expected an end, or a start and an end"),
+    ("tl.arange(0, 2)" + "[:, None]" * 8, "a block has 9 dimensions; expected at most 8"),
+    ("a = 3\n" + "a = a * a\n" * 20, "this number has more than 4096 bits"),
+    ("tl.atomic_add(x_ptr + tl.arange(0, 8), tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
+    (
+        "d = tl.make_tensor_descriptor(x_ptr, (6,), (1,), (4,))\nd.store((0,), tl.arange(0, 8))",
+        "blocks of the shapes (4,), (8,)",
+    ),
     (
         "y = tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\ntl.load(x_ptr + y)",
         "a product of more than 32 factors",
@@ -132,68 +179,6 @@ REFUSED: list[tuple[str, str]] = [
         "y = n + tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\nfor k in range(n):\n"
         "    x_ptr += y\n    tl.load(x_ptr)",
         "x_ptr, whose value in a loop has no closed form",
-    ),
-    ("for k in range(8):\n    if tl.program_id(0) > k: return", "a loop that may be left"),
-    (
-        (
-            "flag = True\nfor k in range(4):\n    tl.load(x_ptr)\n"
-            "    if flag: x_ptr += 4\n    flag = False"
-        ),
-        "the address depends on a condition that a loop changes",
-    ),
-    (
-        "for k in range(4):\n    tl.load(x_ptr + n)\n    n *= 2",
-        "the address depends on n, whose value in a loop has no closed form",
-    ),
-    (
-        (
-            "p = tl.arange(0, 4)[:, None] + tl.arange(0, 4)[None, :] * 4\n"
-            "for k in range(4):\n    tl.load(x_ptr + p)\n    p = tl.trans(p)"
-        ),
-        "the address depends on p, whose value in a loop has no closed form",
-    ),
-    (
-        (
-            "a = 0\nfor i in range(3):\n    b = a\n    a = a + 5\n    for j in range(2):\n"
-            "        tl.load(x_ptr + a)\n        a = b"
-        ),
-        "the address depends on a, whose value in a loop has no closed form",
-    ),
-    ("k = 7\nfor k in range(n - 3): pass\ntl.load(x_ptr + k)", "a loop that may not run"),
-    ("tl.load(x_ptr + (n - 10) // 4)", "-7 is divided by 4: constants are rounded down"),
-    ("tl.load(x_ptr + tl.program_id(0) // (n - 5))", "the divisor is -2; expected at least 1"),
-    ("tl.load(x_ptr + tl.program_id(0) % (n - 3))", "the divisor is 0; expected at least 1"),
-    ("tl.load(x_ptr + (tl.program_id(0) << -1))", "bits are moved by -1; expected a number"),
-    ("tl.load(x_ptr, mask_=n > 2)", "tl.load has no argument 'mask_'"),
-    ("tl.load(x_ptr, **n)", "arguments behind ** cannot be read"),
-    ("tl.load(x_ptr, *n)", "expected a tuple"),
-    ("tl.load(x_ptr + changed)", "'changed' has no value"),
-    ("tl.load(x_ptr, mask=tl.arange(0, 4) in (1, 2))", "'in' takes a value and a tuple of values"),
-    ("tl.load(x_ptr, mask=n is 3)", "only None can be read beside 'is'"),
-    ("a = 'a' * 10 ** 9", "this operator has 'a' beside it; expected numbers"),
-    ("a = -None", "this operator is before None; expected a number"),
-    ("a = 2.0 ** 10000", "this number is too large"),
-    ("a = 3\n" + "a = a * a\n" * 20, "this number has more than 4096 bits"),
-    ("for k in range(): pass", "expected an end, or a start and an end"),
-    ("for k in range(0, n, 1, 1): pass", "expected an end, or a start and an end"),
-    ("tl.arange(0, 2)" + "[:, None]" * 8, "a block has 9 dimensions; expected at most 8"),
-    (
-        "x = tl.arange(0, 16)\nif tl.program_id(0) > 2:\n    x = tl.arange(0, 32)",
-        "blocks of the shapes (), (32,), (16,) do not fit",
-    ),
-    ("tl.store(x_ptr + tl.arange(0, 8), tl.arange(0, 16))", "blocks of the shapes (8,), (16,)"),
-    ("tl.store(x_ptr + tl.arange(0, 8)[:, None], tl.zeros((8, 4), tl.int32))", "does not fit"),
-    ("tl.store(x_ptr, value=tl.arange(0, 16))", "(16,) does not fit pointers of ()"),
-    ("tl.load(x_ptr, mask=tl.arange(0, 4) < n)", "(4,) does not fit pointers of ()"),
-    ("tl.load(x_ptr + tl.arange(0, 8), other=tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
-    ("tl.atomic_add(x_ptr + tl.arange(0, 8), tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
-    (
-        "p = tl.make_block_ptr(x_ptr, (6,), (1,), (0,), (4,), (0,))\ntl.store(p, tl.arange(0, 8))",
-        "blocks of the shapes (4,), (8,)",
-    ),
-    (
-        "d = tl.make_tensor_descriptor(x_ptr, (6,), (1,), (4,))\nd.store((0,), tl.arange(0, 8))",
-        "blocks of the shapes (4,), (8,)",
     ),
     (
         "y = tl.program_id(0)" + "\ny = tl.minimum(y, 9 - y)" * 60 + "\ntl.load(x_ptr + y)",
@@ -206,7 +191,7 @@ REFUSED: list[tuple[str, str]] = [
 ]
 
 
-@for_all(REFUSED)
+@for_all([*((text, message) for message, text in REFUSED.items()), *ALSO_REFUSED])
 def test_odd_kernels_are_refused(body: str, message: str) -> None:
     with pytest.raises(TritonError) as refused:
         read(body, "changed = 1\nchanged += 1")
@@ -236,16 +221,15 @@ def test_texts_that_nest_too_deeply_are_refused() -> None:
 def branches(count: int, step: str) -> str:
     """A number that each of some branches changes, in a kernel whose argument has no value."""
     lines = [f"    if n > {each}: y = {step.format(each)}\n" for each in range(count)]
-    return (
-        f"def kernel(x_ptr, n):\n    y = tl.program_id(0)\n{''.join(lines)}    tl.load(x_ptr + y)"
-    )
+    first, last = "    y = tl.program_id(0)\n", "    tl.load(x_ptr + y)"
+    return f"def kernel(x_ptr, n):\n{first}{''.join(lines)}{last}"
 
 
 def chosen(test: bool, one: int, other: int) -> int:
     return one if test else other
 
 
-STEPS: dict[str, tuple[int, str]] = {
+STEPS = {
     "branches-13": (13, "y + {}"),
     "branches of 18": (18, "y + {}"),
     "branches that choose": (18, "{} - 0 * y"),
@@ -254,9 +238,8 @@ STEPS: dict[str, tuple[int, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_branches_give_what_they_compute(name: str) -> None:
-    count, step = STEPS[name]
+@pytest.mark.parametrize(("count", "step"), STEPS.values(), ids=STEPS)
+def test_branches_give_what_they_compute(count: int, step: str) -> None:
     (access,) = read_kernel(branches(count, step), grid=(3,)).accesses
     module = SimpleNamespace(where=chosen)
     for n in range(count + 3):

@@ -26,73 +26,37 @@ from indexing.layout.linear import (
 from ops.performance import A100
 from ops.triton import KernelAccesses, TritonError, by_thread, read_kernel
 from simplifier.errors import ArgumentError
+from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
 from tests.triton import kernels_by_hand as by_hand
 from tests.triton.tl_model import Pointer, Touched, run
 
 Values = dict[str, Any]
 
-MATMUL = {
-    "M": 13,
-    "N": 10,
-    "K": 7,
-    "stride_am": 7,
-    "stride_ak": 1,
-    "stride_bk": 1,
-    "stride_bn": 7,
-    "stride_cm": 10,
-    "stride_cn": 1,
-}
+STRIDES = {"am": 7, "ak": 1, "bk": 1, "bn": 7, "cm": 10, "cn": 1}
+MATMUL = {"M": 13, "N": 10, "K": 7, **{f"stride_{of}": step for of, step in STRIDES.items()}}
 MATMUL_SIZES = {"BM": 4, "BN": 4, "BK": 4}
+LAYER_NORM = {"stride": 12, "N": 10, "eps": 1}
 ATTENTION = {"stride_h": 40, "stride_m": 4, "length": 10}
+SOFTMAX = {"in_stride": 9, "out_stride": 6, "rows": 7, "columns": 6}
+WHOLE = {"DEPTH": 4, "BLOCK_M": 4, "BLOCK_N": 4, "CAUSAL": False}
+CAUSAL = {"DEPTH": 4, "BLOCK_M": 4, "BLOCK_N": 2, "CAUSAL": True}
+MOVED = {"BLOCK": 4, "MODE": "move"}
+STRIDED = {"STEP": 3, "BLOCK": 4}
 
-CASES: dict[str, tuple[Any, tuple[str, ...], Values, Values, tuple[int, ...]]] = {
-    "add": (by_hand.add, ("x_ptr", "y_ptr", "out_ptr"), {"BLOCK": 8}, {"n": 19}, (3,)),
-    "softmax": (
-        by_hand.softmax,
-        ("in_ptr", "out_ptr"),
-        {"BLOCK": 8},
-        {"in_stride": 9, "out_stride": 6, "rows": 7, "columns": 6},
-        (3,),
-    ),
-    "matmul": (by_hand.matmul, ("a_ptr", "b_ptr", "c_ptr"), MATMUL_SIZES, MATMUL, (12,)),
-    "layer norm": (
-        by_hand.layer_norm,
-        ("X", "Y", "W", "B", "Mean"),
-        {"BLOCK": 4},
-        {"stride": 12, "N": 10, "eps": 1},
-        (3,),
-    ),
-    "attention": (
-        by_hand.attention,
-        ("Q", "K", "V", "Out"),
-        {"DEPTH": 4, "BLOCK_M": 4, "BLOCK_N": 4, "CAUSAL": False},
-        ATTENTION,
-        (3, 2),
-    ),
-    "causal attention": (
-        by_hand.attention,
-        ("Q", "K", "V", "Out"),
-        {"DEPTH": 4, "BLOCK_M": 4, "BLOCK_N": 2, "CAUSAL": True},
-        ATTENTION,
-        (3, 2),
-    ),
-    "branches": (by_hand.guarded, ("x_ptr", "out_ptr"), {"BLOCK": 4}, {"n": 14}, (6,)),
-    "descriptors": (
-        by_hand.transposed,
-        ("x_ptr", "out_ptr"),
-        {"BLOCK": 4},
-        {"M": 6, "N": 5},
-        (2, 2),
-    ),
-    "bits": (by_hand.swizzled, ("x_ptr", "out_ptr"), {"BLOCK": 4, "MODE": "move"}, {}, (2,)),
-    "loops in loops": (
-        by_hand.strided,
-        ("x_ptr", "out_ptr"),
-        {"STEP": 3, "BLOCK": 4},
-        {"n": 5},
-        (2,),
-    ),
+CASES: dict[str, tuple[Any, str, Values, Values, tuple[int, ...]]] = {
+    "add": (by_hand.add, "x_ptr y_ptr out_ptr", {"BLOCK": 8}, {"n": 19}, (3,)),
+    "softmax": (by_hand.softmax, "in_ptr out_ptr", {"BLOCK": 8}, SOFTMAX, (3,)),
+    "matmul": (by_hand.matmul, "a_ptr b_ptr c_ptr", MATMUL_SIZES, MATMUL, (12,)),
+    "layer norm": (by_hand.layer_norm, "X Y W B Mean", {"BLOCK": 4}, LAYER_NORM, (3,)),
+    "attention": (by_hand.attention, "Q K V Out", WHOLE, ATTENTION, (3, 2)),
+    "causal attention": (by_hand.attention, "Q K V Out", CAUSAL, ATTENTION, (3, 2)),
+    "branches": (by_hand.guarded, "x_ptr out_ptr", {"BLOCK": 4}, {"n": 14}, (6,)),
+    "descriptors": (by_hand.transposed, "x_ptr out_ptr", {"BLOCK": 4}, {"M": 6, "N": 5}, (2, 2)),
+    "bits": (by_hand.swizzled, "x_ptr out_ptr", MOVED, {}, (2,)),
+    "loops in loops": (by_hand.strided, "x_ptr out_ptr", STRIDED, {"n": 5}, (2,)),
 }
+"""A kernel, its pointers, its constants, its numbers and its grid."""
 
 
 def points_of(
@@ -109,22 +73,24 @@ def points_of(
     return {key: sorted(points) for key, points in found.items()}
 
 
+def run_by_hand(name: str) -> dict[tuple[int, str, str], list[Touched]]:
+    """What the kernel of a case touches."""
+    kernel, pointers, constants, integers, grid = CASES[name]
+    return run(kernel, grid, {**constants, **integers, **{p: Pointer(p) for p in pointers.split()}})
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_maps_touch_what_the_kernel_touches(name: str) -> None:
-    kernel, pointers, constants, integers, grid = CASES[name]
-    values = {**constants, **integers, **{each: Pointer(each) for each in pointers}}
-    expected = run(kernel, grid, values)
+    kernel, _, constants, integers, grid = CASES[name]
     read = read_kernel(kernel, constants, integers, grid=grid)
     assert all(access.is_exact for access in read.accesses)
-    assert points_of(read, {}) == expected
+    assert points_of(read, {}) == run_by_hand(name)
 
 
 @pytest.mark.parametrize("name", ["add", "layer norm", "softmax"])
 def test_arguments_without_values_are_parameters(name: str) -> None:
-    kernel, pointers, constants, integers, grid = CASES[name]
-    values = {**constants, **integers, **{each: Pointer(each) for each in pointers}}
-    read = read_kernel(kernel, constants, grid=grid)
-    assert points_of(read, integers) == run(kernel, grid, values)
+    kernel, _, constants, integers, grid = CASES[name]
+    assert points_of(read_kernel(kernel, constants, grid=grid), integers) == run_by_hand(name)
 
 
 # Bounds.
@@ -141,17 +107,15 @@ def test_an_access_within_its_tensor_is_proved() -> None:
     assert c.out_of_bounds((13, 10)) is None
 
 
-def test_an_access_beyond_its_tensor_names_the_program() -> None:
-    kernel = read_kernel(
-        """
+COPY = """
 def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets), mask=offsets < n)
-""",
-        {"BLOCK": 64},
-        {"n": 1000},
-        grid=(16,),
-    )
+"""
+
+
+def test_an_access_beyond_its_tensor_names_the_program() -> None:
+    kernel = read_kernel(COPY, {"BLOCK": 64}, {"n": 1000}, grid=(16,))
     load, store = kernel.accesses
     assert store.out_of_bounds((1000,)) is None
     found = load.out_of_bounds((1000,))
@@ -164,7 +128,7 @@ def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def test_an_access_between_the_rows_of_a_tensor_is_found() -> None:
-    kernel = read_kernel(by_hand.softmax, {"BLOCK": 8}, CASES["softmax"][3], grid=(3,))
+    kernel = read_kernel(by_hand.softmax, {"BLOCK": 8}, SOFTMAX, grid=(3,))
     (load,) = kernel.of("in_ptr")
     assert load.out_of_bounds((7, 6), (9, 1)) is None
     found = load.out_of_bounds((7, 5), (9, 1))
@@ -175,17 +139,16 @@ def test_an_access_between_the_rows_of_a_tensor_is_found() -> None:
     assert f"program {found.program}, iteration {iteration} of row accesses" in str(found)
 
 
-def test_a_mask_on_values_is_at_most_what_is_known() -> None:
-    kernel = read_kernel(
-        """
+CLIPPED = """
 def clipped(x_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(x_ptr + offsets, x * 2, mask=(offsets < n) & (x > 0))
-""",
-        {"BLOCK": 64},
-        {"n": 50},
-    )
+"""
+
+
+def test_a_mask_on_values_is_at_most_what_is_known() -> None:
+    kernel = read_kernel(CLIPPED, {"BLOCK": 64}, {"n": 50})
     load, store = kernel.accesses
     assert (load.is_exact, store.is_exact) == (True, False)
     assert store.out_of_bounds((50,)) is None
@@ -203,8 +166,12 @@ def rows(x_ptr, stride, M: tl.constexpr, N: tl.constexpr):
 """
 
 
+def rows_kernel() -> KernelAccesses:
+    return read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+
+
 def test_the_layout_of_the_coalescing_pass_follows_memory() -> None:
-    kernel = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+    kernel = rows_kernel()
     by_row, by_column = (each.coalescing(A100, "f32") for each in kernel.accesses)
     assert (by_row.vector_width, by_row.ratio, by_row.sectors) == (4, 1.0, 512)
     assert (by_column.vector_width, by_column.ratio) == (4, 1.0)
@@ -224,9 +191,8 @@ LAYOUTS: dict[str, LinearLayout] = {
 }
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_threads_hold_the_elements_of_their_layout(name: str) -> None:
-    layout = LAYOUTS[name]
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_threads_hold_the_elements_of_their_layout(layout: LinearLayout) -> None:
     block = tuple(layout.out_dims.values())
     sizes = {f"i{number}": size for number, size in enumerate(block)}
     offset = "0"
@@ -264,37 +230,31 @@ def test_lanes_and_warps_follow_the_order(
     assert found == blocked(shape, sizes, expected[0], expected[1], order)
 
 
-WRONG_LAYOUTS: list[tuple[Callable[[], LinearLayout], str]] = [
-    (
-        lambda: blocked_for((64, 32), 4),
-        r"the layout is of the shape \(64, 32\); expected \(64, 64\)",
+WRONG_LAYOUTS: dict[str, Callable[[], LinearLayout]] = {
+    r"the layout is of the shape \(64, 32\); expected \(64, 64\)": lambda: blocked_for((64, 32), 4),
+    "the layout is from offset": (
+        lambda: swizzled_shared((64, 64), vec=1, per_phase=1, max_phase=1)
     ),
-    (
-        lambda: swizzled_shared((64, 64), vec=1, per_phase=1, max_phase=1),
-        "the layout is from offset",
+    r"block \(size 2\); expected register, lane and warp, and one block": (
+        lambda: blocked((64, 64), (1, 1), (1, 32), (4, 1), (1, 0), blocks=BlockSplit((2, 1)))
     ),
-    (
-        lambda: blocked((64, 64), (1, 1), (1, 32), (4, 1), (1, 0), blocks=BlockSplit((2, 1))),
-        r"block \(size 2\); expected register, lane and warp, and one block",
-    ),
-    (lambda: blocked_for((64, 64), 3), "num_warps is 3; expected a power of two"),
-    (lambda: blocked_for((64, 64), 0), "num_warps is 0; expected a power of two"),
-    (lambda: blocked_for((64, 64), 4, order=(0, 0)), "expected the dimensions 0 to 1"),
-    (lambda: blocked_for((64, 64), 4, size_per_thread=(0, 1)), "a size per thread is 0"),
-]
+    "num_warps is 3; expected a power of two": lambda: blocked_for((64, 64), 3),
+    "num_warps is 0; expected a power of two": lambda: blocked_for((64, 64), 0),
+    "expected the dimensions 0 to 1": lambda: blocked_for((64, 64), 4, order=(0, 0)),
+    "a size per thread is 0": lambda: blocked_for((64, 64), 4, size_per_thread=(0, 1)),
+}
 
 
-@pytest.mark.parametrize(("layout", "message"), WRONG_LAYOUTS)
+@pytest.mark.parametrize(("message", "layout"), WRONG_LAYOUTS.items(), ids=WRONG_LAYOUTS)
 def test_layouts_that_do_not_fit_are_refused(
-    layout: Callable[[], LinearLayout], message: str
+    message: str, layout: Callable[[], LinearLayout]
 ) -> None:
-    kernel = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
     with pytest.raises(ShapeError, match=message):
-        kernel.accesses[0].coalescing(A100, "f32", layout=layout())
+        rows_kernel().accesses[0].coalescing(A100, "f32", layout=layout())
 
 
 def test_blocks_of_any_number_of_warps_that_is_a_power_of_two() -> None:
-    kernel = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+    kernel = rows_kernel()
     assert kernel.accesses[0].coalescing(A100, "f32", num_warps=8).ratio == 1
     with pytest.raises(ShapeError, match="num_warps is 0; expected a power of two"):
         kernel.accesses[0].coalescing(A100, "f32", num_warps=0)
@@ -364,16 +324,14 @@ with x_ptr: pass
 """
 
 
-@pytest.mark.parametrize("block", REFUSED.strip("\n").split("\n\n"))
-def test_what_cannot_be_read_is_refused_at_its_place(block: str) -> None:
-    line, caret = block.split("\n")
-    begin = len(caret) - len(caret.lstrip())
-    marks, _, message = caret.strip().partition(" ")
+@for_all(lambda: drawn_errors(REFUSED), lambda drawn: drawn.message)
+def test_what_cannot_be_read_is_refused_at_its_place(drawn: DrawnError) -> None:
     with pytest.raises(TritonError) as refused:
-        read_kernel(f"def kernel(x_ptr, n, m):\n    {line}\n")
-    assert refused.value.message == message
-    assert (refused.value.span.line, refused.value.span.column) == (2, 5 + begin)
-    assert refused.value.span.excerpt().endswith(f" {marks}")
+        read_kernel(f"def kernel(x_ptr, n, m):\n    {drawn.text}\n")
+    span = refused.value.span
+    assert refused.value.message == drawn.message
+    assert (span.line, span.column) == (2, 4 + drawn.column)
+    assert span.excerpt().endswith(f" {'^' * drawn.width}")
 
 
 def test_a_text_that_is_no_python_is_refused() -> None:
