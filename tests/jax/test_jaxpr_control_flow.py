@@ -13,12 +13,13 @@ import pytest
 
 import ops
 from tests.evaluation import Pair
-from tests.jax.test_jaxpr import Function, OfJax, arguments, jax, numpy, pairs
+from tests.jax.test_jaxpr import Function, arguments, pairs
+from tests.of_jax import OfJax, jax, jnp, lax
 
 
 def sums(xs: OfJax, start: OfJax) -> OfJax:
     """The sums of the rows before each, and of the first row."""
-    return jax().lax.scan(lambda sum_, x: (sum_ + x, sum_ * 2), start, xs)[1]
+    return lax.scan(lambda sum_, x: (sum_ + x, sum_ * 2), start, xs)[1]
 
 
 def delayed(xs: OfJax) -> OfJax:
@@ -28,45 +29,45 @@ def delayed(xs: OfJax) -> OfJax:
         one, two = carry
         return (x, one), two
 
-    nothing = numpy().zeros_like(xs[0])
-    return jax().lax.scan(step, (nothing, nothing), xs)[1]
+    nothing = jnp.zeros_like(xs[0])
+    return lax.scan(step, (nothing, nothing), xs)[1]
 
 
 def products(xs: OfJax, w: OfJax) -> OfJax:
-    return jax().lax.map(lambda x: x @ w, xs)
+    return lax.map(lambda x: x @ w, xs)
 
 
 def countdown(x: OfJax) -> OfJax:
     def step(state: OfJax) -> OfJax:
         i, v = state
-        return i - 2, numpy().roll(v, 1)
+        return i - 2, jnp.roll(v, 1)
 
-    return jax().lax.while_loop(lambda state: state[0] > 1, step, (numpy().int32(6), x))[1]
+    return lax.while_loop(lambda state: state[0] > 1, step, (jnp.int32(6), x))[1]
 
 
 def nested(xs: OfJax) -> OfJax:
     """The last row is that of each table."""
 
     def inner(row: OfJax) -> OfJax:
-        return jax().lax.scan(lambda sum_, x: (sum_ + x, sum_), numpy().float32(0), row)[1]
+        return lax.scan(lambda sum_, x: (sum_ + x, sum_), jnp.float32(0), row)[1]
 
-    return jax().lax.map(inner, xs)
+    return lax.map(inner, xs)
 
 
 LOOPS: dict[str, Function] = {
     "scan": (sums, ("4, 3", "3")),
     "scan, in reverse": (
-        lambda xs: jax().lax.scan(lambda c, x: (x, c), xs[1], xs, reverse=True)[1],
+        lambda xs: lax.scan(lambda c, x: (x, c), xs[1], xs, reverse=True)[1],
         ("4, 3",),
     ),
     "scan with a delay": (delayed, ("5, 2",)),
     "scan without outputs": (
-        lambda xs: jax().lax.scan(lambda c, x: (c * 2 + x, None), xs[0], xs)[0],
+        lambda xs: lax.scan(lambda c, x: (c * 2 + x, None), xs[0], xs)[0],
         ("4, 2",),
     ),
     "map": (products, ("4, 3", "3, 2")),
     "map of a scan": (nested, ("3, 4",)),
-    "fori_loop": (lambda x: jax().lax.fori_loop(1, 4, lambda _, v: numpy().roll(v, 2), x), ("5",)),
+    "fori_loop": (lambda x: lax.fori_loop(1, 4, lambda _, v: jnp.roll(v, 2), x), ("5",)),
     "while_loop": (countdown, ("5",)),
 }
 
@@ -86,8 +87,8 @@ SYMBOLIC: dict[str, tuple[Function, bool]] = {
     "scan": ((sums, ("n, 3", "3")), True),
     "scan with a delay": ((delayed, ("n, 2",)), True),
     "map": ((products, ("n, 3", "3, 2")), False),
-    "map of rows of any size": ((lambda xs: jax().lax.map(lambda x: -x, xs), ("4, n",)), True),
-    "fori_loop": ((lambda x: jax().lax.fori_loop(0, 3, lambda _, v: v[::-1], x), ("n",)), False),
+    "map of rows of any size": ((lambda xs: lax.map(lambda x: -x, xs), ("4, n",)), True),
+    "fori_loop": ((lambda x: lax.fori_loop(0, 3, lambda _, v: v[::-1], x), ("n",)), False),
 }
 """Functions, and whether the maps say exactly what is read."""
 
@@ -112,7 +113,7 @@ def felt(function: Callable[..., OfJax], shapes: tuple[str, ...]) -> list[set[Pa
         np.random.default_rng(0).normal(size=each.shape).astype("f4")
         for each in arguments(shapes, {})
     ]
-    run = jax().jit(function)
+    run = jax.jit(function)
     before = np.asarray(run(*given))
     found: list[set[Pair]] = []
     for number, argument in enumerate(given):
@@ -142,7 +143,7 @@ def test_a_truth_that_is_carried_decides() -> None:
         return x * 2, x[0] < 9
 
     def function(x: OfJax) -> OfJax:
-        return jax().lax.while_loop(lambda state: state[1], step, (x, x[0] < 9))[0]
+        return lax.while_loop(lambda state: state[1], step, (x, x[0] < 9))[0]
 
     module = ops.from_jax(function, *arguments(("3",)))
     (loop,) = ops.loops(module)
@@ -152,6 +153,6 @@ def test_a_truth_that_is_carried_decides() -> None:
 
 @pytest.mark.needs("jax")
 def test_a_limit_that_is_data_is_one() -> None:
-    function = lambda x, n: jax().lax.fori_loop(0, n, lambda _, v: v * 2, x)  # noqa: E731
+    function = lambda x, n: lax.fori_loop(0, n, lambda _, v: v * 2, x)  # noqa: E731
     (loop,) = ops.loops(ops.from_jax(function, *arguments(("5", "; int32"))))
     assert loop.unknown == "array 1 is a limit that is not known"

@@ -16,36 +16,33 @@ import pytest
 
 import ops
 from ops import Unknown, parameter_indexing
-from tests.jax.test_jaxpr import Function, OfJax, arguments, jax, numpy, pairs
+from tests.jax.test_jaxpr import Function, arguments, pairs
 from tests.jax.test_jaxpr_control_flow import felt
+from tests.of_jax import OfJax, jax, jnp, lax
 
 pytestmark = pytest.mark.needs("jax")
 
 
-def lax() -> OfJax:
-    return jax().lax
-
-
 def pooled(x: OfJax) -> OfJax:
-    return lax().reduce_window(x, -np.inf, lax().max, (2, 2), (2, 2), "VALID")
+    return lax.reduce_window(x, -np.inf, lax.max, (2, 2), (2, 2), "VALID")
 
 
 def over_a_mesh(function: Callable[[OfJax], OfJax]) -> Callable[[OfJax], OfJax]:
     """The function on each device of a mesh, which has one."""
 
     def run(x: OfJax) -> OfJax:
-        sharding = jax().sharding
+        sharding = jax.sharding
         spec = sharding.PartitionSpec("x")
-        mesh = sharding.Mesh(np.array(jax().devices()[:1]), ("x",))
-        return jax().shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec)(x)
+        mesh = sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+        return jax.shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec)(x)
 
     return run
 
 
 def constrained(x: OfJax) -> OfJax:
-    sharding = jax().sharding
-    mesh = sharding.Mesh(np.array(jax().devices()[:1]), ("x",))
-    return lax().with_sharding_constraint(
+    sharding = jax.sharding
+    mesh = sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+    return lax.with_sharding_constraint(
         x, sharding.NamedSharding(mesh, sharding.PartitionSpec("x"))
     )
 
@@ -55,77 +52,76 @@ def named(x: OfJax) -> OfJax:
 
 
 def remembered(x: OfJax, w: OfJax) -> OfJax:
-    jnp = numpy()
-    block = jax().checkpoint(lambda x, w: jnp.tanh(jnp.tanh(x @ w) @ w))
-    return jax().grad(lambda x: block(x, w).sum())(x)
+    block = jax.checkpoint(lambda x, w: jnp.tanh(jnp.tanh(x @ w) @ w))
+    return jax.grad(lambda x: block(x, w).sum())(x)
 
 
 def least(a: OfJax, b: OfJax) -> OfJax:
     """The lesser of two values with their places."""
     (x, i), (y, j) = a, b
     is_first = (x < y) | ((x == y) & (i < j))
-    return numpy().where(is_first, x, y), numpy().where(is_first, i, j)
+    return jnp.where(is_first, x, y), jnp.where(is_first, i, j)
 
 
 def place_of_least(x: OfJax) -> OfJax:
-    places = lax().broadcasted_iota("int32", x.shape, 1)
-    return lax().reduce((x, places), (np.float32(np.inf), np.int32(0)), least, (1,))[0]
+    places = lax.broadcasted_iota("int32", x.shape, 1)
+    return lax.reduce((x, places), (np.float32(np.inf), np.int32(0)), least, (1,))[0]
 
 
 def summed_over_a_batch(x: OfJax) -> OfJax:
-    return jax().vmap(lambda row: row - lax().pmean(row, "i"), axis_name="i")(x)
+    return jax.vmap(lambda row: row - lax.pmean(row, "i"), axis_name="i")(x)
 
 
 EXACT: dict[str, Function] = {
-    "remembered": (lambda x: jax().checkpoint(numpy().sin)(x), ("4, 8",)),
+    "remembered": (lambda x: jax.checkpoint(jnp.sin)(x), ("4, 8",)),
     "remembered, in a gradient": (remembered, ("2, 3", "3, 3")),
     "named": (named, ("4, 5",)),
-    "on a device": (lambda x: jax().device_put(x) * 2, ("4, 5",)),
-    "behind a barrier": (lambda x: lax().optimization_barrier((x, x))[0].T, ("4, 3",)),
+    "on a device": (lambda x: jax.device_put(x) * 2, ("4, 5",)),
+    "behind a barrier": (lambda x: lax.optimization_barrier((x, x))[0].T, ("4, 3",)),
     "constrained": (constrained, ("4, 3",)),
     "a sum over a batch": (summed_over_a_batch, ("3, 2",)),
-    "a sum over devices": (over_a_mesh(lambda x: x - lax().psum(x.sum(0), "x")), ("3, 2",)),
+    "a sum over devices": (over_a_mesh(lambda x: x - lax.psum(x.sum(0), "x")), ("3, 2",)),
     "a fold of one's own": (
-        lambda x: lax().reduce(x, np.float32(0), lambda p, q: p + 2 * q, (1,)),
+        lambda x: lax.reduce(x, np.float32(0), lambda p, q: p + 2 * q, (1,)),
         ("3, 4",),
     ),
     "a window of one's own": (
-        lambda x: lax().reduce_window(
+        lambda x: lax.reduce_window(
             x, np.float32(0), lambda p, q: p + 2 * q, (2, 2), (1, 1), "VALID"
         ),
         ("3, 4",),
     ),
-    "a running fold": (lambda x: lax().cumlogsumexp(x, 1), ("2, 4",)),
-    "acos": (lambda x: lax().acos(x), ("5",)),
-    "sinh": (lambda x: lax().sinh(x), ("5",)),
-    "erfc": (lambda x: lax().erfc(x), ("5",)),
-    "digamma": (lambda x: lax().digamma(x), ("5",)),
-    "next after": (lambda x: lax().nextafter(x, x + 1), ("5",)),
-    "incomplete gamma": (lambda x, y: lax().igamma(x * x, y * y + 1), ("3, 2", "3, 2")),
-    "incomplete gamma of a number": (lambda x: lax().igammac(x * x + 1, 2.0), ("3, 2",)),
-    "custom derivative": (lambda x: jax().grad(lambda x: jax().nn.relu(x).sum())(x) + x, ("5",)),
+    "a running fold": (lambda x: lax.cumlogsumexp(x, 1), ("2, 4",)),
+    "acos": (lambda x: lax.acos(x), ("5",)),
+    "sinh": (lambda x: lax.sinh(x), ("5",)),
+    "erfc": (lambda x: lax.erfc(x), ("5",)),
+    "digamma": (lambda x: lax.digamma(x), ("5",)),
+    "next after": (lambda x: lax.nextafter(x, x + 1), ("5",)),
+    "incomplete gamma": (lambda x, y: lax.igamma(x * x, y * y + 1), ("3, 2", "3, 2")),
+    "incomplete gamma of a number": (lambda x: lax.igammac(x * x + 1, 2.0), ("3, 2",)),
+    "custom derivative": (lambda x: jax.grad(lambda x: jax.nn.relu(x).sum())(x) + x, ("5",)),
     "a jitted function in parts": (
-        lambda x: functools.partial(jax().jit(lambda y, x: y * x), 2.0)(x),
+        lambda x: functools.partial(jax.jit(lambda y, x: y * x), 2.0)(x),
         ("5",),
     ),
 }
 
 CONTAINED: dict[str, Function] = {
     "the greatest of windows, in a gradient": (
-        lambda x: jax().grad(lambda x: (pooled(x) ** 2).sum())(x),
+        lambda x: jax.grad(lambda x: (pooled(x) ** 2).sum())(x),
         ("4, 4",),
     ),
     "the least, and its place": (place_of_least, ("3, 4",)),
-    "a place in order": (lambda x, y: numpy().searchsorted(x, y), ("6", "4")),
-    "ragged": (lambda x, w: lax().ragged_dot(x, w, numpy().array([3, 1])), ("4, 2", "2, 2, 3")),
+    "a place in order": (lambda x, y: jnp.searchsorted(x, y), ("6", "4")),
+    "ragged": (lambda x, w: lax.ragged_dot(x, w, jnp.array([3, 1])), ("4, 2", "2, 2, 3")),
     "a loop of a batch": (
-        lambda x: jax().vmap(lambda v: lax().while_loop(lambda s: s < 9, lambda s: s * 2 + 1, v))(
+        lambda x: jax.vmap(lambda v: lax.while_loop(lambda s: s < 9, lambda s: s * 2 + 1, v))(
             x * x
         ),
         ("3",),
     ),
-    "incomplete beta": (lambda x: jax().scipy.special.betainc(x * x, x * x, 0.5), ("3",)),
-    "triangular": (lambda x, y: lax().linalg.triangular_solve(x, y), ("3, 3", "2, 3")),
+    "incomplete beta": (lambda x: jax.scipy.special.betainc(x * x, x * x, 0.5), ("3",)),
+    "triangular": (lambda x, y: lax.linalg.triangular_solve(x, y), ("3, 3", "2, 3")),
 }
 """Functions whose maps say all that is read, and more: the values decide."""
 
@@ -142,7 +138,7 @@ def test_maps_say_what_results_feel(name: str) -> None:
 
 def test_a_symbolic_size_is_one_of_the_lowered_program() -> None:
     def function(x: OfJax) -> OfJax:
-        return numpy().arctan(x) + lax().erf_inv(x)
+        return jnp.arctan(x) + lax.erf_inv(x)
 
     module = ops.from_jax(function, *arguments(("b, 4*s",)))
     (found,) = parameter_indexing(module.entry.root).values()
@@ -153,7 +149,7 @@ def test_a_symbolic_size_is_one_of_the_lowered_program() -> None:
 
 def test_a_size_that_the_lowered_program_computes_with_is_asked_of_an_argument() -> None:
     """Indices count from the end of an array, whose size is known only when it runs."""
-    module = ops.from_jax(lambda x: numpy().argmax(x[::-1]), *arguments(("b",)))
+    module = ops.from_jax(lambda x: jnp.argmax(x[::-1]), *arguments(("b",)))
     assert not module.find(opcode="custom-call")
     names = {each.operands[0].name for each in module.find(opcode="get-dimension-size")}
     assert names <= {each.name for each in module.entry.parameters}
@@ -170,10 +166,10 @@ def test_keys_of_random_numbers_are_words() -> None:
     """Each element of the mask needs both words of the key, and of the array its own element."""
 
     def dropout(x: OfJax, key: OfJax) -> OfJax:
-        keys = jax().random.split(key, 2)
-        return numpy().where(jax().random.bernoulli(keys[1], 0.5, x.shape), x, 0)
+        keys = jax.random.split(key, 2)
+        return jnp.where(jax.random.bernoulli(keys[1], 0.5, x.shape), x, 0)
 
-    key = jax().random.key(0)
+    key = jax.random.key(0)
     module = ops.from_jax(dropout, *arguments(("2, 3",)), key)
     assert str(module.entry.parameters[1].shape) == "u32[2]{0}"
     mask, words = pairs(module, {})
@@ -184,13 +180,13 @@ def test_keys_of_random_numbers_are_words() -> None:
 
 def test_a_scan_carries_keys() -> None:
     def step(key: OfJax, x: OfJax) -> OfJax:
-        key, own = jax().random.split(key)
-        return key, x * jax().random.uniform(own)
+        key, own = jax.random.split(key)
+        return key, x * jax.random.uniform(own)
 
     def function(xs: OfJax, key: OfJax) -> OfJax:
-        return lax().scan(step, key, xs)[1]
+        return lax.scan(step, key, xs)[1]
 
-    module = ops.from_jax(function, *arguments(("3, 2",)), jax().random.key(1))
+    module = ops.from_jax(function, *arguments(("3, 2",)), jax.random.key(1))
     rows, _ = pairs(module, {})
     assert rows == {(place, place) for place in np.ndindex(3, 2)}
 
@@ -198,12 +194,12 @@ def test_a_scan_carries_keys() -> None:
 @pytest.mark.parametrize(
     ("function", "name"),
     [
-        (lambda x: jax().pure_callback(np.sin, x, x) + x, "pure_callback"),
+        (lambda x: jax.pure_callback(np.sin, x, x) + x, "pure_callback"),
         (
             lambda x: x + importlib.import_module("jax.experimental").io_callback(np.sin, x, x),
             "io_callback",
         ),
-        (lambda x: numpy().linalg.qr(x)[0], "ProductOfElementary"),
+        (lambda x: jnp.linalg.qr(x)[0], "ProductOfElementary"),
     ],
 )
 def test_what_nobody_can_know_is_unknown_with_its_name(
@@ -221,7 +217,7 @@ def test_arguments_are_given_as_to_the_function() -> None:
     def function(tree: OfJax, *, k: OfJax) -> OfJax:
         return tree["a"] * k + tree["b"][0]
 
-    tree = {"a": numpy().ones(3), "b": (numpy().ones(3), 1.0)}
+    tree = {"a": jnp.ones(3), "b": (jnp.ones(3), 1.0)}
     module = ops.from_jax(function, tree, k=2.0)
     assert [each.name for each in module.entry.parameters] == [
         "tree_a",
@@ -229,8 +225,8 @@ def test_arguments_are_given_as_to_the_function() -> None:
         "tree_b_1",
         "k",
     ]
-    repeated = functools.partial(jax().jit, static_argnums=1)(lambda x, n: numpy().tile(x, n))
-    (x,) = ops.from_jax(repeated, numpy().ones(2), 3).entry.parameters
+    repeated = functools.partial(jax.jit, static_argnums=1)(lambda x, n: jnp.tile(x, n))
+    (x,) = ops.from_jax(repeated, jnp.ones(2), 3).entry.parameters
     assert str(x.shape) == "f32[2]{0}"
     part = functools.partial(function, tree)
-    assert len(ops.from_jax(part, k=numpy().ones(3)).entry.parameters) == 1
+    assert len(ops.from_jax(part, k=jnp.ones(3)).entry.parameters) == 1

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import ops
-from tests.jax.test_jaxpr import OfJax, jax, numpy
-from tests.jax.test_lowered_equations import constrained, lax, over_a_mesh
+from tests.jax.test_lowered_equations import constrained, over_a_mesh
+from tests.of_jax import OfJax, jax, jnp, lax
 
 pytestmark = pytest.mark.needs("jax")
 
@@ -37,86 +37,85 @@ INTEGERS: Final = """bitwise_and bitwise_or bitwise_xor mulhi shift_left
 def named(names: str, *given: OfJax) -> list[OfJax]:
     """The results of functions of ``lax``."""
     extra: dict[str, tuple[OfJax, ...]] = {"argmax": (1, np.int32)}
-    return [getattr(lax(), name)(*given, *extra.get(name, ())) for name in names.split()]
+    return [getattr(lax, name)(*given, *extra.get(name, ())) for name in names.split()]
 
 
 def windows(x: OfJax) -> list[OfJax]:
     def pooled(x: OfJax) -> OfJax:
-        return lax().reduce_window(x, -np.inf, lax().max, (2, 2), (1, 2), "VALID")
+        return lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 2), "VALID")
 
     def gradient(x: OfJax) -> OfJax:
-        return jax().grad(lambda x: (pooled(x) ** 2).sum())(x)
+        return jax.grad(lambda x: (pooled(x) ** 2).sum())(x)
 
-    own = lax().reduce_window(x, np.float32(0), lambda a, b: a + b * b, (2, 2), (1, 1), "VALID")
-    least = lax().reduce_window(x, np.inf, lax().min, (2, 2), (1, 1), "VALID")
-    total = lax().reduce_window(x, 0.0, lax().add, (2, 2), (1, 1), "VALID")
-    return [own, least, total, gradient(x), jax().jvp(gradient, (x,), (x,))[1]]
+    own = lax.reduce_window(x, np.float32(0), lambda a, b: a + b * b, (2, 2), (1, 1), "VALID")
+    least = lax.reduce_window(x, np.inf, lax.min, (2, 2), (1, 1), "VALID")
+    total = lax.reduce_window(x, 0.0, lax.add, (2, 2), (1, 1), "VALID")
+    return [own, least, total, gradient(x), jax.jvp(gradient, (x,), (x,))[1]]
 
 
 def reductions(x: OfJax, n: OfJax) -> list[OfJax]:
-    folds = [getattr(lax(), f"reduce_{name}")(x, (1,)) for name in ("sum", "max", "min", "prod")]
-    folds += [getattr(lax(), f"reduce_{name}")(n, (0,)) for name in ("and", "or", "xor")]
-    own = lax().reduce(x, np.float32(0), lambda a, b: a + b * b, (1,))
-    places = [lax().argmin(x, 0, np.int32), *lax().top_k(x, 2), *lax().approx_max_k(x, 2)]
+    folds = [getattr(lax, f"reduce_{name}")(x, (1,)) for name in ("sum", "max", "min", "prod")]
+    folds += [getattr(lax, f"reduce_{name}")(n, (0,)) for name in ("and", "or", "xor")]
+    own = lax.reduce(x, np.float32(0), lambda a, b: a + b * b, (1,))
+    places = [lax.argmin(x, 0, np.int32), *lax.top_k(x, 2), *lax.approx_max_k(x, 2)]
     return [*folds, own, *places]
 
 
 def moved(x: OfJax, i: OfJax) -> list[OfJax]:
-    jnp = numpy()
     rows = x.at[i]
     scattered = [rows.set(1.0), rows.add(1.0), rows.multiply(2.0), rows.min(0.0), rows.max(0.0)]
     return [
         *scattered,
-        *(rows.subtract(1.0), rows.get(mode="fill"), jnp.concatenate([x, x]), numpy().copy(x)),
+        *(rows.subtract(1.0), rows.get(mode="fill"), jnp.concatenate([x, x]), jnp.copy(x)),
         *(jnp.pad(x, 1), x.reshape(4, 3), x[::-1], x[1:], *jnp.split(x, 2, 1), x[:1].squeeze(0)),
         *(jnp.stack([x, x]), jnp.tile(x, (2, 1)), x.T, *jnp.unstack(x), jnp.arange(3) + i[0]),
-        lax().dynamic_update_slice(x, lax().dynamic_slice(x, (i[0], 0), (1, 4)), (i[1], 0)),
-        *(lax().select_n(x > 0, x, -x), lax().clamp(0.0, x, 1.0), lax().betainc(x, x, x)),
-        *(x.astype("bfloat16"), lax().bitcast_convert_type(x, "int32")),
-        *(lax().reduce_precision(x, 5, 10), lax().integer_pow(x, 3), x[None]),
+        lax.dynamic_update_slice(x, lax.dynamic_slice(x, (i[0], 0), (1, 4)), (i[1], 0)),
+        *(lax.select_n(x > 0, x, -x), lax.clamp(0.0, x, 1.0), lax.betainc(x, x, x)),
+        *(x.astype("bfloat16"), lax.bitcast_convert_type(x, "int32")),
+        *(lax.reduce_precision(x, 5, 10), lax.integer_pow(x, 3), x[None]),
     ]
 
 
 def integers(n: OfJax) -> list[OfJax]:
-    return [*named(INTEGERS, n, n), lax().bitwise_not(n), lax().clz(n), lax().population_count(n)]
+    return [*named(INTEGERS, n, n), lax.bitwise_not(n), lax.clz(n), lax.population_count(n)]
 
 
 def complexes(x: OfJax) -> list[OfJax]:
-    z = lax().complex(x, x)
-    return [lax().conj(z), lax().real(z), lax().imag(z), numpy().fft.rfft(x)]
+    z = lax.complex(x, x)
+    return [lax.conj(z), lax.real(z), lax.imag(z), jnp.fft.rfft(x)]
 
 
 def algebra(q: OfJax) -> list[OfJax]:
-    linalg = lax().linalg
-    diagonal = numpy().diagonal(q)
+    linalg = lax.linalg
+    diagonal = jnp.diagonal(q)
     image, kernel = q[None, None], q[None, None, :2, :2]
     return [
         *(linalg.cholesky(q), linalg.triangular_solve(q, q), linalg.symmetric_product(q, q)),
         linalg.tridiagonal_solve(diagonal, diagonal, diagonal, q[:, :1]),
-        linalg.lu_pivots_to_permutation(numpy().argsort(diagonal).astype("int32"), 3),
-        *(q @ q, lax().conv_general_dilated(image, kernel, (1, 1), "VALID")),
-        lax().ragged_dot(q, numpy().stack([q, q]), numpy().array([1, 2])),
+        linalg.lu_pivots_to_permutation(jnp.argsort(diagonal).astype("int32"), 3),
+        *(q @ q, lax.conv_general_dilated(image, kernel, (1, 1), "VALID")),
+        lax.ragged_dot(q, jnp.stack([q, q]), jnp.array([1, 2])),
     ]
 
 
 def libraries(q: OfJax) -> list[OfJax]:
     """What a library computes."""
-    linalg = lax().linalg
+    linalg = lax.linalg
     lu = linalg.lu(q)
-    solved = numpy().linalg.solve(q, q)
+    solved = jnp.linalg.solve(q, q)
     turned = linalg.householder_product(q, q[0])
     return [*lu, solved, *linalg.qr(q), turned, *linalg.svd(q), linalg.cholesky_update(q, q[0])]
 
 
 def random(key: OfJax) -> list[OfJax]:
-    random = jax().random
+    random = jax.random
     typed = random.wrap_key_data(key)
     keys = random.split(random.fold_in(random.clone(typed), 1))
-    bits = lax().rng_bit_generator(numpy().concatenate([key, key]), (3,))
+    bits = lax.rng_bit_generator(jnp.concatenate([key, key]), (3,))
     drawn = [
         random.normal(keys[0], (2,)),
         random.gamma(keys[1], 2.0),
-        lax().rng_uniform(0.0, 1.0, (2,)),
+        lax.rng_uniform(0.0, 1.0, (2,)),
     ]
     return [
         random.key_data(keys),
@@ -127,26 +126,26 @@ def random(key: OfJax) -> list[OfJax]:
 
 
 def calls(x: OfJax, i: OfJax) -> list[OfJax]:
-    @jax().custom_vjp
+    @jax.custom_vjp
     def rounded(x: OfJax) -> OfJax:
-        return numpy().round(x)
+        return jnp.round(x)
 
     rounded.defvjp(lambda x: (rounded(x), None), lambda _, g: (g,))
     batched = importlib.import_module("jax.custom_batching").custom_vmap(lambda x: x + 1)
     batched.def_vmap(lambda _, is_batched, x: (x + 1, is_batched[0]))
-    solved = lax().custom_linear_solve(lambda v: 2.0 * v, x, lambda _, b: b / 2.0, symmetric=True)
-    exported = jax().export.export(jax().jit(numpy().sin))(x)
+    solved = lax.custom_linear_solve(lambda v: 2.0 * v, x, lambda _, b: b / 2.0, symmetric=True)
+    exported = jax.export.export(jax.jit(jnp.sin))(x)
     linear = importlib.import_module("jax.custom_derivatives").linear_call
     return [
-        *(jax().jit(numpy().sin)(x), jax().nn.relu(x), rounded(x), batched(x), exported.call(x)),
-        *(jax().checkpoint(numpy().sin)(x), solved, lax().composite(numpy().sin, "a.b")(x)),
+        *(jax.jit(jnp.sin)(x), jax.nn.relu(x), rounded(x), batched(x), exported.call(x)),
+        *(jax.checkpoint(jnp.sin)(x), solved, lax.composite(jnp.sin, "a.b")(x)),
         linear(lambda r, x: r * x, lambda r, t: r * t, 2.0, x),
-        lax().cond(i[0] > 0, lambda: x, lambda: -x),
-        lax().while_loop(lambda s: s[0, 0] < 9, lambda s: s * 2, x),
-        lax().scan(lambda c, r: (c + r, c), x[0], x)[1],
-        *(lax().optimization_barrier(x), jax().device_put(x), lax().stop_gradient(x)),
-        *(numpy().searchsorted(x[0], x), numpy().searchsorted(x[0], x, side="right")),
-        jax().grad(lambda x: (x * x[0] + x[0]).sum())(x),
+        lax.cond(i[0] > 0, lambda: x, lambda: -x),
+        lax.while_loop(lambda s: s[0, 0] < 9, lambda s: s * 2, x),
+        lax.scan(lambda c, r: (c + r, c), x[0], x)[1],
+        *(lax.optimization_barrier(x), jax.device_put(x), lax.stop_gradient(x)),
+        *(jnp.searchsorted(x[0], x), jnp.searchsorted(x[0], x, side="right")),
+        jax.grad(lambda x: (x * x[0] + x[0]).sum())(x),
         importlib.import_module("jax.ad_checkpoint").checkpoint_name(x, "x"),
     ]
 
@@ -156,20 +155,20 @@ def over_devices(x: OfJax) -> list[OfJax]:
 
     def each(x: OfJax) -> OfJax:
         names = ("psum", "pmax", "pmin", "all_gather")
-        found = [getattr(lax(), name)(x, "x") for name in names]
+        found = [getattr(lax, name)(x, "x") for name in names]
         gathered = found.pop()
-        moved = lax().ppermute(x, "x", [(0, 0)]) + lax().all_to_all(x, "x", 0, 0, tiled=True)
-        scattered = lax().psum_scatter(x, "x", tiled=True)
-        return sum(found) + gathered[0] + moved + scattered + lax().axis_index("x")
+        moved = lax.ppermute(x, "x", [(0, 0)]) + lax.all_to_all(x, "x", 0, 0, tiled=True)
+        scattered = lax.psum_scatter(x, "x", tiled=True)
+        return sum(found) + gathered[0] + moved + scattered + lax.axis_index("x")
 
-    batched = jax().vmap(lambda row: row - lax().psum(row, "i"), axis_name="i")
+    batched = jax.vmap(lambda row: row - lax.psum(row, "i"), axis_name="i")
     return [over_a_mesh(each)(x), batched(x), constrained(x)]
 
 
 def callbacks(x: OfJax) -> list[OfJax]:
     ffi = importlib.import_module("jax.ffi").ffi_call("nobody", x)
     io = importlib.import_module("jax.experimental").io_callback
-    return [jax().pure_callback(np.sin, x, x), io(np.sin, x, x), ffi(x)]
+    return [jax.pure_callback(np.sin, x, x), io(np.sin, x, x), ffi(x)]
 
 
 UNANSWERED: Final = {
@@ -240,12 +239,12 @@ def test_each_primitive_has_an_answer(name: str) -> None:
 
 def test_no_primitive_is_forgotten() -> None:
     """Of those that the installed JAX lowers, as far as this version is the one that was read."""
-    if not jax().__version__.startswith("0.10."):
+    if not jax.__version__.startswith("0.10."):
         pytest.skip("the primitives are those of JAX 0.10")
     known = importlib.import_module("jax._src.interpreters.mlir")._lowerings
     found = {
         each
         for function, given in FUNCTIONS.values()
-        for each in reached(jax().jit(function).trace(*given).jaxpr.jaxpr)
+        for each in reached(jax.jit(function).trace(*given).jaxpr.jaxpr)
     }
     assert {each.name for each in known} - found - {*INSIDE.split()} == set()

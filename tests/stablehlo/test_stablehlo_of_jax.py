@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,67 +13,52 @@ import pytest
 
 from ops import hlo, stablehlo
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
+from tests.of_jax import OfJax, jax, jnp, lax
 from tests.stablehlo.test_stablehlo_corpus import maps_of
 
-OfJax = Any
-"""A value of JAX, which is untyped."""
-
-
-def jax() -> OfJax:
-    return importlib.import_module("jax")
-
-
-def lax() -> OfJax:
-    return importlib.import_module("jax.lax")
-
-
-def numpy() -> OfJax:
-    return importlib.import_module("jax.numpy")
-
-
 FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "softmax": (lambda x: jax().nn.softmax(x, 0), ("8,16",)),
-    "argmax": (lambda x: numpy().argmax(x, 1), ("8,16",)),
-    "cumsum": (lambda x: numpy().cumsum(x, 1), ("8,16",)),
-    "pooling": (lambda x: lax().reduce_window(x, 0.0, lax().max, (2, 2), (2, 2), "SAME"), ("8,9",)),
-    "scan": (lambda x: lax().scan(lambda c, r: (c + r, c * 2), x[0], x), ("8,16",)),
-    "loop around": (lambda x, y: lax().fori_loop(0, 5, lambda i, c: c * y[i], x), ("8", "5")),
-    "cond": (lambda x, i: lax().cond(i[0] > 0, lambda v: v.T, lambda v: v * x, x), ("4,4", "1")),
+    "softmax": (lambda x: jax.nn.softmax(x, 0), ("8,16",)),
+    "argmax": (lambda x: jnp.argmax(x, 1), ("8,16",)),
+    "cumsum": (lambda x: jnp.cumsum(x, 1), ("8,16",)),
+    "pooling": (lambda x: lax.reduce_window(x, 0.0, lax.max, (2, 2), (2, 2), "SAME"), ("8,9",)),
+    "scan": (lambda x: lax.scan(lambda c, r: (c + r, c * 2), x[0], x), ("8,16",)),
+    "loop around": (lambda x, y: lax.fori_loop(0, 5, lambda i, c: c * y[i], x), ("8", "5")),
+    "cond": (lambda x, i: lax.cond(i[0] > 0, lambda v: v.T, lambda v: v * x, x), ("4,4", "1")),
     "switch": (
-        lambda x, i: lax().switch(i[0], [lambda: x + 1, lambda: x[::-1], lambda: -x]),
+        lambda x, i: lax.switch(i[0], [lambda: x + 1, lambda: x[::-1], lambda: -x]),
         ("8", "1;i"),
     ),
-    "sort": (lambda x: lax().sort((x, x * 2), num_keys=1), ("8,16",)),
+    "sort": (lambda x: lax.sort((x, x * 2), num_keys=1), ("8,16",)),
     "take": (lambda x, i: x[i], ("8,16", "2;i")),
     "scatter": (lambda x, i: x.at[i, 2].add(3.0), ("8,16", "2;i")),
     "convolution": (
-        lambda x, k: lax().conv_general_dilated(
+        lambda x, k: lax.conv_general_dilated(
             *(x, k, (1, 2), "SAME"), rhs_dilation=(1, 2), dimension_numbers=("NHWC", "HWIO", "NHWC")
         ),
         ("1,8,8,3", "3,3,3,4"),
     ),
-    "einsum": (lambda a, b: numpy().einsum("bij,bjk->bik", a, b), ("2,3,4", "2,4,5")),
+    "einsum": (lambda a, b: jnp.einsum("bij,bjk->bik", a, b), ("2,3,4", "2,4,5")),
     "moves": (
-        lambda x: (numpy().pad(x, ((1, 2), (0, 3))), x[::2, 1:9:3], x.T, numpy().roll(x, 3, 1)),
+        lambda x: (jnp.pad(x, ((1, 2), (0, 3))), x[::2, 1:9:3], x.T, jnp.roll(x, 3, 1)),
         ("8,16",),
     ),
-    "fourier": (lambda x: numpy().fft.rfft(x, axis=0), ("4,8",)),
-    "gradient": (lambda x: jax().value_and_grad(lambda v: (v @ v.T).sum())(x)[1], ("4,8",)),
-    "solve": (lambda a, b: lax().linalg.triangular_solve(a, b, left_side=True), ("4,4", "4,2")),
-    "dynamic slice": (lambda x, i: lax().dynamic_slice(x, (i[0], 2), (3, 4)), ("8,16", "1;i")),
+    "fourier": (lambda x: jnp.fft.rfft(x, axis=0), ("4,8",)),
+    "gradient": (lambda x: jax.value_and_grad(lambda v: (v @ v.T).sum())(x)[1], ("4,8",)),
+    "solve": (lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True), ("4,4", "4,2")),
+    "dynamic slice": (lambda x, i: lax.dynamic_slice(x, (i[0], 2), (3, 4)), ("8,16", "1;i")),
 }
 
 
 def lowered(name: str) -> OfJax:
     function, shapes = FUNCTIONS[name]
     arguments = [
-        numpy().ones(
+        jnp.ones(
             tuple(map(int, shape.partition(";")[0].split(","))),
             "int32" if ";" in shape else "float32",
         )
         for shape in shapes
     ]
-    return jax().jit(function).lower(*arguments)
+    return jax.jit(function).lower(*arguments)
 
 
 @pytest.mark.needs("jax")
