@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -26,137 +25,84 @@ from benchmarks.fuzzing.kernel_search import (
 from ops import Fusion, emit_kernel, hlo
 from ops.hlo.errors import HloTextError
 from tests.ops import oracle
+from tests.texts import texts_with_values
 
 RUNNABLE = runnable()
 
 
-class Row(NamedTuple):
-    """The body of an entry, the values of its parameters, and the right results."""
+FOUND = texts_with_values("""
+# kernel-c-window-beyond-the-array | [[1, 2]], [[1, 2, 0]]
+x = f32[2] parameter(0) z = f32[] constant(0)
+ROOT r = f32[3] reduce-window(x, z), window={size=1 pad=0_1}, to_apply=add
+# kernel-c-window-2d |
+#   [[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]], [[[12, 15, 18, 0], [21, 24, 27, 0]]]
+x = f32[4,3] parameter(0) z = f32[] constant(0) ROOT r = f32[2,4] reduce-window(x, z),
+window={size=3x1 pad=0_0x0_1}, to_apply=add
+# a window in front of the array | [[[1, 2], [3, 4], [5, 6]]], [[[0, 0, 1], [0, 0, 3], [0, 0, 5]]]
+x = f32[3,2] parameter(0) z = f32[] constant(0) ROOT r = f32[3,3] reduce-window(x, z),
+window={size=1x1 pad=0_0x2_-1}, to_apply=add
+# kernel-triton-scalar-reduced | [], [[0, 4]]
+i = f32[2,4] iota(), iota_dimension=0 z = f32[] constant(0)
+ROOT r = f32[2] reduce(i, z), dimensions={1}, to_apply=add
+# kernel-numpy-wrong-axis | [], [[0, 3]]
+i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
+ROOT r = f32[2] reduce(i, z), dimensions={1}, to_apply=add
+# of what is computed from an index alone | [], [[0, -3]]
+i = f32[2,3] iota(), iota_dimension=0 n = f32[2,3] negate(i) z = f32[] constant(0)
+ROOT r = f32[2] reduce(n, z), dimensions={1}, to_apply=add
+# of a constant array | [], [[6, 6]]
+c = f32[2,3] constant({{2,2,2},{2,2,2}}) z = f32[] constant(0)
+ROOT r = f32[2] reduce(c, z), dimensions={1}, to_apply=add
+# a window over an index | [], [[[0, 0], [2, 2]]]
+i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
+ROOT r = f32[2,2] reduce-window(i, z), window={size=1x2}, to_apply=add
+# kernel-clamp | [[1, 2, 3]], [[-1, -1, -1]]
+x = f32[3] parameter(0) a = f32[] constant(2) b = f32[] constant(-1)
+ROOT r = f32[3] clamp(a, x, b)
+# kernel-clamp of what is no number |
+#   [[0, np.nan, 0, 5, 5, -np.inf], [np.nan, 1, 1, np.nan, 3, 3],
+#   [2, 2, np.nan, 1, np.nan, np.inf]], [[*[np.nan] * 5, 3]]
+a = f32[6] parameter(0) x = f32[6] parameter(1) b = f32[6] parameter(2)
+ROOT r = f32[6] clamp(a, x, b)
+# kernel-clamp of integers | [[9, 9, 0, 250], [1, 200, 7, 0], [3, 3, 255, 251]], [[3, 3, 7, 250]]
+a = u8[4] parameter(0) x = u8[4] parameter(1) b = u8[4] parameter(2)
+ROOT r = u8[4] clamp(a, x, b)
+# kernel-numpy-empty-window | [np.ones((5, 7, 2, 1))], [np.full((4, 22, 2, 2), -np.inf)]
+x = f32[5,7,2,1] parameter(0) z = f32[] constant(-inf)
+ROOT r = f32[4,22,2,2] reduce-window(x, z), window={size=1x1x3x1 stride=2x1x1x1
+pad=1_1x2_1x2_0x-1_2 lhs_dilate=1x3x1x1 rhs_dilate=1x2x1x1}, to_apply=max
+# a sum of integers that wrap | [[[[2 ** 31 - 1, *[0] * 8]], [[7, *[0] * 8]]]], [[6 - 2 ** 31]]
+x = s32[2,1,9] parameter(0) z = s32[] constant(0)
+ROOT r = s32[1] reduce(x, z), dimensions={0,2}, to_apply=add_s32
+# an index that its type wraps | [], [[43]]
+i = u8[300] iota(), iota_dimension=0
+ROOT s = u8[1] slice(i), slice={[299:300]}
+# a row under the condition of its program |
+#   [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]], [[0, 6, 15, 24, 0]]
+x = f32[3,3] parameter(0) z = f32[] constant(0)
+s = f32[3] reduce(x, z), dimensions={1}, to_apply=add
+ROOT p = f32[5] pad(s, z), padding=1_1
+""")
 
-    body: str
-    operands: Sequence[object]
-    expected: Sequence[object]
-
-
-NAN, INF = np.nan, np.inf
-
-FOUND: Mapping[str, Row] = {
-    "kernel-c-window-beyond-the-array": Row(
-        """x = f32[2] parameter(0) z = f32[] constant(0)
-        ROOT r = f32[3] reduce-window(x, z), window={size=1 pad=0_1}, to_apply=add""",
-        [[1, 2]],
-        [[1, 2, 0]],
-    ),
-    "kernel-c-window-2d": Row(
-        """x = f32[4,3] parameter(0) z = f32[] constant(0) ROOT r = f32[2,4] reduce-window(x, z),
-        window={size=3x1 pad=0_0x0_1}, to_apply=add""",
-        [[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]],
-        [[[12, 15, 18, 0], [21, 24, 27, 0]]],
-    ),
-    "a window in front of the array": Row(
-        """x = f32[3,2] parameter(0) z = f32[] constant(0) ROOT r = f32[3,3] reduce-window(x, z),
-        window={size=1x1 pad=0_0x2_-1}, to_apply=add""",
-        [[[1, 2], [3, 4], [5, 6]]],
-        [[[0, 0, 1], [0, 0, 3], [0, 0, 5]]],
-    ),
-    "kernel-triton-scalar-reduced": Row(
-        """i = f32[2,4] iota(), iota_dimension=0 z = f32[] constant(0)
-        ROOT r = f32[2] reduce(i, z), dimensions={1}, to_apply=add""",
-        [],
-        [[0, 4]],
-    ),
-    "kernel-numpy-wrong-axis": Row(
-        """i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
-        ROOT r = f32[2] reduce(i, z), dimensions={1}, to_apply=add""",
-        [],
-        [[0, 3]],
-    ),
-    "of what is computed from an index alone": Row(
-        """i = f32[2,3] iota(), iota_dimension=0 n = f32[2,3] negate(i) z = f32[] constant(0)
-        ROOT r = f32[2] reduce(n, z), dimensions={1}, to_apply=add""",
-        [],
-        [[0, -3]],
-    ),
-    "of a constant array": Row(
-        """c = f32[2,3] constant({{2,2,2},{2,2,2}}) z = f32[] constant(0)
-        ROOT r = f32[2] reduce(c, z), dimensions={1}, to_apply=add""",
-        [],
-        [[6, 6]],
-    ),
-    "a window over an index": Row(
-        """i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
-        ROOT r = f32[2,2] reduce-window(i, z), window={size=1x2}, to_apply=add""",
-        [],
-        [[[0, 0], [2, 2]]],
-    ),
-    "kernel-clamp": Row(
-        """x = f32[3] parameter(0) a = f32[] constant(2) b = f32[] constant(-1)
-        ROOT r = f32[3] clamp(a, x, b)""",
-        [[1, 2, 3]],
-        [[-1, -1, -1]],
-    ),
-    "kernel-clamp of what is no number": Row(
-        """a = f32[6] parameter(0) x = f32[6] parameter(1) b = f32[6] parameter(2)
-        ROOT r = f32[6] clamp(a, x, b)""",
-        [[0, NAN, 0, 5, 5, -INF], [NAN, 1, 1, NAN, 3, 3], [2, 2, NAN, 1, NAN, INF]],
-        [[NAN, NAN, NAN, NAN, NAN, 3]],
-    ),
-    "kernel-clamp of integers": Row(
-        """a = u8[4] parameter(0) x = u8[4] parameter(1) b = u8[4] parameter(2)
-        ROOT r = u8[4] clamp(a, x, b)""",
-        [[9, 9, 0, 250], [1, 200, 7, 0], [3, 3, 255, 251]],
-        [[3, 3, 7, 250]],
-    ),
-    "kernel-numpy-empty-window": Row(
-        """x = f32[5,7,2,1] parameter(0) z = f32[] constant(-inf)
-        ROOT r = f32[4,22,2,2] reduce-window(x, z), window={size=1x1x3x1 stride=2x1x1x1
-        pad=1_1x2_1x2_0x-1_2 lhs_dilate=1x3x1x1 rhs_dilate=1x2x1x1}, to_apply=max""",
-        [np.ones((5, 7, 2, 1))],
-        [np.full((4, 22, 2, 2), -INF)],
-    ),
-    "a sum of integers that wrap": Row(
-        """x = s32[2,1,9] parameter(0) z = s32[] constant(0)
-        ROOT r = s32[1] reduce(x, z), dimensions={0,2}, to_apply=add_s32""",
-        [[[[2**31 - 1, *[0] * 8]], [[7, *[0] * 8]]]],
-        [[6 - 2**31]],
-    ),
-    "an index that its type wraps": Row(
-        """i = u8[300] iota(), iota_dimension=0
-        ROOT s = u8[1] slice(i), slice={[299:300]}""",
-        [],
-        [[43]],
-    ),
-    "a row under the condition of its program": Row(
-        """x = f32[3,3] parameter(0) z = f32[] constant(0)
-        s = f32[3] reduce(x, z), dimensions={1}, to_apply=add
-        ROOT p = f32[5] pad(s, z), padding=1_1""",
-        [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]],
-        [[0, 6, 15, 24, 0]],
-    ),
-}
-
-FOLDS = "\n".join(
-    f"{name} {{ a = {kind} parameter(0) b = {kind} parameter(1) ROOT r = {kind} {opcode}(a, b) }}"
-    for name, kind, opcode in (
-        ("add", "f32[]", "add"),
-        ("max", "f32[]", "maximum"),
-        ("add_s32", "s32[]", "add"),
-    )
-)
+FOLDS = """
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
+add_s32 { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }
+"""
 
 
-def _case(name: str, row: Row) -> Case:
-    text = f"HloModule m\n{FOLDS}\nENTRY e {{ {row.body} }}"
+def _case(name: str, body: str, operands: list[object], expected: list[object]) -> Case:
+    text = f"HloModule m\n{FOLDS}\nENTRY e {{ {body} }}"
     entry = hlo.parse(text).entry
     kind = oracle.dtype_of(entry.root.shape)
-    operands, expected = ([np.array(each, kind) for each in given] for given in row[1:])
-    return Case(name, text, entry, operands, expected)
+    values, right = ([np.array(each, kind) for each in given] for given in (operands, expected))
+    return Case(name, text, entry, values, right)
 
 
 @cache
 def wrong_in(language: str) -> dict[str, str]:
     """What is wrong with kernels of the rows, which a compiler takes all at once."""
-    cases = [_case(name, row) for name, row in FOUND.items()]
+    cases = [_case(name, *row) for name, row in FOUND.items()]
     return {case.name: said for case, said in complaints(cases, language, Tally())}
 
 
@@ -176,8 +122,8 @@ PLANTED = {
 @pytest.mark.skipif("c" not in RUNNABLE, reason="there is no gcc")
 @pytest.mark.parametrize("text", PLANTED.values(), ids=PLANTED)
 def test_what_is_planted_is_found(text: str) -> None:
-    row = Row("x = f32[1] parameter(0) ROOT y = f32[1] negate(x)", [[1]], [[-1]])
-    ((_, said),) = RUNNERS["c"]({_case("planted", row): text})
+    body = "x = f32[1] parameter(0) ROOT y = f32[1] negate(x)"
+    ((_, said),) = RUNNERS["c"]({_case("planted", body, [[1]], [[-1]]): text})
     assert said
 
 
@@ -197,31 +143,28 @@ def test_a_result_of_another_rank_is_refused(body: str, language: str) -> None:
         emit_kernel(Fusion.of_computation(hlo.parse(text).entry), language)
 
 
-DEEP: Mapping[str, tuple[int, Sequence[str]]] = {
-    "kernel-deep-chain of negate": (3000, ["negate({x})"]),
-    "kernel-deep-chain of views and borders": (
-        400,
-        [
-            *("reverse({x}), dimensions={{0}}", "add({x}, v0)", "pad({x}, z), padding=0_0x1_-1"),
-            *("concatenate({x}), dimensions={{0}}", "pad({x}, z), padding=0_0x-1_1"),
-        ],
-    ),
-    "kernel-deep-chain of folds": (
-        300,
-        ["reduce-window({x}, z), window={{size=1x1}}, to_apply=add", "negate({x})"],
-    ),
-}
+DEEP = texts_with_values("""
+# kernel-deep-chain of negate | 3000
+negate(X)
+# kernel-deep-chain of views and borders | 400
+reverse(X), dimensions={0}
+add(X, v0)
+pad(X, z), padding=0_0x1_-1
+concatenate(X), dimensions={0}
+pad(X, z), padding=0_0x-1_1
+# kernel-deep-chain of folds | 300
+reduce-window(X, z), window={size=1x1}, to_apply=add
+negate(X)
+""")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("depth", "steps"), DEEP.values(), ids=DEEP)
-def test_depth_needs_no_recursion(depth: int, steps: Sequence[str], language: str) -> None:
-    rows = [
-        f"v{number} = f32[2,3] {steps[number % len(steps)].format(x=f'v{number - 1}')}"
-        for number in range(1, depth)
-    ]
-    rows[-1] = f"ROOT {rows[-1]}"
-    lines = "\n".join(("v0 = f32[2,3] parameter(0) z = f32[] constant(0)", *rows))
+@pytest.mark.parametrize(("steps", "depth"), DEEP.values(), ids=DEEP)
+def test_depth_needs_no_recursion(steps: str, depth: int, language: str) -> None:
+    chosen = zip(range(1, depth), cycle(steps.splitlines()))
+    values = [f"v{n} = f32[2,3] {step.replace('X', f'v{n - 1}')}" for n, step in chosen]
+    values[-1] = f"ROOT {values[-1]}"
+    lines = "\n".join(("v0 = f32[2,3] parameter(0) z = f32[] constant(0)", *values))
     fusion = Fusion.of_computation(hlo.parse(f"{FOLDS}\nENTRY e {{ {lines} }}").entry)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack(0)) + 100)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,13 +17,22 @@ import numpy as np
 import pytest
 
 from indexing.layout import UNBOUNDED_SIZE, Shape
-from ops import Fusion, FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
+from ops import FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
 from ops.kernels.array_kernels import BLOCK
-from tests.kernels.fusions import REDUCERS, Array, check_close, drawn, in_memory, run_in_numpy
-from tests.kernels.test_kernels_in_c import compiled, needs_compiler
+from tests.kernels.fusions import (
+    REDUCERS,
+    Array,
+    check_close,
+    in_memory,
+    kernel_of,
+    operands_of,
+    run_in_numpy,
+)
+from tests.kernels.test_kernels_in_c import compiled, needs_compiler, pointers
 from tests.kernels.triton_stand_in import run
+from tests.of_jax import OfJax, jax, jnp, lax
 
 # A size in a program is written {number|symbolic}: what it is for n and m, and what is told of it.
 
@@ -118,14 +126,12 @@ class Run(NamedTuple):
 def run_of(body: str, sizes: Sizes) -> Run:
     """What the kernel for these numbers computes; the sizes are in the order of the arguments."""
     plain = numeric(body, sizes)
-    random = np.random.default_rng(7)
-    operands = [drawn(each.shape, random) for each in plain.parameters]
+    operands = operands_of(plain)
     known = {
         name: plain[origin.instruction.name].shape.dimensions[origin.dimension or 0]
         for name, origin in size_origins(symbolic(body).module).items()
     }
-    kernel = emit_kernel(Fusion.of_computation(plain), "numpy")
-    expected = run_in_numpy(kernel, "kernel", operands)
+    expected = run_in_numpy(kernel_of(plain, "numpy"), "kernel", operands)
     return Run(operands, [known[name] for name in sorted(known)], expected)
 
 
@@ -181,19 +187,12 @@ def runs_of(body: str) -> list[Run]:
     return found
 
 
-by_program = pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
-
-
 @pytest.mark.needs("ml_dtypes")
-@by_program
-def test_one_text_in_numpy_is_right_for_all_sizes(body: str) -> None:
-    check_numpy(symbolic(body), runs_of(body))
-
-
-@pytest.mark.needs("ml_dtypes")
-@by_program
-def test_one_text_in_triton_is_right_for_all_sizes(body: str) -> None:
-    check_triton(symbolic(body), runs_of(body))
+@pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
+def test_one_text_is_right_for_all_sizes(body: str) -> None:
+    computation, runs = symbolic(body), runs_of(body)
+    check_numpy(computation, runs)
+    check_triton(computation, runs)
 
 
 @needs_compiler
@@ -203,7 +202,7 @@ def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
 
 
 def check_numpy(computation: Computation, runs: Sequence[Run]) -> None:
-    text = emit_kernel(Fusion.of_computation(computation), "numpy")
+    text = kernel_of(computation, "numpy")
     for each in runs:
         results = run_in_numpy(text, "kernel", [*each.operands, *each.sizes])
         for found, expected in zip(results, each.expected, strict=True):
@@ -212,7 +211,7 @@ def check_numpy(computation: Computation, runs: Sequence[Run]) -> None:
 
 
 def check_triton(computation: Computation, runs: Sequence[Run]) -> None:
-    text = emit_kernel(Fusion.of_computation(computation), "triton")
+    text = kernel_of(computation, "triton")
     for each in runs:
         results = empty_results(each, computation)
         run(text, "kernel", [*held_operands(each, computation), *results], each.sizes)
@@ -221,7 +220,7 @@ def check_triton(computation: Computation, runs: Sequence[Run]) -> None:
 
 def check_c(rows: Sequence[tuple[Computation, Sequence[Run]]], folder: Path) -> None:
     texts = [
-        emit_kernel(Fusion.of_computation(computation), "c", f"kernel{number}")
+        kernel_of(computation, "c", f"kernel{number}")
         for number, (computation, _) in enumerate(rows)
     ]
     library = compiled(texts, folder)
@@ -229,10 +228,9 @@ def check_c(rows: Sequence[tuple[Computation, Sequence[Run]]], folder: Path) -> 
         kernel, kinds = getattr(library, f"kernel{number}"), size_types(text)
         for each in runs:
             results = empty_results(each, computation)
-            arrays = [*held_operands(each, computation), *results]
-            pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in arrays]
+            arrays = pointers(*held_operands(each, computation), *results)
             sizes = [kind(size) for kind, size in zip(kinds, each.sizes, strict=True)]
-            kernel(*pointers, *sizes)
+            kernel(*arrays, *sizes)
             check_results(results, each, computation)
 
 
@@ -246,67 +244,52 @@ def size_types(text: str) -> list[Any]:
 
 # Functions of JAX with symbolic sizes.
 
-OfJax = Any
-"""A value of JAX, which is untyped."""
+
+def heads_apart(x: OfJax) -> OfJax:
+    return x.reshape(x.shape[0], x.shape[1], 2, 4).transpose(0, 2, 1, 3).reshape(-1, 4) * 2
 
 
-def jax() -> OfJax:
-    return importlib.import_module("jax")
+def causal(x: OfJax) -> OfJax:
+    return jnp.where(jnp.tril(jnp.ones((x.shape[1],) * 2, bool)), x, -1e9)
 
 
-def numpy() -> OfJax:
-    return importlib.import_module("jax.numpy")
+def windows(*arguments: OfJax) -> OfJax:
+    return lax.reduce_window(*arguments)
 
 
 FUNCTIONS: dict[str, tuple[Callable[..., OfJax], str]] = {
-    "softmax": (lambda x: jax().nn.softmax(x, axis=-1), "b, s"),
-    "softmax of columns": (lambda x: jax().nn.softmax(x, axis=0), "b, s"),
+    "softmax": (lambda x: jax.nn.softmax(x, axis=-1), "b, s"),
+    "softmax of columns": (lambda x: jax.nn.softmax(x, axis=0), "b, s"),
     "layer norm": (lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True), "b, s"),
-    "causal mask": (
-        lambda x: numpy().where(numpy().tril(numpy().ones((x.shape[1],) * 2, bool)), x, -1e9),
-        "b, s, s",
-    ),
-    "heads apart": (
-        lambda x: x.reshape(x.shape[0], x.shape[1], 2, 4).transpose(0, 2, 1, 3).reshape(-1, 4) * 2,
-        "b, s, 8",
-    ),
+    "causal mask": (causal, "b, s, s"),
+    "heads apart": (heads_apart, "b, s, 8"),
     "padded and joined": (
-        lambda x: numpy().concatenate([x, numpy().pad(x, ((0, 0), (x.shape[0], 2)))], axis=1),
+        lambda x: jnp.concatenate([x, jnp.pad(x, ((0, 0), (x.shape[0], 2)))], axis=1),
         "b, s",
     ),
-    "halves swapped": (
-        lambda x: numpy().concatenate(numpy().split(x, 2, axis=1)[::-1], axis=1),
-        "b, 2*s",
-    ),
+    "halves swapped": (lambda x: jnp.concatenate(jnp.split(x, 2, axis=1)[::-1], axis=1), "b, 2*s"),
     "rows of a product": (lambda x: x.reshape(x.shape[0], -1, 4).sum(axis=1), "b, 4*s"),
     "sum of all": (lambda x: x.reshape(-1).sum(), "b, s"),
-    "place of the greatest": (lambda x: numpy().argmax(x, axis=1), "b, s"),
-    "rolled": (lambda x: numpy().roll(x, 1, axis=1), "b, s"),
-    "tiled": (lambda x: numpy().tile(x, (2, 3)), "b, s"),
+    "place of the greatest": (lambda x: jnp.argmax(x, axis=1), "b, s"),
+    "rolled": (lambda x: jnp.roll(x, 1, axis=1), "b, s"),
+    "tiled": (lambda x: jnp.tile(x, (2, 3)), "b, s"),
     "windows of any size": (
-        lambda x: jax().lax.reduce_window(
-            *(x, 0.0, jax().lax.add, (x.shape[0], 1), (1, 1), ((x.shape[0] - 1, 0), (0, 0)))
+        lambda x: windows(
+            *(x, 0.0, lax.add, (x.shape[0], 1), (1, 1), ((x.shape[0] - 1, 0), (0, 0)))
         ),
         "b, s",
     ),
     "windows in steps of any size": (
-        lambda x: jax().lax.reduce_window(
-            *(x, 0.0, jax().lax.add, (1, 2), (1, x.shape[0]), "VALID")
-        ),
+        lambda x: windows(x, 0.0, lax.add, (1, 2), (1, x.shape[0]), "VALID"),
         "b, s + 1",
     ),
-    "pooling": (
-        lambda x: jax().lax.reduce_window(
-            *(x, -numpy().inf, jax().lax.max, (1, 3), (1, 2), ((0, 0), (1, 1)))
-        ),
-        "b, s",
-    ),
+    "pooling": (lambda x: windows(x, -np.inf, lax.max, (1, 3), (1, 2), ((0, 0), (1, 1))), "b, s"),
 }
 
 
 def computation_of(name: str) -> Computation:
     function, sizes = FUNCTIONS[name]
-    shape = jax().ShapeDtypeStruct(jax().export.symbolic_shape(sizes), "float32")
+    shape = jax.ShapeDtypeStruct(jax.export.symbolic_shape(sizes), "float32")
     return from_jax(function, shape).entry
 
 
@@ -320,7 +303,7 @@ def runs_in_jax(name: str) -> list[Run]:
         sizes = [_value(each, given) for each in text.split(",")]
         x = np.random.default_rng(3).normal(size=sizes).astype(np.float32)
         used = [given[letter] for letter in "bs" if letter in text]
-        runs.append(Run([x], used, [np.asarray(function(numpy().asarray(x)))]))
+        runs.append(Run([x], used, [np.asarray(function(jnp.asarray(x)))]))
     return runs
 
 
@@ -342,14 +325,14 @@ def test_one_text_in_c_computes_what_jax_does(tmp_path: Path) -> None:
 
 
 def test_arguments_have_comments() -> None:
-    text = emit_kernel(Fusion.of_computation(symbolic(PROGRAMS["concatenate"])), "cuda")
+    text = kernel_of(symbolic(PROGRAMS["concatenate"]), "cuda")
     assert "/* x_0 in [0, 8]: size of dimension 0 of %x = f32[<=8,4]" in text
     assert "float *__restrict__ c, int32_t x_0)" in text
 
 
 def test_offsets_of_a_row_have_no_division() -> None:
     for language in ("c", "triton", "numpy"):
-        text = emit_kernel(Fusion.of_computation(symbolic(PROGRAMS["softmax"])), language)
+        text = kernel_of(symbolic(PROGRAMS["softmax"]), language)
         assert not re.search(r"[/%] *x_[01]", text)
 
 
@@ -357,14 +340,14 @@ def test_offsets_of_a_row_have_no_division() -> None:
 def test_facts_shorten_formulas_and_choose_bits() -> None:
     """A row of 4 * n elements is a number of fours, and no offset passes 32 bits."""
     facts = ["mod(s, 4) == 0", "s <= 512", "b <= 64"]
-    b, s = jax().export.symbolic_shape("b, s", constraints=facts)
-    shape = jax().ShapeDtypeStruct((b, s), "float32")
+    b, s = jax.export.symbolic_shape("b, s", constraints=facts)
+    shape = jax.ShapeDtypeStruct((b, s), "float32")
 
     def turned(x: OfJax) -> OfJax:
         return x.reshape(b, s // 4, 4).transpose(0, 2, 1)
 
     module = from_jax(turned, shape)
-    text = emit_kernel(Fusion.of_computation(module.entry))
+    text = kernel_of(module.entry)
     assert "/* s mod 4 in [0, 0] */" in text
     assert "int32_t b, int32_t s)" in text
     assert "x[s * d0 + d2 * 4 + d1]" in text
@@ -375,7 +358,7 @@ def test_a_size_that_a_program_sets_is_an_argument() -> None:
     module = hlo.parse("""ENTRY e { x = f32[8,4] parameter(0) s = s32[] parameter(1)
         d = f32[<=8,4] set-dimension-size(x, s), dimensions={0}
         ROOT r = f32[<=8,4] reverse(d), dimensions={0} }""")
-    text = emit_kernel(Fusion.of_computation(module.entry), "numpy")
+    text = kernel_of(module.entry, "numpy")
     assert "# s_2 in [0, 8]: value of %s = s32[] parameter(1)" in text
     x = np.arange(32).reshape(8, 4)
     (found,) = run_in_numpy(text, "kernel", [x, np.array(3), 3])
@@ -403,7 +386,7 @@ def test_a_size_may_have_any_name(name: str) -> None:
 
 @pytest.mark.needs("jax")
 def test_conditions_have_constants_on_one_side() -> None:
-    text = emit_kernel(Fusion.of_computation(computation_of("rolled")))
+    text = kernel_of(computation_of("rolled"))
     assert "if (d1 < 1) {" in text
     assert "if (d1 >= 1) {" in text
 
