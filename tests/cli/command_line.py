@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
-from ops.cli import main
 from tests.cli.small_modules import FILES
 
 SOFTMAX = "examples/softmax.hlo"
@@ -35,7 +36,7 @@ class CommandLine:
 
     def streams(self, *arguments: object, code: int | None = 0) -> tuple[str, str]:
         """What goes to the two streams, of a call with this exit code, or with any."""
-        found = main([*map(str, arguments)])
+        found = _main(arguments)
         out, err = self._capsys.readouterr()
         assert found == (found if code is None else code), err
         assert bool(err) == (found == 1)
@@ -45,11 +46,10 @@ class CommandLine:
         """The answer."""
         return self.streams(*arguments, code=code)[0]
 
-    def typed(self, call: str) -> str:
-        """The answer to a call that may name some of the small modules."""
-        for name in FILES.keys() & call.split():
-            call = call.replace(name, str(self.file(FILES[name], name)))
-        return self(*call.split())
+    def words(self, call: str) -> list[str]:
+        """The words of a call that may name small modules, and FOLDER."""
+        words = shlex.split(call.replace("FOLDER", str(self.folder)))
+        return [str(self.file(FILES[word], word)) if word in FILES else word for word in words]
 
     def document(self, *arguments: object, code: int | None = 0) -> Json:
         """The answer in JSON."""
@@ -65,7 +65,7 @@ class CommandLine:
     def stopped(self, *arguments: object, code: int = 2) -> tuple[str, str]:
         """What a call says that ends before it begins, for help or for wrong use."""
         with pytest.raises(SystemExit) as stopped:
-            main([*map(str, arguments)])
+            _main(arguments)
         assert stopped.value.code == code
         return self._capsys.readouterr()
 
@@ -74,6 +74,12 @@ class CommandLine:
         out, err = self.stopped(*arguments)
         assert out == ""
         return err
+
+
+def _main(arguments: Iterable[object]) -> int:
+    from ops.cli import main  # seldom asked, and slow to load
+
+    return main([*map(str, arguments)])
 
 
 def sessions(text: str) -> list[Any]:

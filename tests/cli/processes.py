@@ -20,22 +20,25 @@ PROGRAM: Final = (sys.executable, "-c")
 
 
 def started(
-    command: Command, *, folder: Path = ROOT, alone: bool = False, **variables: str
+    command: Command,
+    variables: Mapping[str, str] | None = None,
+    *,
+    folder: Path = ROOT,
+    alone: bool = False,
 ) -> subprocess.Popen[bytes]:
     """A process whose two streams are pipes, with some variables of its own."""
+    environment = {**os.environ, **(variables or {})}
+    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=alone,
+        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=alone
     )
 
 
-def ended(command: Command, *, folder: Path = ROOT, **variables: str) -> tuple[int, bytes, bytes]:
+def ended(
+    command: Command, variables: Mapping[str, str] | None = None, *, folder: Path = ROOT
+) -> tuple[int, bytes, bytes]:
     """The exit code of a process, and what went to its two streams."""
-    with started(command, folder=folder, **variables) as process:
+    with started(command, variables, folder=folder) as process:
         out, err = process.communicate()
     return process.returncode, out, err
 
@@ -53,13 +56,14 @@ def on_terminal(
     """What a terminal shows that is some streams of a process, and the answer if in a pipe."""
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (24, width))
-    targets = {"stdout": subprocess.PIPE} | dict.fromkeys(streams, follower)
-    with subprocess.Popen(command, cwd=ROOT, env=variables, **targets) as process:
+    out = follower if "stdout" in streams else subprocess.PIPE
+    err = follower if "stderr" in streams else None
+    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=out, stderr=err) as process:
         os.close(follower)
-        out = process.stdout.read() if process.stdout else b""
+        answer = process.stdout.read() if process.stdout else b""
         shown = b"".join(iter(lambda: _read(leader), b""))
     os.close(leader)
-    return shown.decode().replace("\r\n", "\n"), out
+    return shown.decode().replace("\r\n", "\n"), answer
 
 
 def _read(leader: int) -> bytes:

@@ -176,11 +176,11 @@ ENTRY %main, parameter 1 %one:
 
 @pytest.mark.parametrize(("call", "answer"), sessions(SESSIONS))
 def test_answers(call: str, answer: str, cli: CommandLine) -> None:
-    assert cli.typed(call) == answer
+    assert cli(*cli.words(call)) == answer
 
 
 def test_every_instruction_is_answered(cli: CommandLine) -> None:
-    lines = cli.typed("maps looked_up.hlo --long --all").splitlines()
+    lines = cli(*cli.words("maps looked_up.hlo --long --all")).splitlines()
     titles = [line.split()[0] for line in lines if line.startswith("%")]
     expected = "%a %sum %sum %keys %found %one %start %part %part"
     assert " ".join(titles) == expected

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.command_line import OF_KERNELS, OF_MODULES, CommandLine
 from tests.cli.small_modules import SOFTMAX_SUM, WRONG_INSIDE
+from tests.texts import texts
 
 DEEP = 100_000
 
@@ -102,12 +103,101 @@ def test_a_deep_map_is_simplified(cli: CommandLine) -> None:
     assert cli("simplify", file) == GOOD_LINES
 
 
-MISUSES = ["", "unheard-of", "maps", "maps a.hlo --direction sideways", "fusions -x"]
+REFUSED = texts("""
+# why: the element is (9, 9); expected an index in f32[4,8]{1,0} of %wide
+why softmax_sum.hlo --instruction wide --element 9,9
+# why: the needed element is (9,); expected an index in f32[4]{0} of %total
+why softmax_sum.hlo --instruction wide --needs 9
+# reads: -o draws one instruction of one file; expected one file
+reads softmax_sum.hlo softmax_sum.hlo --instruction wide -o wide.svg
+# a picture shows one instruction, and 2 are chosen
+reads softmax_sum.hlo -o wide.svg
+# the picture is an SVG, not .png
+reads softmax_sum.hlo --instruction wide -o wide.png
+# reads: there is no tile (9, 9) of f32[4,8]{1,0}; expected ids below 4, 8
+reads softmax_sum.hlo --instruction wide --at 9,9
+# reads: the sizes are (4,); expected a positive one for each dimension of f32[4,8]{1,0}
+reads softmax_sum.hlo --instruction wide --tile 4
+# missing.hlo: No such file or directory
+diff softmax_sum.hlo missing.hlo
+# no instruction is called %totl hint: there is %total
+diff softmax_sum.hlo softmax_sum.hlo --instruction totl
+# /softmax_sum.hlo: no instruction is called %totl hint: there is %total
+maps softmax_sum.hlo --instruction totl
+# error: 1:6: division by zero
+simplify -e "d0 / 0"
+# error: 2:9: division by zero
+simplify -e "(d0) ->
+(d0 mod 0), domain: d0 in [0, 3]"
+# error: 1:11: expected ')' for the parenthesis opened at 1:8
+simplify -e "d0 mod ( 3"
+# error: 1:24: expected ']', but the text ends
+simplify -e "d0, domain: d0 in [0, 7"
+# error: 1:13: 'x' is not a declared variable
+simplify -e "d0, domain: x in [0, 4]"
+# error: 3:14: expected
+simplify -e "d0 mod 8,
+domain:
+d0 in [0, 7] 3"
+# error: missing.hlo: No such file or directory
+explore missing.hlo -o FOLDER/page.html
+# page.png: the page is HTML; expected a name in .html
+explore examples/softmax.hlo -o FOLDER/page.png
+# missing/page.html: No such file or directory
+explore examples/softmax.hlo -o FOLDER/missing/page.html
+# error: example: there is no example sofmax; did you mean softmax?
+example sofmax
+# error: example: there is no example softmax.py; did you mean softmax?
+example softmax.py
+# error: example: there is no example xyzzy; expected one of layernorm, mean_square,
+example xyzzy
+""")
+"""Calls, each below what is said of it."""
 
 
-@pytest.mark.parametrize("call", MISUSES)
-def test_wrong_use_exits_with_2(call: str, cli: CommandLine) -> None:
-    assert cli.misuse(*call.split()).startswith("usage: python -m indexing")
+@pytest.mark.parametrize(("message", "call"), REFUSED.items(), ids=REFUSED)
+def test_what_is_not_there_or_makes_no_sense_is_refused(
+    message: str, call: str, cli: CommandLine
+) -> None:
+    assert message in cli.error(*cli.words(call)).replace("\n", " ")
+
+
+NO_NUMBERS = {
+    "utilization x.hlo --seconds={}": ("-1", "nan", "inf", "soon", ""),
+    "tiles x.hlo --limit={}": ("0", "-1", "many", ""),
+    "maps x.hlo --jobs={}": ("-1", "two", "1.5", ""),
+}
+EXPECTED = {
+    "utilization": "expected a number of seconds, not",
+    "tiles": "expected a positive number, not",
+    "maps": "argument --jobs: expected a number of processes, or 0, not",
+}
+MISUSES = [
+    *((call, "usage: python -m indexing") for call in ("", "unheard-of", "maps", "fusions -x")),
+    ("maps a.hlo --direction sideways", "usage: python -m indexing"),
+    ("summry x.hlo", "there is no command summry; did you mean summary?"),
+    ("zzz x.hlo", "there is no command zzz; expected one of summary, maps, "),
+    ("maps x.hlo --instructon a", "did you mean --instruction"),
+    ("maps x.hlo --zzz", "unrecognized arguments: --zzz; see --help"),
+    ("tiles x.hlo --device h10", "there is no 'h10'; did you mean H100?"),
+    ("tiles x.hlo --sort wrritten", "did you mean written?"),
+    ("why x.hlo --element x", "expected an index such as 3,0, not 'x'"),
+    ("reads x.hlo --tile 0x3", "expected sizes such as 8x128, not '0x3'"),
+    ("why x.hlo --paths 0", "expected a positive number, not '0'"),
+    ("explore x.hlo", "-o"),
+    *(
+        (call.format(text), f"{EXPECTED[call.split()[0]]} {text!r}\n")
+        for call, given in NO_NUMBERS.items()
+        for text in given
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), MISUSES, ids=[call for call, _ in MISUSES])
+def test_wrong_use_exits_with_2(call: str, message: str, cli: CommandLine) -> None:
+    said = cli.misuse(*call.split())
+    assert said.startswith("usage: python -m indexing")
+    assert message in said
 
 
 @pytest.mark.parametrize("command", ["", *OF_MODULES, "diff", "simplify", "layout"])

@@ -143,9 +143,3 @@ def test_what_nobody_expected_is_the_error_of_its_file(
     monkeypatch.setattr("ops.cli.maps.FusionMaps.answer", broken)
     expected = "".join(f"error: {file}: RecursionError: too deep\n" for file in files)
     assert cli.error("fusions", cli.folder) == expected
-
-
-@pytest.mark.parametrize("jobs", ["-1", "two", "1.5", ""])
-def test_jobs_that_are_no_number(jobs: str, cli: CommandLine) -> None:
-    expected = f"argument --jobs: expected a number of processes, or 0, not {jobs!r}\n"
-    assert cli.misuse("maps", "a.hlo", f"--jobs={jobs}").endswith(expected)

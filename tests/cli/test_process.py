@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -75,8 +75,8 @@ def test_another_package_of_the_same_name_is_named(name: str, cli: CommandLine) 
     """Where Python finds it first; but not in the folder of the user."""
     other = cli.file("", name)
     (hidden, out, err), (shown, _, nothing) = (
-        ended([*COMMAND, "example"], folder=cli.folder, PYTHONPATH=os.pathsep.join(map(str, paths)))
-        for paths in ([cli.folder, ROOT], [ROOT])
+        ended([*COMMAND, "example"], {"PYTHONPATH": paths}, folder=cli.folder)
+        for paths in (f"{cli.folder}{os.pathsep}{ROOT}", str(ROOT))
     )
     assert (shown, nothing) == (0, b"")
     assert (hidden, out) == (1, b"")
@@ -127,12 +127,12 @@ SLEEP_LONG = "import time\nfor _ in range(60_000): time.sleep(0.01)\n"
 def test_an_interrupt_while_loading_ends_cleanly(cli: CommandLine) -> None:
     """Something else stands in for sympy, says when it is loaded, and takes long."""
     cli.file(f"print('loading', flush=True)\n{SLEEP_LONG}", "sympy.py")
-    check_interrupted([*COMMAND, "schema"], PYTHONPATH=str(cli.folder))
+    check_interrupted([*COMMAND, "schema"], {"PYTHONPATH": str(cli.folder)})
 
 
-def check_interrupted(command: Command, **variables: str) -> None:
+def check_interrupted(command: Command, variables: Mapping[str, str] | None = None) -> None:
     """A command that is stopped after its first line says so, and no more."""
-    with started(command, **variables) as process:
+    with started(command, variables) as process:
         out, err = streams_of(process)
         out.readline()
         process.send_signal(signal.SIGINT)

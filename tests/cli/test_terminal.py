@@ -117,7 +117,7 @@ def test_files_and_pipes_get_plain_lines(cli: CommandLine) -> None:
     call = [*COMMAND, "maps", cli.file(SOFTMAX_SUM), "--instruction", "total"]
 
     def printed(*options: str) -> str:
-        return ended([*call, *options], COLUMNS="20")[1].decode()
+        return ended([*call, *options], {"COLUMNS": "20"})[1].decode()
 
     assert printed() == PLAIN
     assert printed("--color", "always") == COLOURED

@@ -7,6 +7,7 @@ import pytest
 from ops import hlo, summary
 from ops.performance import AccessKind
 from tests.cases import for_all
+from tests.texts import texts_with_values
 
 READS = {
     "elementwise": ("f32[4,8] negate(x)", "identity"),
@@ -64,33 +65,23 @@ ENTRY main {{
 }}
 """
 
-CHAINS = {
-    "a turned sum": (
-        """t = f32[8,4] transpose(x), dimensions={1,0}
-           ROOT out = f32[8,4] add(t, t)""",
-        "transpose",
-    ),
-    "turned and turned again": (
-        """t = f32[8,4] transpose(x), dimensions={1,0}
-           ROOT out = f32[4,8] transpose(t), dimensions={1,0}""",
-        "identity",
-    ),
-    "two ways": (
-        """t = f32[4,8] reverse(x), dimensions={0}
-           ROOT out = f32[4,8] add(t, x)""",
-        "identity and reverse",
-    ),
-    "repeated rows": (
-        """w = f32[4,2,8] broadcast(x), dimensions={0,2}
-           ROOT out = f32[8,8] reshape(w)""",
-        "broadcast",
-    ),
-    "a digit and its rest, turned": (
-        """s = f32[4,2,4] reshape(x)
-           ROOT out = f32[4,4,2] transpose(s), dimensions={0,2,1}""",
-        "reshape",
-    ),
-}
+CHAINS = texts_with_values("""
+# a turned sum | "transpose"
+t = f32[8,4] transpose(x), dimensions={1,0}
+ROOT out = f32[8,4] add(t, t)
+# turned and turned again | "identity"
+t = f32[8,4] transpose(x), dimensions={1,0}
+ROOT out = f32[4,8] transpose(t), dimensions={1,0}
+# two ways | "identity and reverse"
+t = f32[4,8] reverse(x), dimensions={0}
+ROOT out = f32[4,8] add(t, x)
+# repeated rows | "broadcast"
+w = f32[4,2,8] broadcast(x), dimensions={0,2}
+ROOT out = f32[8,8] reshape(w)
+# a digit and its rest, turned | "reshape"
+s = f32[4,2,4] reshape(x)
+ROOT out = f32[4,4,2] transpose(s), dimensions={0,2,1}
+""")
 """Chains of instructions that read ``x`` of shape ``f32[4,8]``, and what the summary says."""
 
 
@@ -104,15 +95,13 @@ def _said_of_x(text: str) -> str:
     return said[begin:].removesuffix(")").split(",")[0]
 
 
-@for_all([*READS])
-def test_one_instruction(name: str) -> None:
-    instruction, expected = READS[name]
+@for_all(READS)
+def test_one_instruction(instruction: str, expected: str) -> None:
     assert _said_of_x(MODULE.format(instruction)) == expected
 
 
-@pytest.mark.parametrize("name", CHAINS)
-def test_a_chain(name: str) -> None:
-    lines, expected = CHAINS[name]
+@pytest.mark.parametrize(("lines", "expected"), CHAINS.values(), ids=CHAINS)
+def test_a_chain(lines: str, expected: str) -> None:
     assert _said_of_x(f"ENTRY main {{ x = f32[4,8] parameter(0)\n{lines} }}") == expected
 
 
@@ -128,9 +117,8 @@ SYMBOLIC = {
 """What reads an array with a symbolic size, its name, and what the summary says of it."""
 
 
-@pytest.mark.parametrize("name", SYMBOLIC)
-def test_symbolic_sizes(name: str) -> None:
-    instruction, operand, expected = SYMBOLIC[name]
+@pytest.mark.parametrize(("instruction", "operand", "expected"), SYMBOLIC.values(), ids=SYMBOLIC)
+def test_symbolic_sizes(instruction: str, operand: str, expected: str) -> None:
     module = hlo.parse(
         f"""sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
         ENTRY main {{ b = f32[<=64,4] parameter(0) u = f32[?,4] parameter(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -10,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given
@@ -19,7 +18,6 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, parse_map
 from indexing.layout import Shape, ShapeError
 from ops import FusionError, FusionSchedule, hlo, schedule_of
-from ops.cli import main
 from ops.performance import (
     A100,
     H100,
@@ -38,12 +36,14 @@ from ops.xla_gpu import Access
 from simplifier import Interval
 from simplifier.errors import ArgumentError
 from tests.cases import for_all
-from tests.conformance import Row, rows_of
+from tests.cli.command_line import CommandLine
+from tests.conformance import Row, for_each, rows_of
 from tests.extent import seldom
 from tests.fusion.test_scheduling import GPU, fusions_of
 from tests.hlo.modules import module_text
 from tests.performance.runtime_programs import check
 from tests.performance.simulation import Gpu, Totals, simulated
+from tests.texts import texts_with_values
 
 MI300X_GPU = Gpu(lanes=64, sector=64)
 
@@ -193,12 +193,11 @@ def test_launches_of_any_size_take_the_work_of_few_blocks() -> None:
     assert (found.loads, found.sectors) == (blocks * 4, blocks * 16)
 
 
+LINEAR = "bl_x * 128 + th_x"
 LARGE: dict[str, Callable[[int], IndexingMap]] = {
-    "coalescing-memory": lambda size: launch("bl_x * 128 + th_x", f"th_x: 128, bl_x: {size}"),
+    "coalescing-memory": lambda size: launch(LINEAR, f"th_x: 128, bl_x: {size}"),
     "limited": lambda size: launch(
-        "bl_x * 128 + th_x",
-        f"th_x: 128, bl_x: {size}",
-        f"bl_x * 128 + th_x in [0, {128 * size - 9}]",
+        LINEAR, f"th_x: 128, bl_x: {size}", f"{LINEAR} in [0, {128 * size - 9}]"
     ),
     "in a loop": lambda size: launch("s0 * 128 + th_x", f"th_x: 128 | s0: {size}"),
 }
@@ -213,16 +212,18 @@ def most_memory(ask: Callable[[], Coalescing]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", list(LARGE))
-def test_memory_depends_on_the_pattern_and_not_on_the_tensor(name: str) -> None:
+@pytest.mark.parametrize("made", LARGE.values(), ids=LARGE)
+def test_memory_depends_on_the_pattern_and_not_on_the_tensor(
+    made: Callable[[int], IndexingMap],
+) -> None:
     less, more = (
-        most_memory(partial(coalescing, LARGE[name](1 << size), A100, element_type="s8"))
+        most_memory(partial(coalescing, made(1 << size), A100, element_type="s8"))
         for size in (18, 19)
     )
     assert more < 1.5 * less
 
 
-@pytest.mark.parametrize("row", rows_of("coalescing", kind="exact"), ids=lambda row: row["id"])
+@for_each(rows_of("coalescing", kind="exact"))
 def test_verdicts_are_those_of_xla(row: Row) -> None:
     fusion = hlo.parse(row["hlo"]).entry.root
     schedule = schedule_of(fusion)
@@ -233,16 +234,14 @@ def test_verdicts_are_those_of_xla(row: Row) -> None:
     assert found == row["coalesced_per_operand"]
 
 
-@pytest.mark.parametrize("row", rows_of("coalescing", kind="heuristic"), ids=lambda row: row["id"])
+@for_each(rows_of("coalescing", kind="heuristic"))
 def test_guesses_are_those_of_xla(row: Row) -> None:
     root = hlo.parse(row["hlo"]).entry.root
     (producer,) = root.operands
     assert is_likely_coalesced(producer, root) == row["coalesced"]
 
 
-@pytest.mark.parametrize(
-    "row", rows_of("coalescing", kind="tiled_bandwidth"), ids=lambda row: row["id"]
-)
+@for_each(rows_of("coalescing", kind="tiled_bandwidth"))
 def test_rates_of_tiles_are_those_of_xla(row: Row) -> None:
     (parameter,) = hlo.parse(row["hlo"]).entry.parameters
     device = replace(A100, dram_transaction_bytes=row["transaction_bytes"])
@@ -296,13 +295,9 @@ def test_rates_of_tiles(
     assert found == rate
 
 
-def test_the_command_counts_every_access_most_wasteful_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "module.hlo"
-    file.write_text(module_text("gpu/layout_shuffle"))
-    assert main(["coalescing", str(file), "--device", "H100", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["accesses"]
+def test_the_command_counts_every_access_most_wasteful_first(cli: CommandLine) -> None:
+    file = cli.file(module_text("gpu/layout_shuffle"))
+    found = cli.document("coalescing", file, "--device", "H100")["accesses"]
     wasted = [row.get("wasted_sectors", [-1, -1])[1] for row in found]
     assert wasted == sorted(wasted, reverse=True)
     assert wasted[0] > 0
@@ -316,72 +311,57 @@ def test_the_command_counts_every_access_most_wasteful_first(
 
 # Values.
 
-LOADED: dict[str, tuple[str, str, dict[str, object]]] = {
-    "sectors-of-gather": (
-        """x = f32[100000] parameter(0) i = s32[1024,1] parameter(1)
-        ROOT d = f32[1024] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
-          start_index_map={0}, index_vector_dim=1, slice_sizes={1}""",
-        "0 to 896  32 to 1024  32 to 128              1  %f, operand 0, f32[100000]{0}",
-        {
-            "loads": 32,
-            "sectors": Interval(32, 1024),
-            "ideal_sectors": Interval(32, 128),
-            "wasted_sectors": Interval(0, 32 * 28),
-            "most_sectors": Interval(1, 32),
-            "transactions": Interval(32, 1024),
-            "bank_conflicts": Interval(0, 32 * 31),
-        },
-    ),
-    "sectors-of-embedding": (
-        """x = f32[50000,8] parameter(0) i = s32[4096,1] parameter(1)
-        ROOT d = f32[4096,8] gather(x, i), offset_dims={1}, collapsed_slice_dims={0},
-          start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}""",
-        "0  1024 to 4096  1024 to 4096      1       1  %f, operand 0, f32[50000,8]{1,0}",
-        {"sectors": Interval(1024, 4096), "wasted_sectors": 0, "most_sectors": Interval(1, 4)},
-    ),
-    "a dynamic-slice": (
-        """x = f32[1000] parameter(0) i = s32[] parameter(1)
-        ROOT d = f32[32] dynamic-slice(x, i), dynamic_slice_sizes={32}""",
-        "%f, operand 0, f32[1000]{0}; fewest where rt0 mod 8 in [0, 0]",
-        {"sectors": Interval(4, 5), "transactions": Interval(1, 2), "ideal_sectors": 4},
-    ),
-    "rows at a start": (
-        """x = f32[1000,64] parameter(0) i = s32[] parameter(1) z = s32[] constant(0)
-        ROOT d = f32[2,64] dynamic-slice(x, i, z), dynamic_slice_sizes={2,64}""",
-        "0       16     16      1       1  %f, operand 0, f32[1000,64]{1,0}",
-        {"sectors": 16, "transactions": 4, "loads": 4},
-    ),
-    "an element of each row": (
-        """x = f32[64,1000] parameter(0) i = s32[64,1] parameter(1)
-        ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={1},
-          start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0},
-          index_vector_dim=1, slice_sizes={1,1}""",
-        "56       64      8      8       1  %f, operand 0, f32[64,1000]{1,0}",
-        {"sectors": 64, "ideal_sectors": 8, "most_sectors": 32},
-    ),
-    "a table of few elements": (
-        """x = f32[20] parameter(0) i = s32[64,1] parameter(1)
-        ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
-          start_index_map={0}, index_vector_dim=1, slice_sizes={1}""",
-        "2 to 6",
-        {"sectors": Interval(2, 6), "ideal_sectors": Interval(2, 6), "bank_conflicts": 0},
-    ),
-    "a table of as many elements as banks": (
-        """x = f32[32] parameter(0) i = s32[64,1] parameter(1)
-        ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
-          start_index_map={0}, index_vector_dim=1, slice_sizes={1}""",
-        "0 to 6   2 to 8",
-        {"sectors": Interval(2, 8), "wasted_sectors": Interval(0, 6), "bank_conflicts": 0},
-    ),
-    "all threads have the values of few": (
-        """x = f32[1000] parameter(0) i = s32[2] parameter(1)
-        wide = s32[64,2] broadcast(i), dimensions={1} flat = s32[128,1] reshape(wide)
-        ROOT d = f32[128] gather(x, flat), offset_dims={}, collapsed_slice_dims={0},
-          start_index_map={0}, index_vector_dim=1, slice_sizes={1}""",
-        "0 to 4   4 to 8      4              1  %f",
-        {"sectors": Interval(4, 8), "ideal_sectors": 4},
-    ),
-}
+LOADED = texts_with_values("""
+# sectors-of-gather |
+#   "0 to 896  32 to 1024  32 to 128              1  %f, operand 0, f32[100000]{0}",
+#   dict(loads=32, sectors=(32, 1024), ideal_sectors=(32, 128), wasted_sectors=(0, 32 * 28),
+#   most_sectors=(1, 32), transactions=(32, 1024), bank_conflicts=(0, 32 * 31))
+x = f32[100000] parameter(0) i = s32[1024,1] parameter(1)
+ROOT d = f32[1024] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
+  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+# sectors-of-embedding |
+#   "0  1024 to 4096  1024 to 4096      1       1  %f, operand 0, f32[50000,8]{1,0}",
+#   dict(sectors=(1024, 4096), wasted_sectors=0, most_sectors=(1, 4))
+x = f32[50000,8] parameter(0) i = s32[4096,1] parameter(1)
+ROOT d = f32[4096,8] gather(x, i), offset_dims={1}, collapsed_slice_dims={0},
+  start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+# a dynamic-slice |
+#   "%f, operand 0, f32[1000]{0}; fewest where rt0 mod 8 in [0, 0]",
+#   dict(sectors=(4, 5), transactions=(1, 2), ideal_sectors=4)
+x = f32[1000] parameter(0) i = s32[] parameter(1)
+ROOT d = f32[32] dynamic-slice(x, i), dynamic_slice_sizes={32}
+# rows at a start |
+#   "0       16     16      1       1  %f, operand 0, f32[1000,64]{1,0}",
+#   dict(sectors=16, transactions=4, loads=4)
+x = f32[1000,64] parameter(0) i = s32[] parameter(1) z = s32[] constant(0)
+ROOT d = f32[2,64] dynamic-slice(x, i, z), dynamic_slice_sizes={2,64}
+# an element of each row |
+#   "56       64      8      8       1  %f, operand 0, f32[64,1000]{1,0}",
+#   dict(sectors=64, ideal_sectors=8, most_sectors=32)
+x = f32[64,1000] parameter(0) i = s32[64,1] parameter(1)
+ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={1},
+  start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0},
+  index_vector_dim=1, slice_sizes={1,1}
+# a table of few elements |
+#   "2 to 6",
+#   dict(sectors=(2, 6), ideal_sectors=(2, 6), bank_conflicts=0)
+x = f32[20] parameter(0) i = s32[64,1] parameter(1)
+ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
+  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+# a table of as many elements as banks |
+#   "0 to 6   2 to 8",
+#   dict(sectors=(2, 8), wasted_sectors=(0, 6), bank_conflicts=0)
+x = f32[32] parameter(0) i = s32[64,1] parameter(1)
+ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
+  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+# all threads have the values of few |
+#   "0 to 4   4 to 8      4              1  %f",
+#   dict(sectors=(4, 8), ideal_sectors=4)
+x = f32[1000] parameter(0) i = s32[2] parameter(1)
+wide = s32[64,2] broadcast(i), dimensions={1} flat = s32[128,1] reshape(wide)
+ROOT d = f32[128] gather(x, flat), offset_dims={}, collapsed_slice_dims={0},
+  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+""")
 
 
 def fusion_of(body: str) -> str:
@@ -392,28 +372,25 @@ def fusion_of(body: str) -> str:
     return f"HloModule m\nf {{ {body} }}\nENTRY e {{ {entry} }}"
 
 
-@pytest.mark.parametrize("name", list(LOADED))
+Ends: TypeAlias = "int | tuple[int, int]"
+
+
+@pytest.mark.parametrize(("body", "row", "counts"), LOADED.values(), ids=LOADED)
 def test_counts_are_least_and_most_over_all_values(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    body: str, row: str, counts: dict[str, Ends], cli: CommandLine
 ) -> None:
-    body, row, counts = LOADED[name]
-    file = tmp_path / "module.hlo"
-    file.write_text(fusion_of(body))
+    file = cli.file(fusion_of(body))
     access, *others = schedule_of(hlo.load(file).entry.root).reads(0)
     found = coalescing(access, A100)
     assert not others
     assert not {*counts}.intersection(found.bounds)
-    assert {each: getattr(found, each) for each in counts} == counts
-    assert main(["coalescing", str(file)]) == 0
-    assert row in capsys.readouterr().out
-    assert main(["coalescing", str(file), "--json"]) == 0
-    (written,) = (
-        each for each in json.loads(capsys.readouterr().out)["accesses"] if each.get("operand") == 0
-    )
-    assert {each: written[each] for each in counts} == {
-        each: list(Interval.of(count).ends) if isinstance(count, int | Interval) else None
-        for each, count in counts.items()
-    }
+    assert row in cli("coalescing", file)
+    accesses = cli.document("coalescing", file)["accesses"]
+    (written,) = (each for each in accesses if each.get("operand") == 0)
+    for name, count in counts.items():
+        expected = Interval(*count) if isinstance(count, tuple) else count
+        assert getattr(found, name) == expected, name
+        assert written[name] == [*Interval.of(expected).ends], name
 
 
 @for_all(range(60))
@@ -458,74 +435,41 @@ def test_of_more_starts_than_are_tried_bounds_are_known() -> None:
 PARAMETERS = parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]")
 UNBOUNDED = parse_map("(th_x)[s0] -> (th_x + s0), domain: th_x in [0, 31], s0 in [0, inf]")
 ROWS = MAPS["rows"]
+SQUARE, LINE = IndexingMap.identity([4, 4]), IndexingMap.identity([4])
 
-WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "no device": (
-        lambda: coalescing(ROWS, "A100", element_type="f32"),  # type: ignore[arg-type]
-        ArgumentError,
-        "coalescing: the device is 'A100'; expected a Device such as A100",
-    ),
-    "no access": (
-        lambda: coalescing("(th_x)", A100),  # type: ignore[arg-type]
-        ArgumentError,
-        "coalescing: the access is '(th_x)'; expected an Access or an IndexingMap",
-    ),
-    "no type": (
-        lambda: coalescing(ROWS, A100),
-        MapError,
-        "coalescing: a map has no element_type; expected one, such as 'f32'",
-    ),
-    "no warps": (
-        lambda: coalescing(ROWS, TPU_V5E, element_type="f32"),
-        DeviceError,
-        "coalescing: TPU v5e has no sector_bytes; expected a device that has one",
-    ),
-    "an index": (
-        lambda: coalescing(IndexingMap.identity([4, 4]), A100, element_type="f32"),
-        MapError,
-        "coalescing: the map has 2 results; expected one, the offset of an element",
-    ),
-    "no coordinate": (
-        lambda: coalescing(IndexingMap.identity([4]), A100, element_type="f32"),
-        MapError,
-        "coalescing: d0 is no coordinate of a launch; expected th_x, th_y, th_z, bl_x, bl_y, bl_z",
-    ),
-    "parameters": (
-        lambda: coalescing(PARAMETERS, A100, element_type="f32"),
-        MapError,
-        "coalescing: the map has the parameters N; expected numbers for all parameters",
-    ),
-    "no end": (
-        lambda: coalescing(UNBOUNDED, A100, element_type="f32"),
-        MapError,
-        "coalescing: s0 has the bounds [0, inf]; expected a bounded variable",
-    ),
-    "no sectors": (
-        lambda: replace(A100, sector_bytes=0),
-        DeviceError,
-        "Device: sector_bytes is 0; expected a positive integer",
-    ),
-    "a tile of nothing": (
-        lambda: bandwidth_utilization(Shape.parse("f32[8,8]"), (0, 8), A100),
-        ShapeError,
-        "bandwidth_utilization: tile_sizes are (0, 8); expected positive ones",
-    ),
-    "too few sizes": (
-        lambda: bandwidth_utilization(Shape.parse("f32[8,8]"), (8,), A100),
-        ShapeError,
-        "bandwidth_utilization",
-    ),
-    "half a warp": (
-        lambda: replace(A100, warp_size=1.5),  # type: ignore[arg-type]
-        ArgumentError,
-        "Device: warp_size is 1.5; expected a positive integer",
-    ),
-}
+Call: TypeAlias = "Callable[[], object]"
 
 
-@pytest.mark.parametrize("name", list(WRONG))
-def test_wrong_arguments_are_named(name: str) -> None:
-    call, kind, message = WRONG[name]
-    with pytest.raises(kind) as caught:
+def loads_of(access: Any, device: Any = A100, element_type: str = "f32") -> Call:  # noqa: ANN401 - also wrong ones
+    return lambda: coalescing(access, device, element_type=element_type)
+
+
+def device_with(**fields: Any) -> Call:  # noqa: ANN401 - also wrong ones
+    return lambda: replace(A100, **fields)
+
+
+def tile_of(*sizes: int) -> Call:
+    return lambda: bandwidth_utilization(Shape.parse("f32[8,8]"), sizes, A100)
+
+
+WRONG: list[tuple[Call, type[Exception], str]] = [
+    (loads_of(ROWS, "A100"), ArgumentError, "device is 'A100'; expected a Device such as A100"),
+    (loads_of("(th_x)"), ArgumentError, "access is '(th_x)'; expected an Access or an IndexingMap"),
+    (lambda: coalescing(ROWS, A100), MapError, "a map has no element_type; expected one, such as"),
+    (loads_of(ROWS, TPU_V5E), DeviceError, "TPU v5e has no sector_bytes; expected a device that"),
+    (loads_of(SQUARE), MapError, "the map has 2 results; expected one, the offset of an element"),
+    (loads_of(LINE), MapError, "d0 is no coordinate of a launch; expected th_x, th_y, th_z, bl_x,"),
+    (loads_of(PARAMETERS), MapError, "has the parameters N; expected numbers for all parameters"),
+    (loads_of(UNBOUNDED), MapError, "s0 has the bounds [0, inf]; expected a bounded variable"),
+    (device_with(sector_bytes=0), DeviceError, "sector_bytes is 0; expected a positive integer"),
+    (device_with(warp_size=1.5), ArgumentError, "warp_size is 1.5; expected a positive integer"),
+    (tile_of(0, 8), ShapeError, "tile_sizes are (0, 8); expected positive ones"),
+    (tile_of(8), ShapeError, "bandwidth_utilization"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=[row[2] for row in WRONG])
+def test_wrong_arguments_are_named(call: Call, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=r"coalescing: |bandwidth_utilization: |Device: ") as caught:
         call()
     assert message in str(caught.value)

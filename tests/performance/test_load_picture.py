@@ -11,7 +11,7 @@ import pytest
 
 from indexing import parse_map
 from ops import coalescing, hlo, load_picture, schedule_of
-from ops.performance import A100, MI300X
+from ops.performance import A100, MI300X, Device, LoadPicture
 from simplifier import IndexingError
 from tests.svg import (
     SVG,
@@ -33,8 +33,12 @@ LONG: Final = "(th_x) -> (th_x * 64), domain: th_x in [0, 63]"
 MAPS: Final = (ROWS, COLUMNS, SHIFTED, SHARED, MASKED, LONG)
 
 
+def picture_of(text: str, element_type: str = "f32", device: Device = A100) -> LoadPicture:
+    return load_picture(parse_map(text), device, element_type=element_type)
+
+
 def drawn(text: str, element_type: str = "f32") -> Element:
-    return parsed(load_picture(parse_map(text), A100, element_type=element_type).svg())
+    return parsed(picture_of(text, element_type).svg())
 
 
 def legend(root: Element) -> list[str]:
@@ -46,23 +50,22 @@ def legend(root: Element) -> list[str]:
 @pytest.mark.parametrize("text", MAPS)
 def test_picture_is_whole_and_says_what_is_counted(text: str, element_type: str) -> None:
     found = coalescing(parse_map(text), A100, element_type=element_type)
-    picture = load_picture(parse_map(text), A100, element_type=element_type)
+    picture = picture_of(text, element_type)
     assert picture.title == str(found)
     assert len(picture.sectors) == found.most_sectors
     check_is_alone(picture.svg())
     check_nothing_lies_outside(parsed(picture.svg()))
 
 
-def test_threads_of_the_load_that_touches_most() -> None:
-    picture = load_picture(parse_map(COLUMNS), A100, element_type="f32")
-    assert dict(picture.threads) == {40 * thread: (thread,) for thread in range(32)}
-    assert len(picture.lines) == 32
-
-
-def test_each_thread_takes_its_neighbours() -> None:
-    picture = load_picture(parse_map(SHIFTED), A100, element_type="f32")
-    assert picture.threads[4] == picture.threads[5] == (0,)
-    assert 6 not in picture.threads
+def test_each_thread_has_its_elements_of_the_load_that_touches_most() -> None:
+    """And takes its neighbours; inactive threads want nothing, several may want the same."""
+    columns, shifted, shared, masked = map(picture_of, (COLUMNS, SHIFTED, SHARED, MASKED))
+    assert dict(columns.threads) == {40 * thread: (thread,) for thread in range(32)}
+    assert len(columns.lines) == 32
+    assert shifted.threads[4] == shifted.threads[5] == (0,)
+    assert 6 not in shifted.threads
+    assert shared.threads[3] == (6, 7)
+    assert [*masked.threads.values()] == [(5,), (6,), (7,), (8,), (9,)]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +97,7 @@ def test_texts_lie_in_their_cells_and_beside_their_lines() -> None:
 
 
 def test_threads_may_want_the_same() -> None:
-    picture = load_picture(parse_map(SHARED), A100, element_type="f32")
-    assert picture.threads[3] == (6, 7)
-    root = parsed(picture.svg())
+    root = drawn(SHARED)
     assert cells_of(root, "shared") == 16
     assert "2x" in texts(root)
     assert legend(root) == ["wanted by several threads", "not loaded"]
@@ -107,26 +108,18 @@ def test_cells_are_what_is_wanted_loaded_and_left() -> None:
     counts = [cells_of(root, each) for each in ("wanted", "loaded", "untouched")]
     assert counts == [32, 32 * 7, 32 * 24]
     assert {"0", "31", "byte 0", "byte 4,864"} <= {*texts(root)}
-    assert legend(root) == [
-        "wanted by the thread with this number",
-        "loaded because sectors come whole",
-        "not loaded",
-    ]
+    wanted, loaded = "wanted by the thread with this number", "loaded because sectors come whole"
+    assert legend(root) == [wanted, loaded, "not loaded"]
 
 
 @pytest.mark.parametrize(("threads", "shown"), [(32, 32), (33, 32), (64, 32)])
 def test_what_is_left_out_is_said(threads: int, shown: int) -> None:
-    lanes = parse_map(f"(th_x) -> (th_x * 64), domain: th_x in [0, {threads - 1}]")
-    picture = load_picture(lanes, MI300X, element_type="f32")
+    lanes = f"(th_x) -> (th_x * 64), domain: th_x in [0, {threads - 1}]"
+    picture = picture_of(lanes, device=MI300X)
     assert len(picture.lines) == threads
     said = f"The first {shown} of {threads} lines are shown."
     assert (said in str(picture)) == (said in texts(parsed(picture.svg()))) == (threads > shown)
     assert cells_of(parsed(picture.svg()), "wanted") == shown
-
-
-def test_inactive_threads_want_nothing() -> None:
-    picture = load_picture(parse_map(MASKED), A100, element_type="f32")
-    assert [*picture.threads.values()] == [(5,), (6,), (7,), (8,), (9,)]
 
 
 def test_an_access_of_a_schedule() -> None:
@@ -142,16 +135,14 @@ def test_an_access_of_a_schedule() -> None:
 
 
 def test_nothing_is_loaded() -> None:
-    picture = load_picture(
-        parse_map("(th_x) -> (th_x), domain: th_x in [0, -1]"), A100, element_type="f32"
-    )
+    picture = picture_of("(th_x) -> (th_x), domain: th_x in [0, -1]")
     assert not picture.threads
     check_nothing_lies_outside(parsed(picture.svg()))
 
 
 def test_values_are_those_with_which_a_load_touches_most() -> None:
     text = "(th_x){rt0} -> (th_x + rt0), domain: th_x in [0, 31], rt0 in [0, 40]"
-    picture = load_picture(parse_map(text), A100, element_type="f32")
+    picture = picture_of(text)
     assert picture.title.startswith("4 to 5 sectors for 4; fewest where rt0 mod 8 in [0, 0]")
     assert len(picture.sectors) == 5
 
@@ -160,4 +151,4 @@ def test_errors_are_those_of_coalescing() -> None:
     with pytest.raises(IndexingError, match="a map has no element_type"):
         load_picture(parse_map(ROWS), A100)
     with pytest.raises(IndexingError, match="d0 is no coordinate of a launch"):
-        load_picture(parse_map("(d0) -> (d0), domain: d0 in [0, 3]"), A100, element_type="f32")
+        picture_of("(d0) -> (d0), domain: d0 in [0, 3]")

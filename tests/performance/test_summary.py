@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +10,17 @@ import pytest
 import sympy
 
 from ops import hlo, loop_dependence, summary, utilization
-from ops.cli import main
 from ops.hlo import Instruction
-from ops.performance import A100, OperandUtilization
+from ops.performance import A100, KernelSummary, OperandUtilization
 from ops.performance.kernels import evaluated_by, kernels_of
 from ops.performance.tally import Count, cell_of_count
 from ops.tiling import tilings
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
+from tests.cli.command_line import CommandLine
 from tests.cli.small_modules import LOOKED_UP
 from tests.hlo.modules import module_text
+from tests.texts import texts_with_values
 
 REAL = ("cpu/mlp_adam_step", "gpu/dot_product_attention_bf16", "tpu/kv_cache_decode")
 
@@ -57,35 +58,21 @@ def test_kernels_that_are_alike_have_what_each_has_alone(name: str) -> None:
     assert utilization(module).rows == alone
 
 
+N, M, K = map(symbol, "NMK")
 TEXTS_OF_COUNTS = {
-    "one condition": (symbol("N") * 4 + 8, symbol("N") < 3, "N * 4 + 8 if N < 3"),
-    "a condition of two": (
-        symbol("N"),
-        (symbol("N") < 3) & (symbol("M") > 1),
-        "N if M >= 2 and N < 3",
+    "N * 4 + 8 if N < 3": sympy.Piecewise((N * 4 + 8, N < 3), (0, True)),
+    "N if M >= 2 and N < 3": sympy.Piecewise((N, (N < 3) & (M > 1)), (0, True)),
+    "N if (N < 3 and (K >= 2 or M >= 6))": sympy.Piecewise(
+        (N, (N < 3) & ((M > 5) | (K > 1))), (0, True)
     ),
-    "a condition of alternatives": (
-        symbol("N"),
-        (symbol("N") < 3) & ((symbol("M") > 5) | (symbol("K") > 1)),
-        "N if (N < 3 and (K >= 2 or M >= 6))",
-    ),
+    "N + select(N < 3, N, 0)": sympy.Piecewise((N, N < 3), (0, True)) + N,
+    "select(N < 3, N, 7)": sympy.Piecewise((N, N < 3), (7, True)),
 }
 
 
-@pytest.mark.parametrize(
-    ("count", "condition", "text"), TEXTS_OF_COUNTS.values(), ids=TEXTS_OF_COUNTS
-)
-def test_a_count_that_is_zero_elsewhere(
-    count: sympy.Expr, condition: sympy.Basic, text: str
-) -> None:
-    assert cell_of_count(sympy.Piecewise((count, condition), (0, True))) == text
-
-
-def test_other_counts_are_expressions() -> None:
-    size = symbol("N")
-    piece = sympy.Piecewise((size, size < 3), (0, True))
-    assert cell_of_count(piece + size) == "N + select(N < 3, N, 0)"
-    assert cell_of_count(sympy.Piecewise((size, size < 3), (7, True))) == "select(N < 3, N, 7)"
+@pytest.mark.parametrize(("text", "count"), TEXTS_OF_COUNTS.items())
+def test_a_count_that_is_zero_elsewhere_says_where_it_is(text: str, count: sympy.Expr) -> None:
+    assert cell_of_count(count) == text
 
 
 def test_sizes_that_have_to_be_equal_are_said_behind() -> None:
@@ -94,12 +81,8 @@ def test_sizes_that_have_to_be_equal_are_said_behind() -> None:
     assert found.split("  ")[0] == "x_0 * 32 if x_0 == y_0"
 
 
-TWICE = """ENTRY e {
-  x = f32[4] parameter(0)
-  y = f32[4] parameter(1)
-  two = f32[4] add(x, y)
-  one = f32[4] add(y, y)
-  other = f32[4] add(y, x)
+TWICE = """ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1)
+  two = f32[4] add(x, y) one = f32[4] add(y, y) other = f32[4] add(y, x)
   ROOT all = (f32[4], f32[4], f32[4]) tuple(two, one, other) }"""
 
 
@@ -123,57 +106,49 @@ def test_updates_in_place_are_found_without_the_reads(monkeypatch: pytest.Monkey
     assert not followed
 
 
-REPORTED: dict[str, tuple[str, list[tuple[int, int]]]] = {
-    "summary-mixes-padding": (
-        """ENTRY e { p = f32[8,1]{1,0:T(8,128)} parameter(0)
-        ROOT n = f32[8,1]{1,0:T(8,128)} negate(p) }""",
-        [(32, 32)],
-    ),
-    "in-place-update-counted-whole": (
-        """body { s = (s32[], f32[1000,256], f32[256]) parameter(0)
-          i = s32[] get-tuple-element(s), index=0 out = f32[1000,256] get-tuple-element(s), index=1
-          c = f32[256] get-tuple-element(s), index=2 t = f32[256] tanh(c)
-          r = f32[1,256] bitcast(t) z = s32[] constant(0)
-          u = f32[1000,256] dynamic-update-slice(out, r, i, z) one = s32[] constant(1)
-          j = s32[] add(i, one) ROOT n = (s32[], f32[1000,256], f32[256]) tuple(j, u, t) }
-        cond { s = (s32[], f32[1000,256], f32[256]) parameter(0)
-          i = s32[] get-tuple-element(s), index=0 n = s32[] constant(1000)
-          ROOT lt = pred[] compare(i, n), direction=LT }
-        ENTRY e { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) z = s32[] constant(0)
-          t = (s32[], f32[1000,256], f32[256]) tuple(z, out, c)
-          ROOT w = (s32[], f32[1000,256], f32[256]) while(t), condition=cond, body=body }""",
-        [(1024, 1024), (1032, 1024), (8, 4), (8, 1)],
-    ),
-    "an update in place in a fusion": (
-        """fused { out = f32[100,8] parameter(0) c = f32[8] parameter(1) i = s32[] parameter(2)
-          r = f32[1,8] bitcast(c) z = s32[] constant(0)
-          ROOT u = f32[100,8] dynamic-update-slice(out, r, i, z) }
-        body { s = (s32[], f32[100,8], f32[8]) parameter(0)
-          i = s32[] get-tuple-element(s), index=0 out = f32[100,8] get-tuple-element(s), index=1
-          c = f32[8] get-tuple-element(s), index=2
-          u = f32[100,8] fusion(out, c, i), kind=kLoop, calls=fused one = s32[] constant(1)
-          j = s32[] add(i, one) ROOT n = (s32[], f32[100,8], f32[8]) tuple(j, u, c) }
-        cond { s = (s32[], f32[100,8], f32[8]) parameter(0)
-          i = s32[] get-tuple-element(s), index=0 n = s32[] constant(100)
-          ROOT lt = pred[] compare(i, n), direction=LT }
-        ENTRY e { out = f32[100,8] parameter(0) c = f32[8] parameter(1) z = s32[] constant(0)
-          t = (s32[], f32[100,8], f32[8]) tuple(z, out, c)
-          ROOT w = (s32[], f32[100,8], f32[8]) while(t), condition=cond, body=body }""",
-        [(36, 32), (8, 4), (8, 1)],
-    ),
-    "block-level-tile-ignored": (
-        """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
-        fused { p = f32[4096,512] parameter(0) z = f32[] constant(0)
-          s = f32[4096] reduce(p, z), dimensions={1}, to_apply=sum
-          b = f32[4096,512] broadcast(s), dimensions={0}
-          ROOT r = f32[4096,512] divide(p, b) }
-        ENTRY e { p = f32[4096,512] parameter(0)
-          ROOT f = f32[4096,512] fusion(p), kind=kCustom, calls=fused, backend_config={
-            "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
-              "output_tiles":[{"sizes":["1","512"]}],"num_warps":"4"}}} }""",
-        [(8388608, 8388608)],
-    ),
-}
+REPORTED = texts_with_values("""
+# summary-mixes-padding | [(32, 32)]
+ENTRY e { p = f32[8,1]{1,0:T(8,128)} parameter(0)
+ROOT n = f32[8,1]{1,0:T(8,128)} negate(p) }
+# in-place-update-counted-whole | [(1024, 1024), (1032, 1024), (8, 4), (8, 1)]
+body { s = (s32[], f32[1000,256], f32[256]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0 out = f32[1000,256] get-tuple-element(s), index=1
+  c = f32[256] get-tuple-element(s), index=2 t = f32[256] tanh(c)
+  r = f32[1,256] bitcast(t) z = s32[] constant(0)
+  u = f32[1000,256] dynamic-update-slice(out, r, i, z) one = s32[] constant(1)
+  j = s32[] add(i, one) ROOT n = (s32[], f32[1000,256], f32[256]) tuple(j, u, t) }
+cond { s = (s32[], f32[1000,256], f32[256]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0 n = s32[] constant(1000)
+  ROOT lt = pred[] compare(i, n), direction=LT }
+ENTRY e { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) z = s32[] constant(0)
+  t = (s32[], f32[1000,256], f32[256]) tuple(z, out, c)
+  ROOT w = (s32[], f32[1000,256], f32[256]) while(t), condition=cond, body=body }
+# an update in place in a fusion | [(36, 32), (8, 4), (8, 1)]
+fused { out = f32[100,8] parameter(0) c = f32[8] parameter(1) i = s32[] parameter(2)
+  r = f32[1,8] bitcast(c) z = s32[] constant(0)
+  ROOT u = f32[100,8] dynamic-update-slice(out, r, i, z) }
+body { s = (s32[], f32[100,8], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0 out = f32[100,8] get-tuple-element(s), index=1
+  c = f32[8] get-tuple-element(s), index=2
+  u = f32[100,8] fusion(out, c, i), kind=kLoop, calls=fused one = s32[] constant(1)
+  j = s32[] add(i, one) ROOT n = (s32[], f32[100,8], f32[8]) tuple(j, u, c) }
+cond { s = (s32[], f32[100,8], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0 n = s32[] constant(100)
+  ROOT lt = pred[] compare(i, n), direction=LT }
+ENTRY e { out = f32[100,8] parameter(0) c = f32[8] parameter(1) z = s32[] constant(0)
+  t = (s32[], f32[100,8], f32[8]) tuple(z, out, c)
+  ROOT w = (s32[], f32[100,8], f32[8]) while(t), condition=cond, body=body }
+# block-level-tile-ignored | [(8388608, 8388608)]
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+fused { p = f32[4096,512] parameter(0) z = f32[] constant(0)
+  s = f32[4096] reduce(p, z), dimensions={1}, to_apply=sum
+  b = f32[4096,512] broadcast(s), dimensions={0}
+  ROOT r = f32[4096,512] divide(p, b) }
+ENTRY e { p = f32[4096,512] parameter(0)
+  ROOT f = f32[4096,512] fusion(p), kind=kCustom, calls=fused, backend_config={
+    "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
+      "output_tiles":[{"sizes":["1","512"]}],"num_warps":"4"}}} }
+""")
 
 
 @pytest.mark.parametrize(("text", "moved"), REPORTED.values(), ids=REPORTED)
@@ -194,29 +169,22 @@ def test_kernels_without_operands_are_there() -> None:
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    path = tmp_path / "module.hlo"
-    path.write_text(module_text("cpu/mlp_adam_step"))
-    return path
+def saved(cli: CommandLine) -> Path:
+    return cli.file(module_text("cpu/mlp_adam_step"))
 
 
-def _kernels(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-    assert main([*arguments, "--json"]) == 0
-    kernels: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["kernels"]
-    return kernels
+FIGURES: dict[str, Callable[[KernelSummary], Count | float | None]] = {
+    "bytes": lambda each: each.bytes,
+    "read": lambda each: each.bytes_read,
+    "written": lambda each: each.bytes_written,
+    "reuse": lambda each: each.reuse,
+}
 
 
-@pytest.mark.parametrize("sort", ["bytes", "read", "written", "reuse"])
-def test_the_greatest_come_first(
-    sort: str, saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("sort", FIGURES)
+def test_the_greatest_come_first(sort: str, saved: Path, cli: CommandLine) -> None:
     found = list(summary(hlo.load(saved)))
-    figures = {
-        "bytes": [each.bytes for each in found],
-        "read": [each.bytes_read for each in found],
-        "written": [each.bytes_written for each in found],
-        "reuse": [each.reuse for each in found],
-    }[sort]
+    figures = map(FIGURES[sort], found)
     most = [figure.upper if isinstance(figure, Interval) else figure for figure in figures]
 
     def weight(at: int) -> float:
@@ -227,26 +195,17 @@ def test_the_greatest_come_first(
         return float("-inf" if sort == "reuse" else "inf")
 
     order = sorted(range(len(found)), key=weight, reverse=True)
-    names = [found[at].fusion.roots[0].name for at in order]
-    rows = _kernels(capsys, "summary", str(saved), "--sort", sort)
-    assert len(rows) == len(names) > 20
-    ends = {name: most[at] for at, name in ((at, found[at].fusion.roots[0].name) for at in order)}
-    assert [ends[str(row["kernel"])] for row in rows] == [ends[name] for name in names]
-    top = _kernels(capsys, "summary", str(saved), "--sort", sort, "--top", "3")
-    assert top == rows[:3]
+    ends = {found[at].fusion.roots[0].name: most[at] for at in order}
+    rows = cli.document("summary", saved, "--sort", sort)["kernels"]
+    assert len(rows) == len(ends) > 20
+    assert [ends[str(row["kernel"])] for row in rows] == [*ends.values()]
+    assert cli.document("summary", saved, "--sort", sort, "--top", "3")["kernels"] == rows[:3]
 
 
-def test_the_order_of_the_module(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_order_of_the_module(saved: Path, cli: CommandLine) -> None:
     names = [each.roots[0].name for each in kernels_of(hlo.load(saved))]
-    rows = _kernels(capsys, "summary", str(saved), "--sort", "module")
+    rows = cli.document("summary", saved, "--sort", "module")["kernels"]
     assert [row["kernel"] for row in rows] == names
-
-
-def test_only_what_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "looked_up.hlo"
-    path.write_text(LOOKED_UP)
-    rows = _kernels(capsys, "summary", str(path), "--unknown")
-    assert [row["kernel"] for row in rows] == ["found"]
 
 
 @pytest.mark.parametrize("seconds", ["1", float("nan")])
@@ -256,8 +215,9 @@ def test_seconds_are_a_number(seconds: Any) -> None:  # noqa: ANN401 - wrong on 
         summary(entry, seconds=seconds)
 
 
-def test_source_lines(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (row,) = _kernels(capsys, "summary", str(saved), "--instruction", "select_multiply_fusion")
+def test_source_lines(saved: Path, cli: CommandLine) -> None:
+    call = ("summary", saved, "--instruction", "select_multiply_fusion")
+    (row,) = cli.document(*call)["kernels"]
     assert row["op_name"] == "jit(mlp_adam_step)/mul"
     assert row["source"][0].startswith("site-packages/optax/")
     assert row["source"][-1] == "model.py:836 in <module>"

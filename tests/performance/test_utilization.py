@@ -17,7 +17,7 @@ from ops import Fusion, OperandIndexing, Reads, hlo, utilization
 from ops.hlo import HloModule, Instruction
 from ops.performance import OperandUtilization, Utilization
 from ops.performance.tally import Count, Deadline
-from ops.performance.utilization import footprint_of
+from ops.performance.utilization import Footprint, footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.fusion.random_programs import Program, programs
@@ -25,6 +25,7 @@ from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
 from tests.fusion.units import ADD, MAXIMUM, entry, fusion_in, named
 from tests.strategies import maps
+from tests.texts import texts_with_values
 
 NO_TIME, FOREVER = 0.0, None
 
@@ -32,6 +33,12 @@ NO_TIME, FOREVER = 0.0, None
 def row_of(used: Utilization, operand: Instruction) -> OperandUtilization:
     (row,) = used.of(operand)
     return row
+
+
+def used_by(body: str, name: str = "e.x") -> OperandUtilization:
+    """How much an entry uses of an operand."""
+    module = entry(body, ADD)
+    return row_of(utilization(Fusion.of_computation(module.entry)), named(module, name))
 
 
 def ends(count: Count) -> tuple[int, int]:
@@ -75,41 +82,23 @@ def test_operands_are_used(
     assert row.reuse == expected[2] / expected[1]
 
 
-LARGE: dict[str, tuple[str, str, int, int]] = {
-    "softmax": (
-        "512,911",
-        """peak = f32[512] reduce(x, zero), dimensions={1}, to_apply=sum
-        peaks = f32[512,911] broadcast(peak), dimensions={0}
-        ROOT r = f32[512,911] divide(x, peaks)""",
-        512 * 911,
-        512 * 911 * 912,
-    ),
-    "a trillion elements": (
-        "1000000,1000000",
-        "ROOT r = f32[1000000] reduce(x, zero), dimensions={0}, to_apply=sum",
-        10**12,
-        10**12,
-    ),
-    "windows in a trillion": (
-        "1000000,1000000",
-        """ROOT r = f32[499999,999998] reduce-window(x, zero), window={size=3x3 stride=2x1},
-        to_apply=sum""",
-        999999 * 1000000,
-        499999 * 999998 * 9,
-    ),
-    "every third": (
-        "3000000,7",
-        "ROOT r = f32[1000000,7] slice(x), slice={[1:3000000:3], [0:7]}",
-        7 * 10**6,
-        7 * 10**6,
-    ),
-}
+LARGE = texts_with_values("""
+# softmax | "512,911", 512 * 911, 512 * 911 * 912
+peak = f32[512] reduce(x, zero), dimensions={1}, to_apply=sum
+peaks = f32[512,911] broadcast(peak), dimensions={0}
+ROOT r = f32[512,911] divide(x, peaks)
+# a trillion elements | "1000000,1000000", 10 ** 12, 10 ** 12
+ROOT r = f32[1000000] reduce(x, zero), dimensions={0}, to_apply=sum
+# windows in a trillion | "1000000,1000000", 999999 * 1000000, 499999 * 999998 * 9
+ROOT r = f32[499999,999998] reduce-window(x, zero), window={size=3x3 stride=2x1}, to_apply=sum
+# every third | "3000000,7", 7 * 10 ** 6, 7 * 10 ** 6
+ROOT r = f32[1000000,7] slice(x), slice={[1:3000000:3], [0:7]}
+""")
 
 
-@pytest.mark.parametrize(("sizes", "body", "read", "reads"), LARGE.values(), ids=LARGE)
-def test_large_arrays_have_closed_forms(sizes: str, body: str, read: int, reads: int) -> None:
-    module = entry(f"x = f32[{sizes}] parameter(0) zero = f32[] constant(0) {body}", ADD)
-    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "e.x"))
+@pytest.mark.parametrize(("body", "sizes", "read", "reads"), LARGE.values(), ids=LARGE)
+def test_large_arrays_have_closed_forms(body: str, sizes: str, read: int, reads: int) -> None:
+    row = used_by(f"x = f32[{sizes}] parameter(0) zero = f32[] constant(0) {body}")
     assert (row.elements_read, row.reads, row.bytes, row.bounds) == (read, reads, 4 * read, "")
 
 
@@ -124,108 +113,60 @@ def test_a_simulated_kernel_uses_as_much(program: Program) -> None:
 
 # Offsets.
 
-OFFSETS: dict[str, tuple[str, tuple[int, int], tuple[int, int]]] = {
-    "a slice uses as much wherever it is": (
-        "x = f32[90] parameter(0) ROOT r = f32[10] dynamic-slice(x, i), dynamic_slice_sizes={10}",
-        (10, 10),
-        (10, 10),
-    ),
-    "a slice of padding": (
-        """x = f32[9] parameter(0) z = f32[] constant(0) p = f32[12] pad(x, z), padding=3_0
-        ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}""",
-        (1, 4),
-        (1, 4),
-    ),
-    "a slice of padding may need nothing": (
-        """x = f32[1] parameter(0) z = f32[] constant(0) p = f32[10] pad(x, z), padding=5_4
-        ROOT r = f32[1] dynamic-slice(p, i), dynamic_slice_sizes={1}""",
-        (0, 1),
-        (0, 1),
-    ),
-    "a slice and the front": (
-        """x = f32[20] parameter(0) a = f32[6] dynamic-slice(x, i), dynamic_slice_sizes={6}
-        b = f32[6] slice(x), slice={[0:6]} ROOT r = f32[6] add(a, b)""",
-        (6, 12),
-        (12, 12),
-    ),
-    "two slices at one offset": (
-        """x = f32[20] parameter(0) a = f32[6] dynamic-slice(x, i), dynamic_slice_sizes={6}
-        y = f32[20] reverse(x), dimensions={0}
-        b = f32[6] dynamic-slice(y, i), dynamic_slice_sizes={6} ROOT r = f32[6] add(a, b)""",
-        (6, 12),
-        (12, 12),
-    ),
-    "two slices at two offsets": (
-        """x = f32[12] parameter(0) a = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}
-        b = f32[5] dynamic-slice(x, j), dynamic_slice_sizes={5} ROOT r = f32[5] add(a, b)""",
-        (5, 10),
-        (10, 10),
-    ),
-    "slices of one offset with two clamps": (
-        """x = f32[12] parameter(0) a = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}
-        h = f32[9] slice(x), slice={[0:9]} b = f32[5] dynamic-slice(h, i), dynamic_slice_sizes={5}
-        ROOT r = f32[5] add(a, b)""",
-        (5, 8),
-        (10, 10),
-    ),
-    "a corner of what is padded": (
-        """x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
-        ROOT r = f32[3,2] dynamic-slice(p, i, j), dynamic_slice_sizes={3,2}""",
-        (0, 6),
-        (0, 6),
-    ),
-    "a square on the diagonal of what is padded": (
-        """x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
-        ROOT r = f32[3,2] dynamic-slice(p, i, i), dynamic_slice_sizes={3,2}""",
-        (0, 6),
-        (0, 6),
-    ),
-    "what an update leaves": (
-        """x = f32[8] parameter(0) u = f32[3] parameter(3)
-        ROOT r = f32[8] dynamic-update-slice(x, u, i)""",
-        (5, 5),
-        (5, 5),
-    ),
-    "an update at one offset twice": (
-        """x = f32[6,5] parameter(0) u = f32[2,3] parameter(3)
-        ROOT r = f32[6,5] dynamic-update-slice(x, u, i, i)""",
-        (24, 24),
-        (24, 24),
-    ),
-    "a slice of what an update leaves": (
-        """x = f32[9] parameter(0) u = f32[3] parameter(3)
-        y = f32[9] dynamic-update-slice(x, u, i)
-        ROOT r = f32[4] dynamic-slice(y, j), dynamic_slice_sizes={4}""",
-        (1, 4),
-        (1, 4),
-    ),
-    "the part that is updated is what was there": (
-        """x = f32[9] parameter(0) u = f32[3] parameter(3)
-        p = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3} s = f32[3] add(p, u)
-        ROOT r = f32[9] dynamic-update-slice(x, s, i)""",
-        (9, 9),
-        (9, 9),
-    ),
-    "updates of two sizes at one offset": (
-        """x = f32[9] parameter(0) u = f32[3] parameter(3) v = f32[5] parameter(4)
-        y = f32[9] dynamic-update-slice(x, u, i) ROOT r = f32[9] dynamic-update-slice(y, v, i)""",
-        (4, 4),
-        (4, 4),
-    ),
-    "rows of what is reshaped": (
-        """x = f32[24] parameter(0) m = f32[4,6] reshape(x)
-        ROOT r = f32[2,6] dynamic-slice(m, i, j), dynamic_slice_sizes={2,6}""",
-        (12, 12),
-        (12, 12),
-    ),
-    "columns of what is reshaped in threes": (
-        """x = f32[24] parameter(0) m = f32[3,8] reshape(x)
-        a = f32[3,5] dynamic-slice(m, i, j), dynamic_slice_sizes={3,5}
-        ROOT r = f32[15] reshape(a)""",
-        (15, 15),
-        (15, 15),
-    ),
-}
+OFFSETS = texts_with_values("""
+# a slice uses as much wherever it is | (10, 10), (10, 10)
+x = f32[90] parameter(0) ROOT r = f32[10] dynamic-slice(x, i), dynamic_slice_sizes={10}
+# a slice of padding | (1, 4), (1, 4)
+x = f32[9] parameter(0) z = f32[] constant(0) p = f32[12] pad(x, z), padding=3_0
+ROOT r = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}
+# a slice of padding may need nothing | (0, 1), (0, 1)
+x = f32[1] parameter(0) z = f32[] constant(0) p = f32[10] pad(x, z), padding=5_4
+ROOT r = f32[1] dynamic-slice(p, i), dynamic_slice_sizes={1}
+# a slice and the front | (6, 12), (12, 12)
+x = f32[20] parameter(0) a = f32[6] dynamic-slice(x, i), dynamic_slice_sizes={6}
+b = f32[6] slice(x), slice={[0:6]} ROOT r = f32[6] add(a, b)
+# two slices at one offset | (6, 12), (12, 12)
+x = f32[20] parameter(0) a = f32[6] dynamic-slice(x, i), dynamic_slice_sizes={6}
+y = f32[20] reverse(x), dimensions={0}
+b = f32[6] dynamic-slice(y, i), dynamic_slice_sizes={6} ROOT r = f32[6] add(a, b)
+# two slices at two offsets | (5, 10), (10, 10)
+x = f32[12] parameter(0) a = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}
+b = f32[5] dynamic-slice(x, j), dynamic_slice_sizes={5} ROOT r = f32[5] add(a, b)
+# slices of one offset with two clamps | (5, 8), (10, 10)
+x = f32[12] parameter(0) a = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}
+h = f32[9] slice(x), slice={[0:9]} b = f32[5] dynamic-slice(h, i), dynamic_slice_sizes={5}
+ROOT r = f32[5] add(a, b)
+# a corner of what is padded | (0, 6), (0, 6)
+x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
+ROOT r = f32[3,2] dynamic-slice(p, i, j), dynamic_slice_sizes={3,2}
+# a square on the diagonal of what is padded | (0, 6), (0, 6)
+x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
+ROOT r = f32[3,2] dynamic-slice(p, i, i), dynamic_slice_sizes={3,2}
+# what an update leaves | (5, 5), (5, 5)
+x = f32[8] parameter(0) u = f32[3] parameter(3)
+ROOT r = f32[8] dynamic-update-slice(x, u, i)
+# an update at one offset twice | (24, 24), (24, 24)
+x = f32[6,5] parameter(0) u = f32[2,3] parameter(3)
+ROOT r = f32[6,5] dynamic-update-slice(x, u, i, i)
+# a slice of what an update leaves | (1, 4), (1, 4)
+x = f32[9] parameter(0) u = f32[3] parameter(3)
+y = f32[9] dynamic-update-slice(x, u, i)
+ROOT r = f32[4] dynamic-slice(y, j), dynamic_slice_sizes={4}
+# the part that is updated is what was there | (9, 9), (9, 9)
+x = f32[9] parameter(0) u = f32[3] parameter(3)
+p = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3} s = f32[3] add(p, u)
+ROOT r = f32[9] dynamic-update-slice(x, s, i)
+# updates of two sizes at one offset | (4, 4), (4, 4)
+x = f32[9] parameter(0) u = f32[3] parameter(3) v = f32[5] parameter(4)
+y = f32[9] dynamic-update-slice(x, u, i) ROOT r = f32[9] dynamic-update-slice(y, v, i)
+# rows of what is reshaped | (12, 12), (12, 12)
+x = f32[24] parameter(0) m = f32[4,6] reshape(x)
+ROOT r = f32[2,6] dynamic-slice(m, i, j), dynamic_slice_sizes={2,6}
+# columns of what is reshaped in threes | (15, 15), (15, 15)
+x = f32[24] parameter(0) m = f32[3,8] reshape(x)
+a = f32[3,5] dynamic-slice(m, i, j), dynamic_slice_sizes={3,5}
+ROOT r = f32[15] reshape(a)
+""")
 VALUES = range(-1, 22)
 
 
@@ -294,118 +235,81 @@ def _over_all_offsets(fusion: Fusion, x: Instruction) -> list[tuple[int, int]]:
     return [(min(each), max(each)) for each in numbers]
 
 
-SCATTER = """x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
-    ROOT r = f32[9] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0}},
-      scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply={} """
-REPORTED: dict[str, tuple[str, dict[str, tuple[Ends, Ends]]]] = {
-    "kept-part-of-update": (
-        """src = s32[20,30] parameter(0) upd = s32[5,10] parameter(1)
-        of1 = s32[] parameter(2) of2 = s32[] parameter(3)
-        ROOT dus = s32[20,30] dynamic-update-slice(src, upd, of1, of2)""",
-        {"src": (550, 550), "upd": (50, 50), "of1": (1, 600), "of2": (1, 600)},
-    ),
-    "kept-part-of-update-1d": (
-        """x = f32[8] parameter(0) y = f32[6] parameter(1) i = s32[] parameter(2)
-        ROOT r = f32[8] dynamic-update-slice(x, y, i)""",
-        {"x": (2, 2), "y": (6, 6), "i": (1, 8)},
-    ),
-    "kept-part-of-update: a large array": (
-        """x = f32[8000000,1000] parameter(0) y = f32[6,100] parameter(1) i = s32[] parameter(2)
-        ROOT r = f32[8000000,1000] dynamic-update-slice(x, y, i, i)""",
-        {"x": (7999999400, 7999999400), "y": (600, 600)},
-    ),
-    "branch-may-not-run": (
-        """p = pred[] parameter(0) x = f32[8] parameter(1) y = f32[8] parameter(2)
-        ROOT c = f32[8] conditional(p, x, y), true_computation=t, false_computation=f""",
-        {"p": (1, 8), "x": ((0, 8), (0, 8)), "y": ((0, 8), (0, 8))},
-    ),
-    "branch-may-not-run: one that runs": (
-        """p = pred[] constant(true) x = f32[8] parameter(0) y = f32[8] parameter(1)
-        ROOT c = f32[8] conditional(p, x, y), true_computation=t, false_computation=f""",
-        {"x": (8, 8), "y": (0, 0)},
-    ),
-    "branch-may-not-run: either reads all": (
-        """p = pred[] parameter(0) x = f32[8] parameter(1)
-        ROOT c = f32[8] conditional(p, x, x), true_computation=t, false_computation=f""",
-        {"p": (1, 8), "x": (8, 8)},
-    ),
-    "branch-may-not-run: the last of three": (
-        """p = s32[] parameter(0) x = f32[8] parameter(1) y = f32[8] parameter(2)
-        ROOT c = f32[8] conditional(p, x, x, y), branch_computations={t, f, t}""",
-        {"p": (1, 8), "x": ((0, 8), (0, 8)), "y": ((0, 8), (0, 8))},
-    ),
-    "a mask chooses what was read": (
-        """m = pred[8] parameter(0) x = f32[8] parameter(1) y = f32[8] parameter(2)
-        ROOT c = f32[8] select(m, x, y)""",
-        {"m": (8, 8), "x": (8, 8), "y": (8, 8)},
-    ),
-    "an assigning scatter": (SCATTER.format("second"), {"x": ((5, 9), (5, 9))}),
-    "an adding scatter": (SCATTER.format("sum"), {"x": (9, 9)}),
-    "an assigning scatter beside what it changes": (
-        SCATTER.replace("ROOT ", "").format("second") + "ROOT s = f32[9] add(r, x)",
-        {"x": (9, (14, 18))},
-    ),
-    "an assigning scatter of another": (
-        SCATTER.replace("ROOT ", "").format("second")
-        + SCATTER.partition("ROOT ")[2]
-        .replace("r = ", "ROOT s = ")
-        .replace("(x,", "(r,")
-        .format("second"),
-        {"x": ((0, 9), (0, 9))},
-    ),
-    "an assigning scatter in a branch": (
-        """p = pred[] parameter(0) x = f32[9] parameter(1)
-        ROOT c = f32[9] conditional(p, x, x), true_computation=s, false_computation=s""",
-        {"x": ((0, 9), (0, 18))},
-    ),
-    "the sources of selected elements": (
-        """x = f32[4,2] parameter(0) y = f32[2,1] parameter(1) z = f32[] constant(0)
-        ROOT r = f32[4,2] select-and-scatter(x, y, z), window={size=2x2 stride=2x2}, select=ge,
-        scatter=sum""",
-        {"x": (8, 32), "y": ((0, 2), (0, 8))},
-    ),
-    "the groups of a ragged dot": (
-        """x = f32[11,5] parameter(0) y = f32[3,5,7] parameter(1) g = s32[3] parameter(2)
-        ROOT r = f32[11,7] ragged-dot(x, y, g), lhs_contracting_dims={1}, rhs_contracting_dims={1},
-        lhs_ragged_dims={0}, rhs_group_dims={0}""",
-        {"x": ((0, 55), (0, 385)), "y": ((0, 105), (0, 1155)), "g": (3, 231)},
-    ),
-    "a sort compares all": (
-        "x = f32[9] parameter(0) ROOT r = f32[9] sort(x), dimensions={0}, to_apply=ge",
-        {"x": (9, 81)},
-    ),
-    "a loop that may not run": (
-        """x = f32[4] parameter(0) n = s32[] parameter(1) s = (f32[4], s32[]) tuple(x, n)
-        ROOT w = (f32[4], s32[]) while(s), condition=test, body=body""",
-        {"x": ((0, 4), (0, 8))},
-    ),
-    "utilization-window-of-window": (
-        """x = f32[1] parameter(0) z = f32[] constant(0)
-        a = f32[2] reduce-window(x, z), window={size=3 pad=1_2}, to_apply=sum
-        ROOT r = f32[1] reduce-window(a, z), window={size=2}, to_apply=sum""",
-        {"x": (1, 2)},
-    ),
-    "utilization-window-of-window: of two elements": (
-        """x = f32[2] parameter(0) z = f32[] constant(0)
-        a = f32[2] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=sum
-        ROOT r = f32[1] reduce-window(a, z), window={size=2}, to_apply=sum""",
-        {"x": (2, 4)},
-    ),
-    "utilization-tuple-twice": (
-        "x = f32[2] parameter(0) n = f32[2] negate(x) ROOT t = (f32[2], f32[2]) tuple(n, n)",
-        {"x": (2, 4)},
-    ),
-    "utilization-tuple-twice: two that are equal": (
-        """x = f32[2] parameter(0) n = f32[2] negate(x) m = f32[2] negate(x)
-        ROOT t = (f32[2], f32[2]) tuple(n, m)""",
-        {"x": (2, 4)},
-    ),
-    "results of one operation are computed at once": (
-        """x = f32[9] parameter(0) y = f32[9] parameter(1) z = f32[] constant(0)
-        ROOT r = (f32[], f32[]) reduce(x, y, z, z), dimensions={0}, to_apply=both""",
-        {"x": (9, 9), "y": (9, 9)},
-    ),
-}
+SCATTERED = """update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=1"""
+REPORTED = texts_with_values("""
+# kept-part-of-update | dict(src=(550, 550), upd=(50, 50), of1=(1, 600), of2=(1, 600))
+src = s32[20,30] parameter(0) upd = s32[5,10] parameter(1)
+of1 = s32[] parameter(2) of2 = s32[] parameter(3)
+ROOT dus = s32[20,30] dynamic-update-slice(src, upd, of1, of2)
+# kept-part-of-update-1d | dict(x=(2, 2), y=(6, 6), i=(1, 8))
+x = f32[8] parameter(0) y = f32[6] parameter(1) i = s32[] parameter(2)
+ROOT r = f32[8] dynamic-update-slice(x, y, i)
+# kept-part-of-update: a large array | dict(x=(7999999400, 7999999400), y=(600, 600))
+x = f32[8000000,1000] parameter(0) y = f32[6,100] parameter(1) i = s32[] parameter(2)
+ROOT r = f32[8000000,1000] dynamic-update-slice(x, y, i, i)
+# branch-may-not-run | dict(p=(1, 8), x=((0, 8), (0, 8)), y=((0, 8), (0, 8)))
+p = pred[] parameter(0) x = f32[8] parameter(1) y = f32[8] parameter(2)
+ROOT c = f32[8] conditional(p, x, y), true_computation=t, false_computation=f
+# branch-may-not-run: one that runs | dict(x=(8, 8), y=(0, 0))
+p = pred[] constant(true) x = f32[8] parameter(0) y = f32[8] parameter(1)
+ROOT c = f32[8] conditional(p, x, y), true_computation=t, false_computation=f
+# branch-may-not-run: either reads all | dict(p=(1, 8), x=(8, 8))
+p = pred[] parameter(0) x = f32[8] parameter(1)
+ROOT c = f32[8] conditional(p, x, x), true_computation=t, false_computation=f
+# branch-may-not-run: the last of three | dict(p=(1, 8), x=((0, 8), (0, 8)), y=((0, 8), (0, 8)))
+p = s32[] parameter(0) x = f32[8] parameter(1) y = f32[8] parameter(2)
+ROOT c = f32[8] conditional(p, x, x, y), branch_computations={t, f, t}
+# a mask chooses what was read | dict(m=(8, 8), x=(8, 8), y=(8, 8))
+m = pred[8] parameter(0) x = f32[8] parameter(1) y = f32[8] parameter(2)
+ROOT c = f32[8] select(m, x, y)
+# an assigning scatter | dict(x=((5, 9), (5, 9)))
+x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
+ROOT r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second
+# an adding scatter | dict(x=(9, 9))
+x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
+ROOT r = f32[9] scatter(x, i, u), SCATTERED, to_apply=sum
+# an assigning scatter beside what it changes | dict(x=(9, (14, 18)))
+x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
+r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second
+ROOT s = f32[9] add(r, x)
+# an assigning scatter of another | dict(x=((0, 9), (0, 9)))
+x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
+r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second
+ROOT s = f32[9] scatter(r, i, u), SCATTERED, to_apply=second
+# an assigning scatter in a branch | dict(x=((0, 9), (0, 18)))
+p = pred[] parameter(0) x = f32[9] parameter(1)
+ROOT c = f32[9] conditional(p, x, x), true_computation=s, false_computation=s
+# the sources of selected elements | dict(x=(8, 32), y=((0, 2), (0, 8)))
+x = f32[4,2] parameter(0) y = f32[2,1] parameter(1) z = f32[] constant(0)
+ROOT r = f32[4,2] select-and-scatter(x, y, z), window={size=2x2 stride=2x2}, select=ge,
+scatter=sum
+# the groups of a ragged dot | dict(x=((0, 55), (0, 385)), y=((0, 105), (0, 1155)), g=(3, 231))
+x = f32[11,5] parameter(0) y = f32[3,5,7] parameter(1) g = s32[3] parameter(2)
+ROOT r = f32[11,7] ragged-dot(x, y, g), lhs_contracting_dims={1}, rhs_contracting_dims={1},
+lhs_ragged_dims={0}, rhs_group_dims={0}
+# a sort compares all | dict(x=(9, 81))
+x = f32[9] parameter(0) ROOT r = f32[9] sort(x), dimensions={0}, to_apply=ge
+# a loop that may not run | dict(x=((0, 4), (0, 8)))
+x = f32[4] parameter(0) n = s32[] parameter(1) s = (f32[4], s32[]) tuple(x, n)
+ROOT w = (f32[4], s32[]) while(s), condition=test, body=body
+# utilization-window-of-window | dict(x=(1, 2))
+x = f32[1] parameter(0) z = f32[] constant(0)
+a = f32[2] reduce-window(x, z), window={size=3 pad=1_2}, to_apply=sum
+ROOT r = f32[1] reduce-window(a, z), window={size=2}, to_apply=sum
+# utilization-window-of-window: of two elements | dict(x=(2, 4))
+x = f32[2] parameter(0) z = f32[] constant(0)
+a = f32[2] reduce-window(x, z), window={size=3 pad=1_1}, to_apply=sum
+ROOT r = f32[1] reduce-window(a, z), window={size=2}, to_apply=sum
+# utilization-tuple-twice | dict(x=(2, 4))
+x = f32[2] parameter(0) n = f32[2] negate(x) ROOT t = (f32[2], f32[2]) tuple(n, n)
+# utilization-tuple-twice: two that are equal | dict(x=(2, 4))
+x = f32[2] parameter(0) n = f32[2] negate(x) m = f32[2] negate(x)
+ROOT t = (f32[2], f32[2]) tuple(n, m)
+# results of one operation are computed at once | dict(x=(9, 9), y=(9, 9))
+x = f32[9] parameter(0) y = f32[9] parameter(1) z = f32[] constant(0)
+ROOT r = (f32[], f32[]) reduce(x, y, z, z), dimensions={0}, to_apply=both
+""")
 CALLED = """HloModule m
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
 second { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
@@ -416,8 +320,8 @@ both { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2)
 t { a = f32[8] parameter(0) ROOT r = f32[8] exponential(a) }
 f { a = f32[8] parameter(0) ROOT r = f32[8] negate(a) }
 s { x = f32[9] parameter(0) i = s32[4,1] iota(), iota_dimension=0 z = f32[] constant(0)
-  u = f32[4] broadcast(z), dimensions={} ROOT r = f32[9] scatter(x, i, u), update_window_dims={},
-  inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second }
+  u = f32[4] broadcast(z), dimensions={}
+  ROOT r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second }
 body { s = (f32[4], s32[]) parameter(0) a = f32[4] get-tuple-element(s), index=0
   k = s32[] get-tuple-element(s), index=1 b = f32[4] reverse(a), dimensions={0}
   l = s32[] multiply(k, k) ROOT t = (f32[4], s32[]) tuple(b, l) }
@@ -430,8 +334,8 @@ test { s = (f32[4], s32[]) parameter(0) k = s32[] get-tuple-element(s), index=1
 def test_counts_are_certain_only_where_they_are(
     body: str, expected: dict[str, tuple[Ends, Ends]]
 ) -> None:
-    entry_of = hlo.parse(f"{CALLED} ENTRY e {{ {body} }}").entry
-    used = utilization(Fusion.of_computation(entry_of))
+    text = f"{CALLED} ENTRY e {{ {body} }}".replace("SCATTERED", SCATTERED)
+    used = utilization(Fusion.of_computation(hlo.parse(text).entry))
     found = {row.operand.name: (row.elements_read, row.reads) for row in used}
     for name, counts in expected.items():
         assert [_shown(each) for each in found[name]] == [*counts], name
@@ -446,125 +350,80 @@ def _shown(count: Count) -> Ends:
     return least if least == most else (least, most)
 
 
-GATHERED: dict[str, tuple[str, str, tuple[int, ...], str]] = {
-    "rows": (
-        "4,2",
-        "3,1",
-        (1, 2),
-        "3,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}",
-    ),
-    "more indices than rows": (
-        "2,2",
-        "4,1",
-        (1, 2),
-        "4,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}",
-    ),
-    "elements by two indices": (
-        "2,2",
-        "3,2",
-        (1, 1),
-        "3] gather(x, ids), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}",
-    ),
-    "windows of rows": (
-        "4,2",
-        "2,1",
-        (2, 2),
-        "2,2,2] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}",
-    ),
-    "more windows of rows than rows in one": (
-        "5,1",
-        "3,1",
-        (2, 1),
-        "3,2,1] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}",
-    ),
-}
+GATHERED = texts_with_values("""
+# rows | (4, 2), (3, 1), (1, 2)
+3,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}
+# more indices than rows | (2, 2), (4, 1), (1, 2)
+4,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}
+# elements by two indices | (2, 2), (3, 2), (1, 1)
+3] gather(x, ids), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}
+# windows of rows | (4, 2), (2, 1), (2, 2)
+2,2,2] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}
+# more windows of rows than rows in one | (5, 1), (3, 1), (2, 1)
+3,2,1] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}
+""")
+Sizes: TypeAlias = "tuple[int, ...]"
 
 
-@pytest.mark.parametrize(("sizes", "count", "window", "body"), GATHERED.values(), ids=GATHERED)
+@pytest.mark.parametrize(("body", "shape", "indices", "window"), GATHERED.values(), ids=GATHERED)
 def test_counts_of_a_gather_are_those_of_all_indices(
-    sizes: str, count: str, window: tuple[int, ...], body: str
+    body: str, shape: Sizes, indices: Sizes, window: Sizes
 ) -> None:
-    shape, (number, rank) = ([*map(int, each.split(","))] for each in (sizes, count))
-    slices = ",".join(map(str, window))
-    module = entry(
+    sizes, count, slices = (",".join(map(str, each)) for each in (shape, indices, window))
+    row = used_by(
         f"""x = f32[{sizes}] parameter(0) ids = s32[{count}] parameter(1)
         ROOT r = f32[{body}, index_vector_dim=1, slice_sizes={{{slices}}}"""
     )
-    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
+    number, rank = indices
     choices = [*product(*map(range, shape[:rank]))]
     touched = [
-        len({place for index in indices for place in _window(index, window, shape)})
-        for indices in product(choices, repeat=number)
+        len({place for index in chosen for place in _window(index, window, shape)})
+        for chosen in product(choices, repeat=number)
     ]
-    least, most = ends(row.elements_read)
-    assert least <= min(touched) <= max(touched) <= most
+    assert ends(row.elements_read) == (min(touched), max(touched))
     assert bool(row.bounds) == (window[0] > 1)
-    assert (least, most) == (min(touched), max(touched))
-    assert row.reads == prod(module.entry.root.shape.dimensions)
+    assert row.reads == prod(map(int, body.partition("]")[0].split(",")))
 
 
-BATCHES: dict[str, tuple[str, str, tuple[int, int]]] = {
-    "one index in each row": ("3,1", "3", (3, 3)),
-    "two indices in each row": ("3,2,1", "3,2", (3, 6)),
-    "more indices than columns in each row": ("3,5,1", "3,5", (3, 12)),
-}
+BATCHED = """slice_sizes={1,1}, offset_dims={}, collapsed_slice_dims={1}, start_index_map={1},
+    operand_batching_dims={0}, start_indices_batching_dims={0}"""
+GATHERS = texts_with_values("""
+# one index in each row | (3, 3), 3
+x = f32[3,4] parameter(0) ids = s32[3,1] parameter(1)
+ROOT r = f32[3] gather(x, ids), index_vector_dim=1, BATCHED
+# two indices in each row | (3, 6), 6
+x = f32[3,4] parameter(0) ids = s32[3,2,1] parameter(1)
+ROOT r = f32[3,2] gather(x, ids), index_vector_dim=2, BATCHED
+# more indices than columns in each row | (3, 12), 15
+x = f32[3,4] parameter(0) ids = s32[3,5,1] parameter(1)
+ROOT r = f32[3,5] gather(x, ids), index_vector_dim=2, BATCHED
+# indices of another shape | (1, 3), 4
+x = f32[3] parameter(0) given = s32[4] parameter(1) ids = s32[2,2,1] reshape(given)
+ROOT r = f32[2,2] gather(x, ids), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+index_vector_dim=2, slice_sizes={1}
+# every second column | (4, 12), 12
+x = f32[9,8] parameter(0) ids = s32[3,1] parameter(1) s = f32[9,4] slice(x), slice={[0:9], [0:8:2]}
+ROOT r = f32[3,4] gather(s, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+index_vector_dim=1, slice_sizes={1,4}
+# ten million indices, which have a closed form | (1, 100000), 10**7
+x = f32[100000,1] parameter(0) ids = s32[10000000,1] parameter(1)
+ROOT r = f32[10000000,1] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0},
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}
+""")
 
 
-@pytest.mark.parametrize(("ids", "result", "elements"), BATCHES.values(), ids=BATCHES)
-def test_counts_of_a_gather_from_each_row(ids: str, result: str, elements: tuple[int, int]) -> None:
-    module = entry(
-        f"""x = f32[3,4] parameter(0) ids = s32[{ids}] parameter(1)
-        ROOT r = f32[{result}] gather(x, ids), offset_dims={{}}, collapsed_slice_dims={{1}},
-            start_index_map={{1}}, operand_batching_dims={{0}}, start_indices_batching_dims={{0}},
-            index_vector_dim={ids.count(",")}, slice_sizes={{1,1}}"""
-    )
-    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
-    assert (ends(row.elements_read), row.bounds) == (elements, "")
-    assert row.reads == prod(module.entry.root.shape.dimensions)
+@pytest.mark.parametrize(("body", "elements", "reads"), GATHERS.values(), ids=GATHERS)
+def test_counts_of_a_gather(body: str, elements: tuple[int, int], reads: int) -> None:
+    row = used_by(body.replace("BATCHED", BATCHED))
+    assert (ends(row.elements_read), row.reads, row.bounds) == (elements, reads, "")
 
 
-def test_counts_of_a_gather_by_indices_of_another_shape() -> None:
-    module = entry(
-        """x = f32[3] parameter(0) given = s32[4] parameter(1) ids = s32[2,2,1] reshape(given)
-        ROOT r = f32[2,2] gather(x, ids), offset_dims={}, collapsed_slice_dims={0},
-            start_index_map={0}, index_vector_dim=2, slice_sizes={1}"""
-    )
-    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
-    assert (ends(row.elements_read), row.reads, row.bounds) == ((1, 3), 4, "")
-
-
-def test_counts_of_a_gather_from_every_second_column() -> None:
-    module = entry(
-        """x = f32[9,8] parameter(0) ids = s32[3,1] parameter(1)
-        s = f32[9,4] slice(x), slice={[0:9], [0:8:2]}
-        ROOT r = f32[3,4] gather(s, ids), offset_dims={1}, collapsed_slice_dims={0},
-            start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}"""
-    )
-    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
-    assert (ends(row.elements_read), row.reads, row.bounds) == ((4, 12), 12, "")
-
-
-def test_counts_of_ten_million_indices_have_a_closed_form() -> None:
-    module = entry(
-        """x = f32[100000,1] parameter(0) ids = s32[10000000,1] parameter(1)
-        ROOT r = f32[10000000,1] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0},
-            start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}"""
-    )
-    row = row_of(utilization(Fusion.of_computation(module.entry)), named(module, "x"))
-    assert (ends(row.elements_read), row.reads, row.bounds) == ((1, 100000), 10**7, "")
-
-
-def _window(
-    index: tuple[int, ...], window: tuple[int, ...], shape: list[int]
-) -> Iterator[tuple[int, ...]]:
+def _window(index: Sizes, window: Sizes, shape: Sizes) -> Iterator[Sizes]:
     """The elements of a slice that begins at an index, as far as there is room for it."""
-    starts = [*index, *[0] * (len(shape) - len(index))]
-    room = [
-        min(start, size - length) for start, size, length in zip(starts, shape, window, strict=True)
-    ]
-    yield from product(
-        *(range(start, start + length) for start, length in zip(room, window, strict=True))
-    )
+    starts = (*index, *[0] * (len(shape) - len(index)))
+    axes = zip(starts, shape, window, strict=True)
+    room = ((min(start, size - length), length) for start, size, length in axes)
+    yield from product(*(range(start, start + length) for start, length in room))
 
 
 def test_a_condition_says_when_an_element_is_needed() -> None:
@@ -592,28 +451,18 @@ def test_a_condition_says_when_an_element_is_needed() -> None:
 # Bounds.
 
 
+def footprint_with(text: str, sizes: list[int], seconds: float | None) -> Footprint:
+    return footprint_of([OperandIndexing(parse_map(text))], sizes, Deadline(seconds))
+
+
+TANGLED = """(d0, d1, d2) -> ((d0 * d1 + d2) mod 1001),
+domain: d0 in [0, 999], d1 in [0, 999], d2 in [0, 99]"""
+
+
 def test_without_time_there_are_bounds() -> None:
-    tangled = OperandIndexing(
-        parse_map(
-            "(d0, d1, d2) -> ((d0 * d1 + d2) mod 1001), "
-            "domain: d0 in [0, 999], d1 in [0, 999], d2 in [0, 99]"
-        )
-    )
-    found = footprint_of([tangled], [1001], Deadline(NO_TIME))
-    assert (found.reads, found.elements, found.is_exact) == (
-        Interval(0, 10**8),
-        Interval(0, 1001),
-        False,
-    )
-    small = OperandIndexing(
-        parse_map("(d0, d1) -> ((d0 * d1) mod 11), domain: d0 in [0, 9], d1 in [0, 1]")
-    )
-    exact = footprint_of([small], [11], Deadline(FOREVER))
-    assert (exact.reads, exact.elements, exact.is_exact) == (
-        Interval(20, 20),
-        Interval(10, 10),
-        True,
-    )
+    found = footprint_with(TANGLED, [1001], NO_TIME)
+    assert (found.reads, found.elements) == (Interval(0, 10**8), Interval(0, 1001))
+    assert not found.is_exact
 
 
 SUMS = [
@@ -622,37 +471,32 @@ SUMS = [
     ("(d0, d1) -> (d0 + d1, d0 - d1), domain: d0 in [0, 3], d1 in [0, 4]", 20, 20),
     ("(d0, d1) -> (d0 + d1, 3), domain: d0 in [0, 3], d1 in [0, 4]", 20, 8),
     ("(d0, d1) -> (d0 * 4 + d1 * 2), domain: d0 in [0, 3], d1 in [0, 4]", 20, 11),
+    # points of a product are gone through, also many
+    ("(d0, d1) -> ((d0 * d1) mod 11), domain: d0 in [0, 9], d1 in [0, 1]", 20, 10),
+    ("(d0, d1) -> ((d0 * d1) mod 101), domain: d0 in [0, 999], d1 in [0, 199]", 200000, 101),
 ]
 
 
 @pytest.mark.parametrize(("text", "reads", "elements"), SUMS)
-def test_footprints_of_sums(text: str, reads: int, elements: int) -> None:
-    found = parse_map(text)
-    assert len({point[-1] for point in found.points()}) == elements
+def test_footprints_of_sums_and_products(text: str, reads: int, elements: int) -> None:
+    check_counted(parse_map(text), reads, elements)
+
+
+def check_counted(found: IndexingMap, reads: int, elements: int) -> None:
     footprint = footprint_of([OperandIndexing(found)], [99] * len(found.forms), Deadline(FOREVER))
+    assert footprint.is_exact
     assert (ends(footprint.reads), ends(footprint.elements)) == ((reads,) * 2, (elements,) * 2)
-    assert footprint.is_exact
-
-
-def test_many_points_of_a_product_are_gone_through() -> None:
-    found = parse_map("(d0, d1) -> ((d0 * d1) mod 101), domain: d0 in [0, 999], d1 in [0, 199]")
-    footprint = footprint_of([OperandIndexing(found)], [101], Deadline(FOREVER))
-    assert (ends(footprint.reads), ends(footprint.elements)) == ((200000,) * 2, (101,) * 2)
-    assert footprint.is_exact
 
 
 @given(maps().filter(lambda each: not each.runtime))
 def test_footprints_of_random_maps(found: IndexingMap) -> None:
     points = [*found.points()]
-    footprint = footprint_of([OperandIndexing(found)], [99] * len(found.forms), Deadline(FOREVER))
-    assert footprint.is_exact
-    assert ends(footprint.reads) == (len(points),) * 2
-    assert ends(footprint.elements) == (len({point[-1] for point in points}),) * 2
+    check_counted(found, len(points), len({point[-1] for point in points}))
 
 
 def test_nobody_knows_how_much_of_another_replica_is_read() -> None:
     found = parse_map("(d0) -> (d0), domain: d0 in [0, 3]")
-    anywhere = OperandIndexing(found, replica_id=parse_map("(d0) -> (d0), domain: d0 in [0, 3]"))
+    anywhere = OperandIndexing(found, replica_id=found)
     perhaps = OperandIndexing(found, approximation="there are too many maps")
     for way in (anywhere, perhaps):
         footprint = footprint_of([way], [4], Deadline(FOREVER))
@@ -694,21 +538,15 @@ MODEL = hlo.parse(
 
 def test_a_module_has_a_row_for_each_operand_of_each_kernel() -> None:
     used = utilization(MODEL)
-    rows = [
+    found = [
         (row.fusion.instructions[0].name, row.operand.name, row.elements_read, row.reads)
         for row in used
     ]
-    assert rows == [
-        ("half", "p", 4, 4),
-        ("f", "g", 4, 4),
-        ("n", "a", 4, 4),
-        ("l", "k", 1, 1),
-        ("l", "one", 1, 1),
-        ("c", "k", 1, 1),
-        ("c", "ten", 1, 1),
-    ]
+    arrays = [("half", "p", 4, 4), ("f", "g", 4, 4), ("n", "a", 4, 4)]
+    scalars = [("l", "k", 1, 1), ("l", "one", 1, 1), ("c", "k", 1, 1), ("c", "ten", 1, 1)]
+    assert found == [*arrays, *scalars]
     assert used.bytes == 3 * 16 + 4 * 4
-    assert len(used) == len(rows)
+    assert len(used) == len(found)
     assert str(used).splitlines()[:4] == [
         "fusion of %half that reads %p",
         "  %p: 4 of 8 elements, 16 bytes, 4 reads, 1 of each",
@@ -732,25 +570,17 @@ def test_a_part_of_a_tuple_is_told_apart() -> None:
     assert str(row) == "%s output 1: 4 of 6 elements, 16 bytes, 4 reads, 1 of each"
 
 
-WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "a text": ("p", {}, "kernels: what runs is 'p'; expected a Fusion, or an instruction"),
-    "seconds": (MODEL, {"seconds": "1"}, "utilization: seconds is '1'; expected a number, or None"),
-    "no number of seconds": (
-        MODEL,
-        {"seconds": float("nan")},
-        "utilization: seconds is nan; expected a number, or None",
-    ),
-}
+WRONG: list[tuple[Any, Any, str]] = [
+    ("p", None, "kernels: what runs is 'p'; expected a Fusion, or an instruction"),
+    (MODEL, "1", "utilization: seconds is '1'; expected a number, or None"),
+    (MODEL, float("nan"), "utilization: seconds is nan; expected a number, or None"),
+]
 
 
-@pytest.mark.parametrize(("given_thing", "options", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_arguments_are_named(
-    given_thing: Any,  # noqa: ANN401 - wrong on purpose
-    options: dict[str, Any],
-    message: str,
-) -> None:
+@pytest.mark.parametrize(("asked", "seconds", "message"), WRONG, ids=[row[2] for row in WRONG])
+def test_wrong_arguments_are_named(asked: Any, seconds: Any, message: str) -> None:  # noqa: ANN401 - wrong on purpose
     with pytest.raises(ArgumentError, match=message):
-        utilization(given_thing, **options)
+        utilization(asked, seconds=seconds)
 
 
 def test_no_more_is_read_than_there_may_be() -> None:
@@ -765,61 +595,37 @@ def test_no_more_is_read_than_there_may_be() -> None:
           ROOT w = (f32[<=6], s32[]) while(s), body=body, condition=test }"""
     )
     (row,) = utilization(named(module, "body.c"))
-    assert (row.elements, row.elements_read, row.bytes) == (
-        Interval(0, 6),
-        Interval(0, 6),
-        Interval(0, 24),
-    )
+    assert row.elements == row.elements_read == Interval(0, 6)
+    assert row.bytes == Interval(0, 24)
     assert (row.unused_bytes, row.reread_bytes, row.reuse) == (0, 0, None)
 
 
 # Symbolic sizes.
 
-SYMBOLIC: dict[str, tuple[str, str]] = {
-    "elementwise": (
-        "x = f32[<=6,4] parameter(0) ROOT r = f32[<=6,4] negate(x)",
-        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each",
-    ),
-    "a size without bound": (
-        "x = bf16[?,4] parameter(0) ROOT r = bf16[?,4] negate(x)",
-        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 8 bytes, x_0 * 4 reads, 1 of each",
-    ),
-    "rows reduced": (
-        """x = f32[<=6,4] parameter(0) zero = f32[] constant(0)
-        ROOT r = f32[<=6] reduce(x, zero), dimensions={1}, to_apply=sum""",
-        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each",
-    ),
-    "a broadcast": (
-        "x = f32[<=6] parameter(0) ROOT r = f32[<=6,8] broadcast(x), dimensions={0}",
-        "%x: x_0 of x_0 elements, x_0 * 4 bytes, x_0 * 8 reads, 8 of each",
-    ),
-    "half bytes": (
-        "x = s4[<=6]{0:E(4)} parameter(0) ROOT r = s4[<=6]{0:E(4)} copy(x)",
-        "%x: x_0 of x_0 elements, (x_0 + 1) floordiv 2 bytes, x_0 reads, 1 of each",
-    ),
-    "a matrix with itself": (
-        """x = f32[<=6,4] parameter(0)
-        ROOT r = f32[<=6,<=6] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}""",
-        "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * x_0 * 8 reads",
-    ),
-    "a reshape of two sizes": (
-        """x = f32[<=6,<=6] parameter(0)
-        ROOT r = f32[<=36] reshape(x), inferred_dimension=0""",
-        "%x: x_0 * x_1 of x_0 * x_1 elements, x_0 * x_1 * 4 bytes, x_0 * x_1 reads, 1 of each",
-    ),
-    "a part": (
-        "x = f32[<=6] parameter(0) ROOT r = f32[2] slice(x), slice={[0:2]}",
-        (
-            "%x: select(x_0 >= 2, 2, 0) of x_0 elements, select(x_0 >= 2, 8, 0) bytes, "
-            "select(x_0 >= 2, 2, 0) reads"
-        ),
-    ),
-}
-
-
-def used_by(body: str) -> OperandUtilization:
-    module = entry(body, ADD)
-    return utilization(Fusion.of_computation(module.entry)).rows[0]
+SYMBOLIC = texts_with_values("""
+# elementwise | "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each"
+x = f32[<=6,4] parameter(0) ROOT r = f32[<=6,4] negate(x)
+# a size without bound | "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 8 bytes, x_0 * 4 reads, 1 of each"
+x = bf16[?,4] parameter(0) ROOT r = bf16[?,4] negate(x)
+# rows reduced | "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each"
+x = f32[<=6,4] parameter(0) zero = f32[] constant(0)
+ROOT r = f32[<=6] reduce(x, zero), dimensions={1}, to_apply=sum
+# a broadcast | "%x: x_0 of x_0 elements, x_0 * 4 bytes, x_0 * 8 reads, 8 of each"
+x = f32[<=6] parameter(0) ROOT r = f32[<=6,8] broadcast(x), dimensions={0}
+# half bytes | "%x: x_0 of x_0 elements, (x_0 + 1) floordiv 2 bytes, x_0 reads, 1 of each"
+x = s4[<=6]{0:E(4)} parameter(0) ROOT r = s4[<=6]{0:E(4)} copy(x)
+# a matrix with itself | "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * x_0 * 8 reads"
+x = f32[<=6,4] parameter(0)
+ROOT r = f32[<=6,<=6] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+# a reshape of two sizes |
+#   "%x: x_0 * x_1 of x_0 * x_1 elements, x_0 * x_1 * 4 bytes, x_0 * x_1 reads, 1 of each"
+x = f32[<=6,<=6] parameter(0)
+ROOT r = f32[<=36] reshape(x), inferred_dimension=0
+# a part |
+#   "%x: select(x_0 >= 2, 2, 0) of x_0 elements, select(x_0 >= 2, 8, 0) bytes, "
+#   "select(x_0 >= 2, 2, 0) reads"
+x = f32[<=6] parameter(0) ROOT r = f32[2] slice(x), slice={[0:2]}
+""")
 
 
 @pytest.mark.parametrize(("body", "expected"), SYMBOLIC.values(), ids=SYMBOLIC)
@@ -844,9 +650,7 @@ def _with_sizes(body: str, size: int, other: int) -> str:
 
 
 def test_an_access_with_a_number_of_elements() -> None:
-    row = used_by(
-        """x = f32[<=6] parameter(0) at = s32[] parameter(1)
-        ROOT r = f32[2] dynamic-slice(x, at), dynamic_slice_sizes={2}"""
-    )
+    row = used_by("""x = f32[<=6] parameter(0) at = s32[] parameter(1)
+        ROOT r = f32[2] dynamic-slice(x, at), dynamic_slice_sizes={2}""")
     assert str(row) == "%x: 2 of x_0 elements, 8 bytes, 2 reads, 1 of each"
     assert str(row.unused_bytes) == "4*x_0 - 8"

@@ -1,4 +1,4 @@
-"""The examples that come with the library, from a checkout and from a wheel."""
+"""Pages and examples: what `explore` writes, and what comes with the library."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ops import explore, hlo
 from ops.cli import others
-from tests.cli.command_line import CommandLine
+from tests.cli.command_line import SOFTMAX, CommandLine
 from tests.project.sources import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -25,19 +26,6 @@ def test_one_is_printed_as_it_is(cli: CommandLine) -> None:
     assert document["examples"] == [{"file": "softmax.hlo", "text": text}]
 
 
-WRONG = {
-    "sofmax": "sofmax; did you mean softmax?\n",
-    "softmax.py": "softmax.py; did you mean softmax?\n",
-    "xyzzy": "xyzzy; expected one of layernorm, mean_square, ",
-}
-
-
-@pytest.mark.parametrize(("name", "message"), WRONG.items(), ids=WRONG)
-def test_what_is_no_example_is_refused(name: str, message: str, cli: CommandLine) -> None:
-    expected = f"error: example: there is no example {message}"
-    assert cli.error("example", name).startswith(expected)
-
-
 def test_a_wheel_has_them_inside_of_its_package(
     monkeypatch: pytest.MonkeyPatch, cli: CommandLine
 ) -> None:
@@ -49,3 +37,14 @@ def test_a_wheel_has_them_inside_of_its_package(
 
     monkeypatch.setattr(others, "resources", installed)
     assert cli("example", "one") == "HloModule one\n"
+
+
+def test_the_page_is_that_of_the_library(cli: CommandLine) -> None:
+    page = cli.folder / "page.html"
+    said = cli("explore", SOFTMAX, "-o", page)
+    assert page.read_text("utf-8") == explore(hlo.load(SOFTMAX)).html
+    size = page.stat().st_size
+    assert said == f"{page}: 28 instructions, {size:,} bytes\n"
+    (written,) = cli.document("explore", SOFTMAX, "-o", page)["pages"]
+    about = {"module": "jit_softmax", "instructions": 28, "page": str(page), "bytes": size}
+    assert written == about

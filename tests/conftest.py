@@ -1,4 +1,4 @@
-"""What all tests of the command line start from."""
+"""What tests of several folders start from."""
 
 from __future__ import annotations
 
