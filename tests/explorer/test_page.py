@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,8 +35,7 @@ add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 fused { x = f32[4,6] parameter(0) z = f32[] constant(0)
   r = f32[4] reduce(x, z), dimensions={1}, to_apply=add
   ROOT n = f32[4] negate(r) }
-ENTRY e { p = f32[4,6] parameter(0)
-  ROOT f = f32[4] fusion(p), kind=kLoop, calls=fused }
+ENTRY e { p = f32[4,6] parameter(0) ROOT f = f32[4] fusion(p), kind=kLoop, calls=fused }
 """
 
 
@@ -90,20 +90,25 @@ def reads_by_page(
     folder: Path, maps: list[IndexingMap]
 ) -> list[dict[tuple[int, ...], Counter[str]]]:
     """The same, by the code of the page; also asked of points beside those of the domain."""
-    codes = [code_of_map(each) for each in maps]
-    about = [
-        {"code": number, "dims": _bounds(each.dims), "runtime": _bounds(each.runtime)}
-        for number, each in enumerate(maps)
-    ]
+    functions, about = _as_code(maps)
     program = f"""import {{ pointsOf, readsOf }} from "./evaluation.js";
-{function_list(codes)}
+{functions}
 const readsAt = (each, point) =>
   [...readsOf([each], FUNCTIONS, point).reads].map(([key, {{ count }}]) => [key, count]);
 const around = (each) => pointsOf(each.dims.map(([low, high]) => [low - 1, high + 1]));
 const answer = (each) => [...around(each)].map((point) => [point, readsAt(each, point)]);
-console.log(JSON.stringify({json.dumps(about)}.map(answer)));"""
+console.log(JSON.stringify({about}.map(answer)));"""
     answers = in_node(folder, program)
     return [{(*point,): Counter(dict(reads)) for point, reads in rows if reads} for rows in answers]
+
+
+def _as_code(maps: list[IndexingMap]) -> tuple[str, str]:
+    """The list of functions for some maps, and what the page knows about each, as JavaScript."""
+    about = [
+        {"code": number, "dims": _bounds(each.dims), "runtime": _bounds(each.runtime)}
+        for number, each in enumerate(maps)
+    ]
+    return function_list([code_of_map(each) for each in maps]), json.dumps(about)
 
 
 def _bounds(variables: Iterable[Variable]) -> list[list[int | None]]:
@@ -132,10 +137,7 @@ def test_code_of_real_maps_reads_what_they_say(tmp_path: Path) -> None:
 
 
 def _points(indexing_map: IndexingMap) -> int:
-    count = 1
-    for each in (*indexing_map.dims, *indexing_map.ranges, *indexing_map.runtime):
-        count *= each.bounds.size or 0
-    return count
+    return prod(each.bounds.size or 0 for each in indexing_map.domain)
 
 
 @needs_node
@@ -145,14 +147,10 @@ def test_no_question_runs_for_long(tmp_path: Path) -> None:
         "(d0)[s0, s1] -> (s0, s1), domain: d0 in [0, 1], s0 in [0, 99999], s1 in [0, 99999]",
         "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 1000000000], rt0 + d0 in [-9, -3]",
     ]
-    about = [
-        {"code": number, "dims": _bounds(each.dims), "runtime": _bounds(each.runtime)}
-        for number, each in enumerate(map(parse_map, maps))
-    ]
-    codes = [code_of_map(parse_map(each)) for each in maps]
+    functions, about = _as_code([*map(parse_map, maps)])
     program = f"""import {{ readsOf }} from "./evaluation.js";
-{function_list(codes)}
-const found = {json.dumps(about)}.map((each) => readsOf([each], FUNCTIONS, [0]));
+{functions}
+const found = {about}.map((each) => readsOf([each], FUNCTIONS, [0]));
 console.log(JSON.stringify(found.map(({{ visits, isCut }}) => [visits, isCut])));"""
     assert in_node(tmp_path, program) == [[200_000, True], [0, True]]
 
@@ -168,18 +166,17 @@ def test_what_needs_more_than_53_bits_is_refused() -> None:
 
 @needs_node
 def test_indices_are_said_as_boxes(tmp_path: Path) -> None:
-    cases: list[tuple[list[list[int]], str]] = [
-        ([[3, n] for n in range(128)], "(3, 0…127)"),
-        ([[y, x] for x in (1, 2) for y in (5, 4)], "(4…5, 1…2)"),
-        ([[0], [2], [3]], "(0) (2…3)"),
-        ([[]], "()"),
-        ([], ""),
-        ([[2 * n] for n in range(5)], "(0) (2) (4) and 2 more"),
-    ]
+    cases: dict[str, list[list[int]]] = {
+        "(3, 0…127)": [[3, n] for n in range(128)],
+        "(4…5, 1…2)": [[y, x] for x in (1, 2) for y in (5, 4)],
+        "(0) (2…3)": [[0], [2], [3]],
+        "()": [[]],
+        "": [],
+        "(0) (2) (4) and 2 more": [[2 * n] for n in range(5)],
+    }
     program = f"""import {{ inWords }} from "./evaluation.js";
-const cases = {json.dumps([given for given, _ in cases])};
-console.log(JSON.stringify(cases.map((each) => inWords(each, 3))));"""
-    assert [" ".join(each) for each in in_node(tmp_path, program)] == [said for _, said in cases]
+console.log(JSON.stringify({json.dumps([*cases.values()])}.map((each) => inWords(each, 3))));"""
+    assert [" ".join(each) for each in in_node(tmp_path, program)] == [*cases]
 
 
 @needs_node
@@ -250,16 +247,18 @@ console.log(JSON.stringify({json.dumps(cases)}.map(of)));"""
 # What the page knows.
 
 
+def by_name(data: dict[str, Any]) -> dict[str, Any]:
+    """The instructions that the page knows."""
+    return {each["name"]: each for each in data["instructions"]}
+
+
 def test_a_module_is_all_its_computations() -> None:
     data = data_of(hlo.parse(SMALL))
-    assert [(each["name"], each["kind"]) for each in data["views"]] == [
-        ("e", "entry"),
-        ("fused", "fusion"),
-        ("add", "reduce"),
-    ]
-    by_name = {each["name"]: each for each in data["instructions"]}
-    assert data["lines"][by_name["n"]["line"]] == "  ROOT n = f32[4] negate(r) }"
-    (result,) = by_name["n"]["results"]
+    views = [(each["name"], each["kind"]) for each in data["views"]]
+    assert views == [("e", "entry"), ("fused", "fusion"), ("add", "reduce")]
+    root = by_name(data)["n"]
+    assert data["lines"][root["line"]] == "  ROOT n = f32[4] negate(r) }"
+    (result,) = root["results"]
     (far,) = result["parameters"]
     assert data["instructions"][far["of"]]["name"] == "x"
     (indexing,) = (data["indexings"][each] for each in far["indexings"])
@@ -268,8 +267,7 @@ def test_a_module_is_all_its_computations() -> None:
 
 def test_a_fusion_is_its_instructions_and_what_they_call() -> None:
     module = hlo.parse(SMALL)
-    fusion = Fusion.of_instructions(module.computation("fused").instructions[2:])
-    data = data_of(fusion)
+    data = data_of(Fusion.of_instructions(module.computation("fused").instructions[2:]))
     first, second = data["views"]
     names = [each["name"] for each in data["instructions"]]
     assert [names[each] for each in first["members"]] == ["r", "n"]
@@ -277,10 +275,10 @@ def test_a_fusion_is_its_instructions_and_what_they_call() -> None:
     assert second["name"] == "add"
 
 
-@pytest.mark.parametrize("name", ["f", "r"])
-def test_an_instruction_is_what_runs_as_one(name: str) -> None:
-    data = data_of(hlo.parse(SMALL)[name])
-    assert data["views"][0]["name"] == {"f": "fused", "r": "r"}[name]
+def test_an_instruction_is_what_runs_as_one() -> None:
+    module = hlo.parse(SMALL)
+    for name, view in {"f": "fused", "r": "r"}.items():
+        assert data_of(module[name])["views"][0]["name"] == view
 
 
 def test_the_explorer_of_indexing_shows_what_that_of_ops_shows() -> None:
@@ -297,30 +295,29 @@ def test_other_things_are_refused(shows: Callable[[Any], object]) -> None:
 
 def test_a_module_without_text_is_printed() -> None:
     data = data_of(replace(hlo.parse(SMALL), source=""))
-    by_name = {each["name"]: each for each in data["instructions"]}
-    assert all(f"%{name} = " in data["lines"][each["line"]] for name, each in by_name.items())
+    for name, each in by_name(data).items():
+        assert f"%{name} = " in data["lines"][each["line"]]
 
 
-def test_what_is_unknown_has_its_reason() -> None:
-    text = (
-        'ENTRY e { p = f32[4] parameter(0) ROOT c = f32[4] custom-call(p), custom_call_target="x" }'
-    )
-    root = data_of(hlo.parse(text))["instructions"][1]
-    assert "x" in root["results"][0]["operands"][0]["unknown"]
+UNKNOWN: Final = {
+    'p = f32[4] parameter(0) ROOT c = f32[4] custom-call(p), custom_call_target="x"': "x",
+    "p = f32[2,3] parameter(0) ROOT t = f32[3,4] transpose(p), dimensions={1,0}": (
+        "1:37: %t: transpose: "
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "reason"), UNKNOWN.items())
+def test_what_is_unknown_or_does_not_fit_has_its_reason(body: str, reason: str) -> None:
+    root = data_of(hlo.parse(f"ENTRY e {{ {body} }}"))["instructions"][1]
+    assert reason in root["results"][0]["operands"][0]["unknown"]
 
 
 def test_a_note_is_about_its_instruction_alone() -> None:
     module = hlo.load(ROOT / "examples" / "mean_square.hlo")
-    wide = module.entry["wide"]
-    data = json.loads(explore(module, notes={wide: "a < b"}).data)
+    data = json.loads(explore(module, notes={module.entry["wide"]: "a < b"}).data)
     noted = {each["name"]: each["note"] for each in data["instructions"] if each["note"]}
     assert noted == {"wide": "a < b"}
-
-
-def test_an_instruction_that_does_not_fit_says_it() -> None:
-    text = "ENTRY e { p = f32[2,3] parameter(0) ROOT t = f32[3,4] transpose(p), dimensions={1,0} }"
-    root = data_of(hlo.parse(text))["instructions"][1]
-    assert "1:37: %t: transpose: " in root["results"][0]["operands"][0]["unknown"]
 
 
 # The page as a whole.
@@ -367,10 +364,8 @@ def test_only_its_own_script_and_style_may_act() -> None:
 
 def test_names_are_data() -> None:
     evil = "</script><img src=x onerror=alert(1)>"
-    text = (
-        f'ENTRY e {{ p = f32[4] parameter(0), metadata={{op_name="{evil}" source_file="{evil}"}} }}'
-    )
-    page = explore(hlo.parse(text, evil)).html
+    metadata = f'metadata={{op_name="{evil}" source_file="{evil}"}}'
+    page = explore(hlo.parse(f"ENTRY e {{ p = f32[4] parameter(0), {metadata} }}", evil)).html
     assert "<img" not in page
     parts = Parts(page)
     (data,) = (text for attributes, text in parts.of("script") if attributes.get("id") == "data")

@@ -54,13 +54,9 @@ def jupyter_lab(folder: Path) -> Generator[str]:
     options.append(f"--ServerApp.jpserver_extensions={unused}")
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", *options]
     places = {f"JUPYTER_{name}_DIR": str(folder / ".jupyter") for name in ("CONFIG", "RUNTIME")}
-    server = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=os.environ | places | {"JUPYTERLAB_SETTINGS_DIR": str(folder / ".jupyter")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    variables = os.environ | places | {"JUPYTERLAB_SETTINGS_DIR": str(folder / ".jupyter")}
+    nothing = subprocess.DEVNULL
+    server = subprocess.Popen(command, cwd=folder, env=variables, stdout=nothing, stderr=nothing)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -85,14 +81,8 @@ def wait_for(address: str) -> None:
 
 def notebook(code: str) -> str:
     """A notebook of one cell."""
-    cell: dict[str, object] = {
-        "cell_type": "code",
-        "id": "explore",
-        "metadata": {},
-        "source": code,
-        "outputs": [],
-        "execution_count": None,
-    }
+    cell: dict[str, object] = {"cell_type": "code", "id": "explore", "source": code}
+    cell |= {"metadata": {}, "outputs": [], "execution_count": None}
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     return json.dumps({"cells": [cell], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
