@@ -96,30 +96,16 @@ def _erf(values: Array) -> Array:
     return np.vectorize(erf, otypes=[values.dtype])(values)
 
 
+_NAMED_AS_IN_NUMPY = "exp log sin cos sqrt floor ceil abs where maximum minimum"
 _OF_FLOATS: dict[str, Callable[..., Any]] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
+    **{name: getattr(np, name) for name in _NAMED_AS_IN_NUMPY.split()},
     "erf": _erf,
-    "sqrt": np.sqrt,
     "rsqrt": _rsqrt,
     "sigmoid": _sigmoid,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "abs": np.abs,
-    "where": np.where,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
 }
 _OF_LIBDEVICE: dict[str, Callable[..., Any]] = {
-    "rint": np.rint,
+    **{name: getattr(np, name) for name in ("rint", "expm1", "log1p", "tanh", "tan", "cbrt")},
     "round": _rounded_away,
-    "expm1": np.expm1,
-    "log1p": np.log1p,
-    "tanh": np.tanh,
-    "tan": np.tan,
-    "cbrt": np.cbrt,
     "fmod": np.fmod,
     "pow": np.power,
     "atan2": np.arctan2,
@@ -153,12 +139,8 @@ def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()
         reduce=_reduce,
     )
     libdevice = SimpleNamespace(**{key: _of(each) for key, each in _OF_LIBDEVICE.items()})
-    scope: dict[str, Any] = {
-        "triton": SimpleNamespace(jit=_jit),
-        "tl": language,
-        "libdevice": libdevice,
-    }
-    scope["range"] = _range
+    scope: dict[str, Any] = {"tl": language, "libdevice": libdevice, "range": _range}
+    scope["triton"] = SimpleNamespace(jit=_jit)
     assert text.startswith(_HEAD)
     exec(text.replace(_HEAD, "").replace(_LIBDEVICE, ""), scope)  # noqa: S102 - the text under test
     pointers = [Pointer(array, np.zeros((), np.int64)) for array in arrays]

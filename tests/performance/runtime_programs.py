@@ -24,15 +24,8 @@ from tests.performance.simulation import Gpu, units, waits
 Array: TypeAlias = Any
 Values: TypeAlias = "dict[str, Array]"
 
-SMALL: Final = replace(
-    A100,
-    name="small",
-    warp_size=4,
-    sector_bytes=16,
-    transaction_bytes=32,
-    vector_bytes=16,
-    bank_count=4,
-)
+SIZES: Final[dict[str, Any]] = {"warp_size": 4, "bank_count": 4, "vector_bytes": 16}
+SMALL: Final = replace(A100, name="small", sector_bytes=16, transaction_bytes=32, **SIZES)
 """A device whose warps, sectors and lines are so small that small programs fill some of them."""
 
 GPU: Final = Gpu(lanes=4, sector=16, line=32, banks=4)
@@ -46,13 +39,8 @@ NOTHING: Final = -1
 """In the place of an offset: an element that is not read."""
 
 FIGURES: Final = (
-    "loads",
-    "sectors",
-    "ideal_sectors",
-    "wasted_sectors",
-    "most_sectors",
-    "transactions",
-    "bank_conflicts",
+    *("loads", "sectors", "ideal_sectors", "wasted_sectors", "most_sectors"),
+    *("transactions", "bank_conflicts"),
 )
 
 
@@ -107,9 +95,8 @@ class Program:
         sizes = self.sizes[name]
         order = self.random.sample(range(len(sizes)), len(sizes))
         text = f"transpose({name}), dimensions={{{_joined(order)}}}"
-        return self.add(
-            text, tuple(sizes[each] for each in order), lambda v: v[name].transpose(order), kind
-        )
+        new = tuple(sizes[each] for each in order)
+        return self.add(text, new, lambda v: v[name].transpose(order), kind)
 
     def reshaped(self, name: str, kind: str) -> str:
         count = prod(self.sizes[name])
@@ -148,12 +135,8 @@ class Program:
         edges[self.random.randrange(len(sizes))] = self.random.choice([(1, 0), (0, 2), (2, 1)])
         zero = self.add("constant(0)", (), lambda _: np.array(NOTHING), kind)
         text = f"pad({name}, {zero}), padding={'x'.join(f'{low}_{high}' for low, high in edges)}"
-        return self.add(
-            text,
-            tuple(size + sum(edge) for size, edge in zip(sizes, edges, strict=True)),
-            lambda v: np.pad(v[name], edges, constant_values=NOTHING),
-            kind,
-        )
+        new = tuple(size + sum(edge) for size, edge in zip(sizes, edges, strict=True))
+        return self.add(text, new, lambda v: np.pad(v[name], edges, constant_values=NOTHING), kind)
 
     def read_at_values(self, name: str) -> str:
         """The array after an operation whose places values decide."""
@@ -198,9 +181,8 @@ class Program:
         which = self.random.randrange(6) if components == 1 else 0
         if which == 1:
             wide = self.widened(self.indices((self.random.choice([1, 2, 3]),), upper), count)
-            return self.add(
-                f"reshape({wide})", (count, 1), lambda v: v[wide].reshape(count, 1), "s32"
-            )
+            text = f"reshape({wide})"
+            return self.add(text, (count, 1), lambda v: v[wide].reshape(count, 1), "s32")
         if which == 2:
             table, places = self.indices((2,), upper), self.indices((count, 1), 1)
             text = f"gather({table}, {places}), offset_dims={{1}}, collapsed_slice_dims={{}}, "
@@ -217,68 +199,70 @@ class Program:
         (few,) = self.sizes[given]
         times, is_outer = -(-count // few), self.random.random() < HALF
         sizes = (times, few) if is_outer else (few, times)
-        wide = self.add(
-            f"broadcast({given}), dimensions={{{int(is_outer)}}}",
-            sizes,
-            lambda v: np.broadcast_to(v[given] if is_outer else v[given][:, None], sizes),
-            "s32",
-        )
+        text = f"broadcast({given}), dimensions={{{int(is_outer)}}}"
+
+        def run(values: Values) -> Array:
+            return np.broadcast_to(values[given] if is_outer else values[given][:, None], sizes)
+
+        wide = self.add(text, sizes, run, "s32")
         flat = self.add(f"reshape({wide})", (times * few,), lambda v: v[wide].reshape(-1), "s32")
         text = f"slice({flat}), slice={{[0:{count}]}}"
         return self.add(text, (count,), lambda v: v[flat][:count], "s32")
+
+    def gathered(
+        self,
+        name: str,
+        vectors: str,
+        sizes: tuple[int, ...],
+        slices: Iterable[int],
+        run: Callable[[Values], Array],
+        *,
+        dimensions: str = "collapsed_slice_dims={0}, start_index_map={0}",
+    ) -> str:
+        """Slices at index vectors, one after the other."""
+        offset, slice_sizes = _joined(range(1, len(sizes))), _joined(slices)
+        text = f"gather({name}, {vectors}), offset_dims={{{offset}}}, {dimensions}, "
+        text += f"index_vector_dim=1, slice_sizes={{{slice_sizes}}}"
+        return self.add(text, sizes, run, self.element_type)
 
     def rows(self, name: str) -> str:
         """Whole rows, or elements of a vector."""
         first, *rest = self.sizes[name]
         count = self.random.choice([1, 2, 3, 4])
         vectors = self.vectors(count, 1, first - 1)
-        offset = _joined(range(1, len(rest) + 1))
-        text = (
-            f"gather({name}, {vectors}), offset_dims={{{offset}}}, collapsed_slice_dims={{0}}, "
-            f"start_index_map={{0}}, index_vector_dim=1, slice_sizes={{{_joined([1, *rest])}}}"
-        )
-        return self.add(
-            text,
-            (count, *rest),
-            lambda v: v[name][v[vectors][:, 0].clip(0, first - 1)],
-            self.element_type,
-        )
+
+        def run(values: Values) -> Array:
+            return values[name][values[vectors][:, 0].clip(0, first - 1)]
+
+        return self.gathered(name, vectors, (count, *rest), [1, *rest], run)
 
     def windows(self, name: str) -> str:
         """Windows along the first dimension."""
         first, *rest = self.sizes[name]
         count, width = self.random.choice([1, 2, 3]), self.random.randint(1, first)
         vectors = self.vectors(count, 1, first - width)
-        offset = _joined(range(1, len(rest) + 2))
-        text = (
-            f"gather({name}, {vectors}), offset_dims={{{offset}}}, collapsed_slice_dims={{}}, "
-            f"start_index_map={{0}}, index_vector_dim=1, slice_sizes={{{_joined([width, *rest])}}}"
-        )
 
         def run(values: Values) -> Array:
             starts = values[vectors][:, 0].clip(0, first - width)
             return np.stack([values[name][start : start + width] for start in starts])
 
-        return self.add(text, (count, width, *rest), run, self.element_type)
+        dimensions = "collapsed_slice_dims={}, start_index_map={0}"
+        sizes, slices = (count, width, *rest), [width, *rest]
+        return self.gathered(name, vectors, sizes, slices, run, dimensions=dimensions)
 
     def elements(self, name: str) -> str:
         """Elements by two components of an index vector."""
         first, second, *rest = self.sizes[name]
         count = self.random.choice([1, 2])
         vectors = self.vectors(count, 2, max(first, second) - 1)
-        offset = _joined(range(1, len(rest) + 1))
-        text = (
-            f"gather({name}, {vectors}), offset_dims={{{offset}}}, collapsed_slice_dims={{0,1}}, "
-            f"start_index_map={{0,1}}, index_vector_dim=1, slice_sizes={{{_joined([1, 1, *rest])}}}"
-        )
-        return self.add(
-            text,
-            (count, *rest),
-            lambda v: v[name][
-                v[vectors][:, 0].clip(0, first - 1), v[vectors][:, 1].clip(0, second - 1)
-            ],
-            self.element_type,
-        )
+
+        def run(values: Values) -> Array:
+            rows, columns = values[vectors].T
+            return values[name][rows.clip(0, first - 1), columns.clip(0, second - 1)]
+
+        dimensions = "collapsed_slice_dims={0,1}, start_index_map={0,1}"
+        sizes, slices = (count, *rest), [1, 1, *rest]
+        return self.gathered(name, vectors, sizes, slices, run, dimensions=dimensions)
 
     def along(self, name: str) -> str:
         """One element of each row."""
@@ -286,18 +270,14 @@ class Program:
         if first > 4:
             return self.rows(name)
         vectors = self.vectors(first, 1, second - 1)
-        offset = _joined(range(1, len(rest) + 1))
-        text = (
-            f"gather({name}, {vectors}), offset_dims={{{offset}}}, collapsed_slice_dims={{1}}, "
-            "start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, "
-            f"index_vector_dim=1, slice_sizes={{{_joined([1, 1, *rest])}}}"
-        )
-        return self.add(
-            text,
-            (first, *rest),
-            lambda v: v[name][np.arange(first), v[vectors][:, 0].clip(0, second - 1)],
-            self.element_type,
-        )
+
+        def run(values: Values) -> Array:
+            return values[name][np.arange(first), values[vectors][:, 0].clip(0, second - 1)]
+
+        dimensions = "collapsed_slice_dims={1}, start_index_map={1}, "
+        dimensions += "operand_batching_dims={0}, start_indices_batching_dims={0}"
+        sizes, slices = (first, *rest), [1, 1, *rest]
+        return self.gathered(name, vectors, sizes, slices, run, dimensions=dimensions)
 
     # Running.
 
@@ -312,15 +292,9 @@ class Program:
         *before, root = body
         names = [f"p{number}" for number in range(len(self.parameters))]
         shape = root.split(" = ")[1].split(" ")[0]
-        return hlo.parse(
-            "HloModule m\n"
-            + "f { "
-            + "\n".join([*before, f"ROOT {root}"])
-            + " }\n"
-            + "ENTRY e { "
-            + "\n".join(self.parameters)
-            + f"\nROOT r = {shape} fusion({_joined(names)}), kind=kLoop, calls=f }}"
-        )
+        fused = "\n".join([*before, f"ROOT {root}"])
+        entry = "\n".join([*self.parameters, f"ROOT r = {shape} fusion({_joined(names)}),"])
+        return hlo.parse(f"HloModule m\nf {{ {fused} }}\nENTRY e {{ {entry} kind=kLoop, calls=f }}")
 
     def results(self) -> Iterator[Array]:
         """What the program reads, for all values of the index arrays."""
@@ -343,17 +317,13 @@ def random_program(random: Random, most: int = 3000) -> Program:
     while True:
         program = Program(random, random.choice([*BITS_OF]))
         rank = random.choice([1, 1, 2, 2, 3])
-        name = program.parameter(
-            tuple(random.randint(2, 12 if rank == 1 else 5) for _ in range(rank)),
-            program.element_type,
-        )
-        steps = random.choice(["v", "vm", "mv", "mvm", "vv", "vmv"])
-        for step in steps:
-            name = (
-                program.read_at_values(name)
-                if step == "v"
-                else program.moved(name, program.element_type)
-            )
+        sizes = tuple(random.randint(2, 12 if rank == 1 else 5) for _ in range(rank))
+        name = program.parameter(sizes, program.element_type)
+        for step in random.choice(["v", "vm", "mv", "mvm", "vv", "vmv"]):
+            if step == "v":
+                name = program.read_at_values(name)
+            else:
+                name = program.moved(name, program.element_type)
         if not program.lines or name != f"v{len(program.lines) - 1}":
             continue
         if program.choices and program.combinations <= most and prod(program.sizes[name]) <= 60:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 
 Block = Any
 """An array of NumPy, or a number."""
-
 
 Numbers = Sequence[int]
 
@@ -73,15 +72,16 @@ class BlockPointer:
         by = sum(each * stride for each, stride in zip(index, self.strides, strict=True))
         return self.base + by, mask
 
-    def load(self, offsets: Sequence[int]) -> Block:
-        """Of a descriptor."""
-        moved = BlockPointer(self.base, self.shape, self.strides, offsets, self.block)
-        return tl.note("load", *moved.at(range(len(self.block))))
+    def moved(self, offsets: Numbers) -> BlockPointer:
+        return replace(self, offsets=offsets)
 
-    def store(self, offsets: Sequence[int], _value: Block) -> None:
+    def load(self, offsets: Numbers) -> Block:
         """Of a descriptor."""
-        moved = BlockPointer(self.base, self.shape, self.strides, offsets, self.block)
-        tl.note("store", *moved.at(range(len(self.block))))
+        return tl.note("load", *self.moved(offsets).at(range(len(self.block))))
+
+    def store(self, offsets: Numbers, _value: Block) -> None:
+        """Of a descriptor."""
+        tl.note("store", *self.moved(offsets).at(range(len(self.block))))
 
 
 AnyPointer = Pointer | BlockPointer
@@ -95,18 +95,15 @@ class Language:
 
     float32, int32, constexpr = "tl.float32", "tl.int32", object
     range, static_range = range, range
-    minimum = staticmethod(np.minimum)
-    maximum = staticmethod(np.maximum)
-    exp = staticmethod(np.exp)
-    sqrt = staticmethod(np.sqrt)
+    minimum, maximum = staticmethod(np.minimum), staticmethod(np.maximum)
+    exp, sqrt = staticmethod(np.exp), staticmethod(np.sqrt)
+    sum, max = staticmethod(np.sum), staticmethod(np.max)
+    expand_dims, trans = staticmethod(np.expand_dims), staticmethod(np.transpose)
 
     def __init__(self) -> None:
         self.grid: Sequence[int] = ()
         self.program: Sequence[int] = ()
         self.touched: dict[tuple[int, str, str], list[Touched]] = defaultdict(list)
-
-    def expand_dims(self, block: Block, axis: int) -> Block:
-        return np.expand_dims(block, axis)
 
     def program_id(self, axis: int) -> int:
         return self.program[axis]
@@ -129,15 +126,6 @@ class Language:
     def dot(self, one: Block, other: Block, total: Block = 0) -> Block:
         return one @ other + total
 
-    def sum(self, block: Block, axis: int | None = None) -> Block:
-        return np.sum(block, axis)
-
-    def max(self, block: Block, axis: int | None = None) -> Block:
-        return np.max(block, axis)
-
-    def trans(self, block: Block) -> Block:
-        return block.T
-
     def static_assert(self, condition: object) -> None:
         """Nothing."""
 
@@ -149,8 +137,7 @@ class Language:
         return BlockPointer(base, named["shape"], named["strides"], (), named["block_shape"])
 
     def advance(self, pointer: BlockPointer, by: Numbers) -> BlockPointer:
-        offsets = [one + other for one, other in zip(pointer.offsets, by, strict=True)]
-        return BlockPointer(pointer.base, pointer.shape, pointer.strides, offsets, pointer.block)
+        return pointer.moved([one + other for one, other in zip(pointer.offsets, by, strict=True)])
 
     def load(self, pointer: AnyPointer, mask: Block = None, **named: Block) -> Block:
         return self._access("load", pointer, mask, named)
