@@ -16,6 +16,8 @@ class _Imported:
         self._name = name
 
     def __getattr__(self, name: str) -> OfJax:
+        if name.startswith("__"):  # pytest asks all that it finds in a module
+            raise AttributeError(name)
         return getattr(import_module(self._name), name)
 
 

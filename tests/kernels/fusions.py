@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from indexing.layout import Kind, Shape
-from ops import Fusion, FusionSchedule, emit_kernel, hlo
+from ops import Fusion, emit_kernel, hlo
 from ops.hlo import Computation, HloModule
 from ops.kernels import KernelError
+from ops.xla_gpu import Schedule
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
 from tests.texts import texts
@@ -216,7 +217,7 @@ def kernel_of(
     computation: Computation | str,
     language: str = "c",
     name: str = "kernel",
-    schedule: FusionSchedule | None = None,
+    schedule: Schedule | None = None,
 ) -> str:
     """The text of a kernel of a computation, or of a chain."""
     called = chain(computation) if isinstance(computation, str) else computation
