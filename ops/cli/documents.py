@@ -534,7 +534,7 @@ class Selection:
             ArgumentError: there is no such opcode.
         """
         self.check(module)
-        return tuple(each for each in module.instructions if self._means(each, each.operands))
+        return tuple(each for each in module.instructions if self._means(each, each))
 
     def kernels(self, module: HloModule) -> Iterator[Fusion]:
         """The kernels of the selected instructions.
@@ -543,10 +543,10 @@ class Selection:
             NoSuchInstructionError, NoSuchComputationError, ArgumentError: as :meth:`of`.
         """
         self.check(module)
-        return (each for each in kernels_of(module) if self._means(each.roots[0], each.operands))
+        return (each for each in kernels_of(module) if self._means(each.roots[0], each))
 
-    def _means(self, instruction: Instruction, operands: Iterable[Instruction]) -> bool:
-        return self.has(instruction) and (not self.parameters or self.is_read(*operands))
+    def _means(self, instruction: Instruction, reader: Instruction | Fusion) -> bool:
+        return self.has(instruction) and (not self.parameters or self.is_read(*reader.operands))
 
     def check(self, module: HloModule) -> None:
         """Raise an error if nothing in the module has a name like one of the patterns."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
@@ -26,7 +26,7 @@ from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
 from ops.performance.kernels import emission_of
-from ops.performance.summary import HEADING, KernelSummary
+from ops.performance.summary import HEADING, KernelSummary, Summarizer
 from ops.performance.tally import Deadline, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
 from ops.rules.elementwise import ELEMENTWISE
@@ -503,10 +503,10 @@ class FusionCoalescing(TableQuery):
             return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
         shown = self.selection.parameters
         return [
-            _access(root, *each)
+            _access(root, each)
             for each in counted
             if not shown
-            or (each[0] == "operand" and self.selection.is_read(root.operands[each[1]]))
+            or (each.role == "operand" and self.selection.is_read(root.operands[each.number]))
         ]
 
     def _counted(self, root: Instruction) -> Iterator[_Counted]:
@@ -515,11 +515,18 @@ class FusionCoalescing(TableQuery):
         accesses = _accesses(Selection(), root, schedule_of(root, unroll=self.unroll))
         for role, number, access in sorted(accesses, key=itemgetter(0)):
             found = coalescing(access, DEVICES[self.device])
-            yield role, number, access.shape, found
+            text = f"{role} {number}, {access.shape}{_text_of_coalescing(found)}"
+            yield _Counted(role, number, str(access.shape), found, text)
 
 
-_Counted: TypeAlias = "tuple[str, int, Shape, Coalescing]"
-"""An access of a kernel: to a result or an operand by its number, an array of some shape."""
+class _Counted(NamedTuple):
+    """An access of kernels that are alike: to a result or an operand by its number."""
+
+    role: str
+    number: int
+    shape: str
+    found: Coalescing
+    text: str
 
 
 def _check_has_sectors(kernel: Instruction) -> None:
@@ -530,22 +537,32 @@ def _check_has_sectors(kernel: Instruction) -> None:
             raise FusionError(f"{message}; see utilization and tiles")
 
 
-def _access(fusion: Instruction, role: str, number: int, shape: Shape, found: Coalescing) -> Cells:
-    sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
+_SECTORS: Final = frozenset({"wasted_sectors", "sectors", "ideal_sectors"})
+
+
+def _text_of_coalescing(found: Coalescing) -> str:
     condition = f"; fewest where {found.condition}" if found.condition else ""
-    shown = sorted({"wasted_sectors", "sectors", "ideal_sectors"}.intersection(found.bounds))
+    shown = sorted(_SECTORS.intersection(found.bounds))
     bounds = f"; bounds: {listed(shown)}" if shown else ""
     verdict = "" if found.is_coalesced is (found.wasted_sectors == 0) else _XLA[found.is_coalesced]
-    cells = (
-        *sectors,
-        found.ratio,
-        found.vector_width,
-        f"%{fusion.name}, {role} {number}, {shape}{condition}{bounds}{verdict}",
-    )
-    fields: Fields = {"fusion": fusion.name, role: number, "shape": str(shape)}
+    return f"{condition}{bounds}{verdict}"
+
+
+def _access(fusion: Instruction, counted: _Counted) -> Cells:
+    found, text = counted.found, f"%{fusion.name}, {counted.text}"
+    sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
+    cells = (*sectors, found.ratio, found.vector_width, text)
+    weight, fields = documents.greatest(found.wasted_sectors), partial(_fields_of, fusion, counted)
+    return Cells(cells, fields, weight, (), not _SECTORS.isdisjoint(found.bounds))
+
+
+def _fields_of(fusion: Instruction, counted: _Counted) -> Fields:
+    found = counted.found
+    fields: Fields = {"fusion": fusion.name, counted.role: counted.number, "shape": counted.shape}
     fields |= {name: getattr(found, name) for name in found.__slots__}
-    fields |= {name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None}
-    return Cells(cells, lambda: fields, documents.greatest(found.wasted_sectors), (), bool(bounds))
+    return fields | {
+        name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None
+    }
 
 
 _XLA: Final = {
@@ -583,17 +600,17 @@ class KernelSummaries(TableQuery):
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
-        counter = OperandCounter(Deadline(self.seconds))
+        summarizer = Summarizer(OperandCounter(Deadline(self.seconds)))
         kernels = self.selection.kernels(module)
         advice = advise(module, seconds=self.seconds) if self.advise else None
         heading = OF_KERNELS if advice is None else (*OF_KERNELS[:-1], "advice", OF_KERNELS[-1])
-        rows = partial(self._rows, counter, advice)
+        rows = partial(self._rows, summarizer, advice)
         return documents.by_weight(heading, kernels, rows, self.selection)
 
     def _rows(
-        self, counter: OperandCounter, advice: AdviceList | None, kernel: Fusion
+        self, summarizer: Summarizer, advice: AdviceList | None, kernel: Fusion
     ) -> Iterator[Cells]:
-        found = KernelSummary(kernel, counter.rows(kernel))
+        found = summarizer.summary(kernel)
         kinds: dict[str, list[str]] = {}
         if advice is not None:
             kinds["advice"] = [*dict.fromkeys(each.kind for each in advice.about(kernel))]

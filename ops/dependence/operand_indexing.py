@@ -199,7 +199,7 @@ def _composed(consumer: IndexingMap, producer: IndexingMap) -> tuple[IndexingMap
 
 def _has_too_many(whole: IndexingMap, *parts: IndexingMap) -> bool:
     """Whether a composition has too many ranges and constraints, and more than its parts."""
-    found, *own = (len(each.constraints) for each in (whole, *parts))
+    found, *own = (len(each.domain.constraints) for each in (whole, *parts))
     return found > max(limits.MAX_CONSTRAINTS, *own)
 
 

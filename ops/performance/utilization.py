@@ -232,17 +232,35 @@ class OperandCounter:
         Raises:
             HloTextError: what a rule of the user answers does not fit an instruction.
         """
+        likeness, rows = self.rows_of_alike(kernel)
+        return rows_of(kernel, kernel.operands, rows) if likeness else rows
+
+    def rows_of_alike(
+        self, kernel: Fusion
+    ) -> tuple[Likeness | None, tuple[OperandUtilization, ...]]:
+        """The rows of the first kernel that is like this one, and the key of all that have them.
+
+        Without a key they are its own. Raises what :meth:`rows` does.
+        """
         likeness = likeness_of(kernel)
         known = self._known.get(likeness) if likeness else None
         if known is not None:
-            pairs = zip(kernel.operands, known, strict=True)
-            return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
+            return likeness, known
         rows = tuple(_rows(kernel, self._deadline))
         # A row may name facts of this kernel alone: values, or why nobody knows.
         is_own = any(row.bounds or any(way.runtime for way in row.ways) for row in rows)
-        if likeness and len(rows) == len(kernel.operands) and not is_own:
-            self._known[likeness] = rows
-        return rows
+        if not likeness or len(rows) != len(kernel.operands) or is_own:
+            return None, rows
+        self._known[likeness] = rows
+        return likeness, rows
+
+
+def rows_of(
+    kernel: Fusion, operands: Iterable[Instruction], alike: Iterable[OperandUtilization]
+) -> tuple[OperandUtilization, ...]:
+    """The rows of a kernel that reads these operands, from those of one that is like it."""
+    pairs = zip(operands, alike, strict=True)
+    return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:

@@ -705,7 +705,7 @@ def _unreadable(instruction: Instruction) -> FusionError:
 
 def _config(instruction: Instruction) -> dict[str, Any]:
     """The object of a ``backend_config``, which older texts hold as a string; or an empty one."""
-    value: Any = instruction.attributes.get("backend_config", "")
+    value: Any = instruction.attributes.get("backend_config")
     while isinstance(value, str):
         try:
             value = json.loads(value)
