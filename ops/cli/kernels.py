@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from operator import itemgetter
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 import simplifier
@@ -311,71 +311,115 @@ class FusionSchedules(SelectedQuery):
 
     unroll: int
 
-    def subjects(self, module: HloModule) -> Sequence[Instruction]:
-        """The kernels."""
-        return _kernels(self.selection, module)
+    def subjects(self, module: HloModule) -> Sequence[tuple[Fusion, _Known]]:
+        """The kernels, with the memory of those that are alike."""
+        known: _Known = {}
+        return [(kernel, known) for kernel in self.selection.kernels(module)]
 
-    def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
+    def answer(self, analysis: ModuleAnalysis, subject: tuple[Fusion, _Known]) -> Lines:  # noqa: ARG002 - as all queries
         """The schedule of one fusion, or why there is none."""
+        (kernel,) = subject[0].roots
         try:
-            schedule = schedule_of(subject, unroll=self.unroll)
-            accesses = [*_accesses(self.selection, subject, schedule)]
+            found = self._scheduled(*subject)
         except (FusionError, MapError, ShapeError) as error:
-            about = {"fusion": subject.name, "unknown": str(error)}
-            return Lines([maps.heading_of(subject), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
-        lines = (_line_of_access(subject, *each) for each in accesses)
+            about = {"fusion": kernel.name, "unknown": str(error)}
+            return Lines([maps.heading_of(kernel), f"  unknown ({error})"], lambda: about, True)  # noqa: FBT003
+        lines = (_line_of_access(kernel, each) for each in found.accesses)
         return Lines(
-            [maps.heading_of(subject), f"  {_text_of_launch(schedule)}", *lines],
+            [maps.heading_of(kernel), f"  {_text_of_launch(kernel, found)}", *lines],
             lambda: (
-                _fields_of_schedule(subject, schedule)
-                | {"accesses": [_fields_of_access(subject, *each) for each in accesses]}
+                _fields_of_schedule(kernel, found)
+                | {"accesses": [_fields_of_access(kernel, each) for each in found.accesses]}
             ),
         )
+
+    def _scheduled(self, fusion: Fusion, known: _Known) -> _Scheduled:
+        """The schedule of a kernel; one that is like an earlier one has that of it."""
+        (kernel,) = fusion.roots
+        key = emission_of(fusion), tuple(map(self.selection.is_read, kernel.operands))
+        if key in known:
+            return known[key]
+        schedule = schedule_of(kernel, unroll=self.unroll)
+        found = _Scheduled(kernel, schedule, (*_accesses(self.selection, kernel, schedule),))
+        if {*found.heroes(kernel)} <= {None, kernel.name}:  # others differ in their names
+            known[key] = found
+        return found
+
+
+@dataclass(frozen=True)
+class _KernelAccess:
+    """A write of a result or a read of an operand, which has this number."""
+
+    role: str
+    number: int
+    access: Access
+
+    @cached_property
+    def text(self) -> str:
+        """What kernels that are alike have in common."""
+        return f"{self.access.shape.short_text}: {self.access}"
+
+
+class _Scheduled(NamedTuple):
+    """The schedule of a kernel, for those that are alike, too."""
+
+    kernel: Instruction
+    schedule: FusionSchedule
+    accesses: tuple[_KernelAccess, ...]
+
+    def heroes(self, kernel: Instruction) -> list[str | None]:
+        """The names of the heroes of this kernel, or of one that is like it."""
+        names = [hero and hero.name for hero in self.schedule.heroes]
+        return [kernel.name if name == self.kernel.name else name for name in names]
+
+
+_Known: TypeAlias = "dict[Hashable, _Scheduled]"
 
 
 def _accesses(
     selection: Selection, fusion: Instruction, schedule: FusionSchedule
-) -> Iterator[tuple[str, int, Access]]:
+) -> Iterator[_KernelAccess]:
     """The writes of threads to each result, then their reads of each operand."""
     if not selection.parameters:
         for number in fusion.shape.array_indices:
-            yield from (("result", number, each) for each in schedule.writes(number))
+            yield from (_KernelAccess("result", number, each) for each in schedule.writes(number))
     for number, operand in enumerate(fusion.operands):
         if selection.is_read(operand):
-            yield from (("operand", number, each) for each in schedule.reads(number))
+            yield from (_KernelAccess("operand", number, each) for each in schedule.reads(number))
 
 
-def _text_of_launch(schedule: FusionSchedule) -> str:
-    launch = schedule.schedule.launch
-    heroes = dict.fromkeys(f"%{hero.name}" for hero in schedule.heroes if hero)
+def _text_of_launch(kernel: Instruction, found: _Scheduled) -> str:
+    launch = found.schedule.schedule.launch
+    heroes = dict.fromkeys(f"%{hero}" for hero in found.heroes(kernel) if hero)
     counts = ("x".join(map(str, each)) for each in (launch.threads, launch.blocks))
     threads, blocks = (each.removesuffix("x1").removesuffix("x1") for each in counts)
     of = f" of {', '.join(heroes)}" if heroes else ""
-    return f"{schedule.emitter.value}{of}: threads {threads}, blocks {blocks}"
+    return f"{found.schedule.emitter.value}{of}: threads {threads}, blocks {blocks}"
 
 
-def _line_of_access(fusion: Instruction, role: str, number: int, access: Access) -> str:
-    is_read = role == "operand"
-    name = f"%{fusion.operands[number].name}" if is_read else f"%{fusion.name}"
-    place = f" result {number}" if not is_read and fusion.shape.is_tuple else ""
-    verb = "reads" if is_read else "writes"
-    return f"  {verb} {name}{place} {access.shape.short_text}: {access}"
+def _line_of_access(kernel: Instruction, found: _KernelAccess) -> str:
+    number, is_read = found.number, found.role == "operand"
+    name = f"%{kernel.operands[number].name}" if is_read else f"%{kernel.name}"
+    place = f" result {number}" if not is_read and kernel.shape.is_tuple else ""
+    return f"  {'reads' if is_read else 'writes'} {name}{place} {found.text}"
 
 
-def _fields_of_schedule(fusion: Instruction, schedule: FusionSchedule) -> Fields:
-    launch = schedule.schedule.launch
+def _fields_of_schedule(kernel: Instruction, found: _Scheduled) -> Fields:
+    launch = found.schedule.schedule.launch
     return {
-        "fusion": fusion.name,
-        "emitter": schedule.emitter.value,
-        "heroes": [hero and hero.name for hero in schedule.heroes],
+        "fusion": kernel.name,
+        "emitter": found.schedule.emitter.value,
+        "heroes": found.heroes(kernel),
         "threads": list(launch.threads),
         "blocks": list(launch.blocks),
     }
 
 
-def _fields_of_access(fusion: Instruction, role: str, number: int, access: Access) -> Fields:
-    named = {"name": fusion.operands[number].name} if role == "operand" else {}
-    return {role: number} | named | {"shape": str(access.shape), "map": maps.map_fields(access.map)}
+def _fields_of_access(kernel: Instruction, found: _KernelAccess) -> Fields:
+    number, access = found.number, found.access
+    named = {"name": kernel.operands[number].name} if found.role == "operand" else {}
+    map_fields = maps.map_fields(access.map)
+    return {found.role: number} | named | {"shape": str(access.shape), "map": map_fields}
 
 
 # Queries of the loops of modules.
@@ -513,10 +557,10 @@ class FusionCoalescing(TableQuery):
         """The accesses of a kernel, reads first."""
         _check_has_sectors(root)
         accesses = _accesses(Selection(), root, schedule_of(root, unroll=self.unroll))
-        for role, number, access in sorted(accesses, key=itemgetter(0)):
-            found = coalescing(access, DEVICES[self.device])
-            text = f"{role} {number}, {access.shape}{_text_of_coalescing(found)}"
-            yield _Counted(role, number, str(access.shape), found, text)
+        for each in sorted(accesses, key=attrgetter("role")):
+            found = coalescing(each.access, DEVICES[self.device])
+            text = f"{each.role} {each.number}, {each.access.shape}{_text_of_coalescing(found)}"
+            yield _Counted(each.role, each.number, str(each.access.shape), found, text)
 
 
 class _Counted(NamedTuple):
