@@ -161,10 +161,10 @@ class TileConstraints:
         """
         fitting = [(each.size, Interval(1, each.extent)) for each in self._given(sizes)]
         fits = _all(self._held(fitting, sizes))
-        inside = {  # 1 where a size does not fit: it may divide
-            name: checked_value(value, f"satisfied: {name}") * fits + (1 - fits)
-            for name, value in sizes.items()
-        }
+        inside = {name: checked_value(value, f"satisfied: {name}") for name, value in sizes.items()}
+        if not (fits if isinstance(fits, bool) else fits.all()):
+            # 1 where a size does not fit: it may divide
+            inside = {name: value * fits + (1 - fits) for name, value in inside.items()}
         limits = self._limits()
         holds = dict(zip(limits, self._held(limits, inside), strict=True))
         rows = (_any(_all(holds[each] for each in one) for one in row) for row in self.clauses)

@@ -767,7 +767,7 @@ class KernelTiles(TableQuery):
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """Rows for each kernel, then one for each kernel without tiles, then errors."""
         kernels = self.selection.kernels(module)
-        tiler = KernelTiler(DEVICES[self.device])
+        tiler = KernelTiler(DEVICES[self.device], _FEW)
         return documents.by_weight(OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
 
     def _rows(self, tiler: KernelTiler, kernel: Fusion) -> Iterator[Cells]:

@@ -200,6 +200,18 @@ def tilings(
     (1, 1, 1)
     """
     check_type(device, Device, "tilings: the device", "a Device such as A100")
+    return _tilings(fusion, device, sizes, divisible=divisible)
+
+
+def _tilings(
+    fusion: Fusion,
+    device: Device,
+    sizes: Sequence[Iterable[int] | None] | None = None,
+    *,
+    divisible: bool = False,
+    most: int | None = None,
+) -> Tilings:
+    """The answer of :func:`tilings`, or the best rows of it."""
     limits = _Limits.of(device)
     space = TilingSpace.of(fusion)
     names = [f"T{number}" for number in range(len(space.dimensions))]
@@ -217,7 +229,7 @@ def tilings(
     wholes = _combinations([[each] for each in loads.wholes])
     once = TileLoads(space, [[each] for each in loads.wholes])
     both = propagation.operands, propagation.results
-    least = sum(int(once.bytes_of(arrays, wholes).number[0]) for arrays in both)
+    least = sum(int(np.max(once.bytes_of(arrays, wholes).number)) for arrays in both)
     read = loads.bytes_of(propagation.operands, columns, is_kept)
     written = loads.bytes_of(propagation.results, columns, is_kept)
     costs |= {
@@ -226,37 +238,43 @@ def tilings(
         "programs": loads.programs(columns),
         "is_exact": read.is_exact & written.is_exact,
     }
-    return Tilings(fusion, _ranked(columns, costs, is_kept, loads), considered, least)
+    return Tilings(fusion, _ranked(columns, costs, is_kept, loads, most), considered, least)
 
 
 class KernelTiler:
-    """Finds the tilings of kernels on a device, and those of kernels that are alike once."""
+    """Finds the best tilings of kernels on a device, and those of kernels that are alike once."""
 
-    def __init__(self, device: Device) -> None:
-        self._device = device
+    def __init__(self, device: Device, most: int) -> None:
+        self._device, self._most = device, most
         self._known: dict[Likeness | Fusion, Tilings] = {}
 
     def tilings(self, kernel: Fusion) -> Tilings:
-        """The answer of :func:`tilings`, which raises what this raises."""
+        """The first rows of the answer of :func:`tilings`, which raises what this raises."""
         key = likeness_of(kernel) or kernel
         if key not in self._known:
-            self._known[key] = tilings(kernel, self._device)
+            self._known[key] = _tilings(kernel, self._device, most=self._most)
         return replace(self._known[key], fusion=kernel)
 
 
 def _ranked(
-    columns: Sequence[Column], costs: Mapping[str, Column], is_kept: Column, loads: TileLoads
+    columns: Sequence[Column],
+    costs: Mapping[str, Column],
+    is_kept: Column,
+    loads: TileLoads,
+    most: int | None,
 ) -> dict[str, Column]:
     """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
-    moved = costs["bytes_read"] + costs["bytes_written"]
-    order = np.lexsort((loads.tiles(columns), moved))
-    order = order[np.broadcast_to(is_kept, moved.shape)[order]]
-    sizes = np.stack(columns, axis=1) if columns else np.zeros((1, 0), dtype=np.int64)
-    rows = {"sizes": sizes} | dict(costs)
-    return {
-        name: np.broadcast_to(column.T, (*column.T.shape[:-1], len(moved))).T[order]
-        for name, column in ((name, np.asarray(each)) for name, each in rows.items())
-    }
+    shape = _shape_of(columns)
+    rows = np.nonzero(np.broadcast_to(is_kept, shape))
+    moved = np.broadcast_to(costs["bytes_read"] + costs["bytes_written"], shape)[rows]
+    if most is not None and most < len(moved):
+        best = np.flatnonzero(moved <= np.partition(moved, most - 1)[most - 1])
+        rows, moved = tuple(each[best] for each in rows), moved[best]
+    sizes = [np.broadcast_to(each, shape)[rows] for each in columns]
+    order = np.lexsort((loads.tiles(sizes) + 0 * moved, moved))[:most]
+    stacked = np.stack(sizes, axis=1) if sizes else np.zeros((len(moved), 0), dtype=np.int64)
+    own = {name: np.broadcast_to(each, shape)[rows][order] for name, each in costs.items()}
+    return {"sizes": stacked[order]} | own
 
 
 # Candidates.
@@ -294,9 +312,19 @@ def _sizes_of(
 
 
 def _combinations(choices: Sequence[Sequence[int]]) -> list[Column]:
-    """Each choice with each, as a column for each dimension."""
-    grids = np.meshgrid(*(np.array(each, dtype=np.int64) for each in choices), indexing="ij")
-    return [grid.reshape(-1) for grid in grids]
+    """Each choice with each: a column for each dimension, along an axis of its own.
+
+    What depends on few dimensions is computed for their choices alone. A last axis of size 1 keeps
+    them arrays where there is no dimension.
+    """
+    arrays = (np.array(each, dtype=np.int64) for each in (*choices, [0]))
+    *columns, _ = np.meshgrid(*arrays, indexing="ij", sparse=True)
+    return columns
+
+
+def _shape_of(columns: Sequence[Column]) -> tuple[int, ...]:
+    """The shape of the candidates, which :func:`_combinations` makes columns of."""
+    return np.broadcast_shapes((1,), *(each.shape for each in columns))
 
 
 # Memory.
@@ -407,17 +435,15 @@ class TileLoads:
 
         Only the numbers for the sizes that are kept mean something.
         """
-        total: Column = 0 * self.tiles(columns)
-        every: Column = total == 0
-        is_exact = every
-        kept = every if kept is None else every & kept
-        compared = TileComparison(self.variables, columns, kept)
+        total: Column = np.int64(0)
+        is_exact: Column = np.True_
+        compared = TileComparison(self.variables, columns, np.True_ if kept is None else kept)
         for number, array in enumerate(arrays):
             bits = array.instruction.shape.arrays[array.element].element_size_in_bits
-            is_new, is_decided = every, every
+            is_new, is_decided = np.True_, np.True_
             for before in arrays[:number]:
                 if before.instruction is array.instruction and before.element == array.element:
-                    found = compared(before, array)
+                    found = compared.in_grid(before, array)
                     is_new, is_decided = is_new & ~found.is_equal, is_decided & found.is_decided
             counted = self._elements(array.indexings[0], columns)
             total = total + is_new * -(-counted.number * bits // tally.BITS_OF_BYTE)
@@ -425,7 +451,7 @@ class TileLoads:
         return LoadCount(total, is_exact)
 
     def _product(self, numbers: Iterable[int], columns: Sequence[Column]) -> Column:
-        found: Column = np.ones(columns[0].shape if columns else 1, dtype=np.int64)
+        found: Column = np.int64(1)
         for number in numbers:
             found = found * -(-self.wholes[number] // columns[number])
         return found
@@ -650,6 +676,15 @@ class TileComparison(NamedTuple):
     variables: Sequence[Variable]
     columns: Sequence[Column]
     kept: Column
+
+    def in_grid(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
+        """The same where each column is along an axis of its own."""
+        shape = _shape_of(self.columns)
+        kept, *columns = (
+            np.broadcast_to(each, shape).reshape(-1) for each in (self.kept, *self.columns)
+        )
+        found = TileComparison(self.variables, columns, kept)(one, other)
+        return TileEquality(*(each.reshape(shape) for each in found))
 
     def __call__(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
         """Sizes for which two tiles of one array are equal."""
