@@ -23,7 +23,7 @@ from ops.limits import Device
 from ops.loop_dependence import Loop
 from ops.performance import tally
 from ops.performance.kernels import kernels_of
-from ops.performance.summary import KernelSummary, Summarizer
+from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
 from ops.rules.registry import Registry
@@ -60,8 +60,7 @@ class Subject:
     def summaries(self) -> Mapping[Instruction, KernelSummary]:
         """What each kernel reads and writes, by the instruction that it is, in order."""
         kernels = kernels_of(self.module, registry=self.registry)
-        summarizer = Summarizer(self.counter)
-        return {each.roots[0]: summarizer.summary(each) for each in kernels}
+        return {each.roots[0]: KernelSummary(each, self.counter.rows(each)) for each in kernels}
 
     @cached_property
     def readers(self) -> Mapping[Instruction, Sequence[OperandUtilization]]:

@@ -26,7 +26,7 @@ from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
 from ops.performance.kernels import emission_of
-from ops.performance.summary import HEADING, KernelSummary, Summarizer
+from ops.performance.summary import HEADING, KernelSummary
 from ops.performance.tally import Deadline, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
 from ops.rules.elementwise import ELEMENTWISE
@@ -348,7 +348,7 @@ class FusionSchedules(SelectedQuery):
 
 @dataclass(frozen=True)
 class _KernelAccess:
-    """A write of a result or a read of an operand, which has this number."""
+    """Access of kernels that are alike to a result or an operand, by its number."""
 
     role: str
     number: int
@@ -356,7 +356,7 @@ class _KernelAccess:
 
     @cached_property
     def text(self) -> str:
-        """What kernels that are alike have in common."""
+        """What it says behind the name of the array."""
         return f"{self.access.shape.short_text}: {self.access}"
 
 
@@ -545,11 +545,10 @@ class FusionCoalescing(TableQuery):
             counted = known[key] = known.get(key) or [*self._counted(root)]
         except (FusionError, MapError, ShapeError, DeviceError) as error:
             return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
-        shown = self.selection.parameters
         return [
-            _access(root, each)
-            for each in counted
-            if not shown
+            _access(root, each, *counts)
+            for each, *counts in counted
+            if not self.selection.parameters
             or (each.role == "operand" and self.selection.is_read(root.operands[each.number]))
         ]
 
@@ -559,18 +558,11 @@ class FusionCoalescing(TableQuery):
         accesses = _accesses(Selection(), root, schedule_of(root, unroll=self.unroll))
         for each in sorted(accesses, key=attrgetter("role")):
             found = coalescing(each.access, DEVICES[self.device])
-            text = f"{each.role} {each.number}, {each.access.shape}{_text_of_coalescing(found)}"
-            yield _Counted(each.role, each.number, str(each.access.shape), found, text)
+            yield each, found, f"{each.access.shape}{_text_of_coalescing(found)}"
 
 
-class _Counted(NamedTuple):
-    """An access of kernels that are alike: to a result or an operand by its number."""
-
-    role: str
-    number: int
-    shape: str
-    found: Coalescing
-    text: str
+_Counted: TypeAlias = "tuple[_KernelAccess, Coalescing, str]"
+"""An access of kernels that are alike, and what is said behind its number."""
 
 
 def _check_has_sectors(kernel: Instruction) -> None:
@@ -592,21 +584,18 @@ def _text_of_coalescing(found: Coalescing) -> str:
     return f"{condition}{bounds}{verdict}"
 
 
-def _access(fusion: Instruction, counted: _Counted) -> Cells:
-    found, text = counted.found, f"%{fusion.name}, {counted.text}"
+def _access(fusion: Instruction, at: _KernelAccess, found: Coalescing, text: str) -> Cells:
     sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
-    cells = (*sectors, found.ratio, found.vector_width, text)
-    weight, fields = documents.greatest(found.wasted_sectors), partial(_fields_of, fusion, counted)
-    return Cells(cells, fields, weight, (), not _SECTORS.isdisjoint(found.bounds))
+    words = f"%{fusion.name}, {at.role} {at.number}, {text}"
 
+    def fields() -> Fields:
+        about = {"fusion": fusion.name, at.role: at.number, "shape": str(at.access.shape)}
+        counts = {name: getattr(found, name) for name in found.__slots__}
+        ends = {name: ends_of_count(counts[name]) for name in COUNTED if counts[name] is not None}
+        return about | counts | ends
 
-def _fields_of(fusion: Instruction, counted: _Counted) -> Fields:
-    found = counted.found
-    fields: Fields = {"fusion": fusion.name, counted.role: counted.number, "shape": counted.shape}
-    fields |= {name: getattr(found, name) for name in found.__slots__}
-    return fields | {
-        name: ends_of_count(fields[name]) for name in COUNTED if fields[name] is not None
-    }
+    cells, weight = (*sectors, found.ratio, found.vector_width, words), found.wasted_sectors
+    return Cells(cells, fields, documents.greatest(weight), (), bool(_SECTORS & {*found.bounds}))
 
 
 _XLA: Final = {
@@ -644,17 +633,17 @@ class KernelSummaries(TableQuery):
 
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each kernel, then errors."""
-        summarizer = Summarizer(OperandCounter(Deadline(self.seconds)))
+        counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
         advice = advise(module, seconds=self.seconds) if self.advise else None
         heading = OF_KERNELS if advice is None else (*OF_KERNELS[:-1], "advice", OF_KERNELS[-1])
-        rows = partial(self._rows, summarizer, advice)
+        rows = partial(self._rows, counter, advice)
         return documents.by_weight(heading, kernels, rows, self.selection)
 
     def _rows(
-        self, summarizer: Summarizer, advice: AdviceList | None, kernel: Fusion
+        self, counter: OperandCounter, advice: AdviceList | None, kernel: Fusion
     ) -> Iterator[Cells]:
-        found = summarizer.summary(kernel)
+        found = KernelSummary(kernel, counter.rows(kernel))
         kinds: dict[str, list[str]] = {}
         if advice is not None:
             kinds["advice"] = [*dict.fromkeys(each.kind for each in advice.about(kernel))]

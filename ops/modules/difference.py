@@ -16,7 +16,7 @@ from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import Computation, HloModule, Instruction
 from ops.performance.kernels import kernels_of, running_computations
-from ops.performance.summary import KernelSummary, Summarizer
+from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count, Deadline, sum_of_counts, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry
@@ -299,10 +299,10 @@ def _stand_in(instruction: Instruction) -> str:
 
 def _kernels(module: HloModule, registry: Registry, deadline: Deadline) -> Iterator[KernelSummary]:
     """Reads and writes of each kernel, but for those with errors."""
-    summarizer = Summarizer(OperandCounter(deadline))
+    counter = OperandCounter(deadline)
     for kernel in kernels_of(module, registry=registry):
         with suppress(HloTextError):
-            yield summarizer.summary(kernel)
+            yield KernelSummary(kernel, counter.rows(kernel))
 
 
 def _texts(answer: AnyDependence) -> tuple[str, ...]:

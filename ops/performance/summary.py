@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from ops.fusion import Fusion
 from ops.hlo import Computation, HloModule, Instruction
 from ops.performance import tally
-from ops.performance.kernels import Likeness, evaluated_by, kernels_of
+from ops.performance.kernels import evaluated_by, kernels_of
 from ops.performance.tally import Count, Deadline
-from ops.performance.utilization import SECONDS, OperandCounter, OperandUtilization, rows_of
+from ops.performance.utilization import SECONDS, OperandCounter, OperandUtilization
 from ops.rules.registry import REGISTRY, Registry
 from simplifier.tools.display import Displayed, aligned, html_of_table
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KernelSummary(Displayed):
     """Reads and writes of a kernel, with the kinds of reads of each operand.
 
     Attributes:
         fusion: what runs as one kernel.
-        bytes_read: of the elements that are read, each once.
-        bytes_written: of the elements of all results, each once; of an update in place those of
-            the update.
-        reuse: bytes of all reads for each byte that is read; ``None`` if that depends on values.
+        operands: a row for each array that it reads.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''ENTRY e {
@@ -40,27 +38,23 @@ class KernelSummary(Displayed):
     """
 
     fusion: Fusion
-    bytes_read: Count
-    bytes_written: Count
-    reuse: float | None
-    _read: tuple[Instruction, ...]
-    """The operand of each row."""
-    _rows: tuple[OperandUtilization, ...]
-    """The rows of a kernel that is like this one, or its own."""
-    _uses: tuple[str, ...]
-    """The words about each row, behind the name of the operand."""
+    operands: tuple[OperandUtilization, ...]
 
-    @classmethod
-    def of(cls, kernel: Fusion, rows: tuple[OperandUtilization, ...]) -> KernelSummary:
-        """The summary of a kernel from its rows."""
-        read, operands = _bytes_read(rows), tuple(row.operand for row in rows)
-        uses = tuple(map(_text_of_use, rows))
-        return cls(kernel, read, _bytes_written(kernel), _reuse(rows, read), operands, rows, uses)
+    @cached_property
+    def bytes_read(self) -> Count:
+        """The elements that are read, each once."""
+        return tally.sum_of_counts(row.bytes for row in self.operands)
 
-    @property
-    def operands(self) -> tuple[OperandUtilization, ...]:
-        """A row for each array that it reads."""
-        return rows_of(self.fusion, self._read, self._rows)
+    @cached_property
+    def bytes_written(self) -> Count:
+        """The elements of all results, each once; of an update in place those of the update."""
+        written = (each.written for each in evaluated_by(self.fusion))
+        arrays = ((each, number, each.shape.arrays[number]) for each, number in written)
+        return tally.sum_of_counts(
+            tally.bytes_of(tally.elements_of(each, number), array.element_size_in_bits)
+            for each, number, array in arrays
+            if array.is_array
+        )
 
     @property
     def bytes(self) -> Count:
@@ -68,13 +62,20 @@ class KernelSummary(Displayed):
         return tally.sum_of_counts([self.bytes_read, self.bytes_written])
 
     @property
+    def reuse(self) -> float | None:
+        """Bytes of all reads for each byte that is read; ``None`` if that depends on values."""
+        if any(row.reuse is None for row in self.operands):
+            return None
+        again = (row.reread_bytes for row in self.operands)
+        return tally.ratio(tally.sum_of_counts([*again, self.bytes_read]), self.bytes_read)
+
+    @property
     def is_unknown(self) -> bool:
         """Whether some figures are bounds that need not be met."""
-        return any(row.bounds for row in self._rows)
+        return any(row.bounds for row in self.operands)
 
     def __str__(self) -> str:
-        pairs = zip(self._read, self._uses, strict=True)
-        operands = ", ".join(f"%{operand.name}{use}" for operand, use in pairs)
+        operands = ", ".join(map(_text_of_operand, self.operands))
         return f"{', '.join(root.result_text() for root in self.fusion.roots)}({operands})"
 
 
@@ -122,31 +123,8 @@ reduce+broadcast)
       32       32      1  %negative = f32[4,2] negate(%dot f32[4,2] identity)
     """
     kernels = kernels_of(fusion_or_module, registry=registry)
-    summarizer = Summarizer(OperandCounter(Deadline.of("summary", seconds)))
-    return Summary(tuple(map(summarizer.summary, kernels)))
-
-
-class Summarizer:
-    """Summarizes kernels, and those that are alike once."""
-
-    def __init__(self, counter: OperandCounter) -> None:
-        self._counter = counter
-        self._known: dict[Likeness, KernelSummary] = {}
-
-    def summary(self, kernel: Fusion) -> KernelSummary:
-        """Reads and writes of a kernel.
-
-        Raises:
-            HloTextError: what a rule of the user answers does not fit an instruction.
-        """
-        likeness, rows = self._counter.rows_of_alike(kernel)
-        known = self._known.get(likeness) if likeness else None
-        if known is not None:
-            return replace(known, fusion=kernel, _read=kernel.operands)
-        found = KernelSummary.of(kernel, rows)
-        if likeness:
-            self._known[likeness] = found
-        return found
+    counter = OperandCounter(Deadline.of("summary", seconds))
+    return Summary(tuple(KernelSummary(each, counter.rows(each)) for each in kernels))
 
 
 HEADING = ("read", "written", "reuse", "kernel")
@@ -159,29 +137,8 @@ def cells_of(kernel: KernelSummary) -> tuple[str, ...]:
     return *moved, "" if kernel.reuse is None else f"{kernel.reuse:.3g}", str(kernel)
 
 
-def _bytes_read(rows: Iterable[OperandUtilization]) -> Count:
-    return tally.sum_of_counts(row.bytes for row in rows)
-
-
-def _bytes_written(kernel: Fusion) -> Count:
-    written = (each.written for each in evaluated_by(kernel))
-    arrays = ((each, number, each.shape.arrays[number]) for each, number in written)
-    return tally.sum_of_counts(
-        tally.bytes_of(tally.elements_of(each, number), array.element_size_in_bits)
-        for each, number, array in arrays
-        if array.is_array
-    )
-
-
-def _reuse(rows: Sequence[OperandUtilization], read: Count) -> float | None:
-    if any(row.reuse is None for row in rows):
-        return None
-    again = (row.reread_bytes for row in rows)
-    return tally.ratio(tally.sum_of_counts([*again, read]), read)
-
-
-def _text_of_use(row: OperandUtilization) -> str:
+def _text_of_operand(row: OperandUtilization) -> str:
     place = f" output {row.element}" if row.operand.shape.is_tuple else ""
     shape = row.operand.shape.arrays[row.element].short_text
     kinds = " and ".join(map(str, row.kinds)) or ("unknown" if row.bounds else "unused")
-    return f"{place} {shape} {kinds}"
+    return f"%{row.operand.name}{place} {shape} {kinds}"

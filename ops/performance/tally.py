@@ -314,8 +314,8 @@ def sum_of_counts(counts: Iterable[Count]) -> Count:
     numbers = sum(each for each in listed if isinstance(each, int))
     between = [each for each in listed if isinstance(each, Interval)]
     symbolic = [each for each in listed if not isinstance(each, int | Interval)]
-    if symbolic and not between:
-        return simplest(sum(symbolic, sympy.Integer(0)) + numbers)
+    if not between:
+        return simplest(sum(symbolic, sympy.Integer(0)) + numbers) if symbolic else numbers
     unknown = [Interval(0, None)] if symbolic else []
     return count_of(sum((*between, *unknown), Interval(numbers, numbers)))
 

@@ -62,6 +62,7 @@ class OperandUtilization(Displayed):
         bytes: of the elements that are read, each once.
         bounds: why the counts are bounds that need not be met; empty if they are exact.
         ways: the accesses; none if nobody knows them.
+        kinds: of the accesses, such as a transpose.
     """
 
     fusion: Fusion
@@ -73,6 +74,7 @@ class OperandUtilization(Displayed):
     bytes: Count
     bounds: str = ""
     ways: tuple[OperandIndexing, ...] = ()
+    kinds: tuple[AccessKind, ...] = ()
 
     @property
     def conditions(self) -> tuple[OperandIndexing, ...]:
@@ -81,12 +83,6 @@ class OperandUtilization(Displayed):
         Constraints and bounds of their maps say for which ones.
         """
         return tuple(way for way in self.ways if any(deciding(way.map.domain, way.runtime)))
-
-    @property
-    def kinds(self) -> tuple[AccessKind, ...]:
-        """Kinds of the accesses, such as a transpose; empty if nobody knows."""
-        results = [each.written for each in evaluated_by(self.fusion)]
-        return kinds_of_accesses(self.ways, (self.operand, self.element), results)
 
     @property
     def reuse(self) -> float | None:
@@ -232,35 +228,17 @@ class OperandCounter:
         Raises:
             HloTextError: what a rule of the user answers does not fit an instruction.
         """
-        likeness, rows = self.rows_of_alike(kernel)
-        return rows_of(kernel, kernel.operands, rows) if likeness else rows
-
-    def rows_of_alike(
-        self, kernel: Fusion
-    ) -> tuple[Likeness | None, tuple[OperandUtilization, ...]]:
-        """The rows of the first kernel that is like this one, and the key of all that have them.
-
-        Without a key they are its own. Raises what :meth:`rows` does.
-        """
         likeness = likeness_of(kernel)
         known = self._known.get(likeness) if likeness else None
         if known is not None:
-            return likeness, known
+            pairs = zip(kernel.operands, known, strict=True)
+            return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
         rows = tuple(_rows(kernel, self._deadline))
         # A row may name facts of this kernel alone: values, or why nobody knows.
         is_own = any(row.bounds or any(way.runtime for way in row.ways) for row in rows)
-        if not likeness or len(rows) != len(kernel.operands) or is_own:
-            return None, rows
-        self._known[likeness] = rows
-        return likeness, rows
-
-
-def rows_of(
-    kernel: Fusion, operands: Iterable[Instruction], alike: Iterable[OperandUtilization]
-) -> tuple[OperandUtilization, ...]:
-    """The rows of a kernel that reads these operands, from those of one that is like it."""
-    pairs = zip(operands, alike, strict=True)
-    return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
+        if likeness and len(rows) == len(kernel.operands) and not is_own:
+            self._known[likeness] = rows
+        return rows
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:
@@ -278,19 +256,20 @@ def _row(
     elements = tally.elements_of(operand, number)
     bits = operand.shape.arrays[number].element_size_in_bits
     if isinstance(reads, Unknown):
-        found, bounds, ways = NO_IDEA, reads.reason, ()
+        found, bounds, ways, kinds = NO_IDEA, reads.reason, (), ()
     else:
-        ways = reads.ways
+        ways, results = reads.ways, [each.written for each in evaluated_by(kernel)]
+        kinds = kinds_of_accesses(ways, array, results)
         symbolic = _symbolic(reads, deadline)
         if symbolic is not None:
             counts = (*symbolic, tally.bytes_of(symbolic[0], bits))
-            return OperandUtilization(kernel, operand, number, elements, *counts, "", ways)
+            return OperandUtilization(kernel, operand, number, elements, *counts, "", ways, kinds)
         found = _footprint(reads, tile_of(kernel), deadline)
         bounds = "" if found.is_exact else _reason(reads)
     most = elements.upper if isinstance(elements, Interval) else elements
     read = found.elements.intersect(Interval(0, most if isinstance(most, int) else None))
     counts = (tally.count_of(read), tally.count_of(found.reads), tally.bytes_of(read, bits))
-    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, ways)
+    return OperandUtilization(kernel, operand, number, elements, *counts, bounds, ways, kinds)
 
 
 def _footprint(reads: Reads, tile: Sequence[int] | None, deadline: Deadline) -> Footprint:

@@ -166,13 +166,14 @@ def tilings(
     *,
     sizes: Sequence[Iterable[int] | None] | None = None,
     divisible: bool = False,
+    most: int | None = None,
 ) -> Tilings:
     """The tile sizes that a fusion may have on a device: the fewest bytes, then tiles, first.
 
     Candidates are the powers of two below the size of each dimension, and the size itself, as in
     XLA; or ``sizes``, which has some for each dimension of the :class:`ops.TilingSpace`, or
     ``None``. With ``divisible``, only those that divide their dimension. Those are left for which
-    all tiles are exact, and fit:
+    all tiles are exact, and fit, or the best of them, ``most`` at most:
 
     * no tile, padded to powers of two, may take more than 0.4 of the registers of a block;
     * what dots, reductions and transposes read passes through shared memory, and must fit in it;
@@ -200,18 +201,6 @@ def tilings(
     (1, 1, 1)
     """
     check_type(device, Device, "tilings: the device", "a Device such as A100")
-    return _tilings(fusion, device, sizes, divisible=divisible)
-
-
-def _tilings(
-    fusion: Fusion,
-    device: Device,
-    sizes: Sequence[Iterable[int] | None] | None = None,
-    *,
-    divisible: bool = False,
-    most: int | None = None,
-) -> Tilings:
-    """The answer of :func:`tilings`, or the best rows of it."""
     limits = _Limits.of(device)
     space = TilingSpace.of(fusion)
     names = [f"T{number}" for number in range(len(space.dimensions))]
@@ -226,9 +215,8 @@ def _tilings(
     costs = limits.costs(propagation, given)
     is_kept = propagation.constraints.satisfied(given) & limits.are_met(costs)
     loads = TileLoads(space, choices)
-    wholes = _combinations([[each] for each in loads.wholes])
     once = TileLoads(space, [[each] for each in loads.wholes])
-    both = propagation.operands, propagation.results
+    wholes, both = _combinations(once.choices), (propagation.operands, propagation.results)
     least = sum(int(np.max(once.bytes_of(arrays, wholes).number)) for arrays in both)
     read = loads.bytes_of(propagation.operands, columns, is_kept)
     written = loads.bytes_of(propagation.results, columns, is_kept)
@@ -242,17 +230,17 @@ def _tilings(
 
 
 class KernelTiler:
-    """Finds the best tilings of kernels on a device, and those of kernels that are alike once."""
+    """Finds tilings of kernels on a device, all or the best, and those of kernels alike once."""
 
-    def __init__(self, device: Device, most: int) -> None:
+    def __init__(self, device: Device, most: int | None = None) -> None:
         self._device, self._most = device, most
         self._known: dict[Likeness | Fusion, Tilings] = {}
 
     def tilings(self, kernel: Fusion) -> Tilings:
-        """The first rows of the answer of :func:`tilings`, which raises what this raises."""
+        """The answer of :func:`tilings`, which raises what this raises."""
         key = likeness_of(kernel) or kernel
         if key not in self._known:
-            self._known[key] = _tilings(kernel, self._device, most=self._most)
+            self._known[key] = tilings(kernel, self._device, most=self._most)
         return replace(self._known[key], fusion=kernel)
 
 

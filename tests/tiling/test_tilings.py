@@ -173,12 +173,13 @@ LAYERS = """a = f32[16,8] parameter(0) b = f32[16,8] parameter(1)
 def test_kernels_that_are_alike_are_tiled_once() -> None:
     """Each has the tilings that it has alone, with its own names."""
     kernels = [*kernels_of(entry(LAYERS))]
-    tiler = TILINGS.KernelTiler(A100)
+    tiler, short = TILINGS.KernelTiler(A100), TILINGS.KernelTiler(A100, 2)
     found = [tiler.tilings(each) for each in kernels]
     assert len({id(each.columns) for each in found}) == 3
     for each, kernel in zip(found, kernels, strict=True):
         alone = tilings(kernel, A100)
         assert [*each] == [*alone]
+        assert [*short.tilings(kernel)] == [*alone][:2]
         assert each.space == alone.space
         assert str(each.propagation(each[0])) == str(alone.propagation(alone[0]))
 
