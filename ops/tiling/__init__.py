@@ -253,11 +253,13 @@ def _ranked(
 ) -> dict[str, Column]:
     """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
     shape = _shape_of(columns)
-    rows = np.nonzero(np.broadcast_to(is_kept, shape))
-    moved = np.broadcast_to(costs["bytes_read"] + costs["bytes_written"], shape)[rows]
+    places = np.flatnonzero(np.broadcast_to(is_kept, shape))
+    bytes_moved = costs["bytes_read"] + costs["bytes_written"]
+    moved = np.broadcast_to(bytes_moved, shape).reshape(-1)[places]
     if most is not None and most < len(moved):
         best = np.flatnonzero(moved <= np.partition(moved, most - 1)[most - 1])
-        rows, moved = tuple(each[best] for each in rows), moved[best]
+        places, moved = places[best], moved[best]
+    rows = np.unravel_index(places, shape)
     sizes = [np.broadcast_to(each, shape)[rows] for each in columns]
     order = np.lexsort((loads.tiles(sizes) + 0 * moved, moved))[:most]
     stacked = np.stack(sizes, axis=1) if sizes else np.zeros((len(moved), 0), dtype=np.int64)
