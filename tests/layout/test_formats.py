@@ -87,9 +87,6 @@ def tilings(shapes: list[Shape]) -> list[Shape]:
     )
 
 
-each_tiling = for_all(part(tilings(SHAPES), 130))
-
-
 def test_there_are_many() -> None:
     assert (len(SHAPES), len(TILED), len(tilings(SHAPES))) == (736, 730, 487)
 
@@ -99,7 +96,7 @@ def test_text_is_printed_as_it_was_read(text: str) -> None:
     assert str(Shape.parse(text)) == text
 
 
-@each_tiling
+@for_all(tilings(SHAPES))
 def test_offsets(shape: Shape) -> None:
     memory = memory_of(shape)
     offsets = layout.linear_index(tuple(np.indices(shape.dimensions)), shape)
@@ -108,7 +105,7 @@ def test_offsets(shape: Shape) -> None:
     assert (size.elements, size.padding) == (memory.size, np.count_nonzero(memory == PADDING))
 
 
-@each_tiling
+@for_all(part(tilings(SHAPES), 130))
 def test_maps_undo_each_other(shape: Shape) -> None:
     for there, back in [
         (layout.logical_to_linear(shape), layout.linear_to_logical(shape)),
