@@ -82,10 +82,10 @@ MAX_NESTED_SIZE: Final = 10
 # Constraints.
 
 MAX_FACTS: Final = 32
-"""Facts from which no more are concluded about what is inside their atoms [test_constraints.py]."""
+"""Facts from which no more are concluded about what is inside their atoms [test_facts.py]."""
 
 MAX_EQUATIONS: Final = 8
-"""How many equations of a problem are solved, one after the other [test_constraints.py]."""
+"""How many equations of a problem are solved, one after the other [test_facts.py]."""
 
 MAX_PROPAGATIONS: Final = 3
 """How often constraints are read again under the bounds that they have narrowed.
