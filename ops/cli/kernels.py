@@ -416,10 +416,9 @@ def _fields_of_schedule(kernel: Instruction, found: _Scheduled) -> Fields:
 
 
 def _fields_of_access(kernel: Instruction, found: _KernelAccess) -> Fields:
-    number, access = found.number, found.access
-    named = {"name": kernel.operands[number].name} if found.role == "operand" else {}
-    map_fields = maps.map_fields(access.map)
-    return {found.role: number} | named | {"shape": str(access.shape), "map": map_fields}
+    named = {"name": kernel.operands[found.number].name} if found.role == "operand" else {}
+    about = {found.role: found.number, **named, "shape": str(found.access.shape)}
+    return about | {"map": maps.map_fields(found.access.map)}
 
 
 # Queries of the loops of modules.
@@ -546,8 +545,8 @@ class FusionCoalescing(TableQuery):
         except (FusionError, MapError, ShapeError, DeviceError) as error:
             return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
         return [
-            _access(root, each, *counts)
-            for each, *counts in counted
+            _access(root, each, found, text)
+            for each, found, text in counted
             if not self.selection.parameters
             or (each.role == "operand" and self.selection.is_read(root.operands[each.number]))
         ]

@@ -253,7 +253,6 @@ class AccessKind(Flag):
     BROADCAST = auto()
     """An element serves several elements of the result, such as a whole dimension."""
 
-    @lru_cache(maxsize=REMEMBERED)
     def __str__(self) -> str:
         return "+".join(str(kind.name).lower() for kind in self) or "identity"
 
