@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ops.fusion import why as why
     from ops.hlo.errors import AmbiguousNameError as AmbiguousNameError
     from ops.hlo.errors import NoSuchInstructionError as NoSuchInstructionError
+    from ops.hlo.parser import load as load
     from ops.jax import from_jax as from_jax
     from ops.kernels import KernelError as KernelError
     from ops.kernels import emit_kernel as emit_kernel

@@ -28,7 +28,7 @@ from ops.hlo.attributes import (
     read_attributes,
     read_value,
 )
-from ops.hlo.errors import AttributeValueError, HloTextError
+from ops.hlo.errors import AttributeValueError, HloFileError, HloTextError
 from ops.hlo.files import files_in, read_text
 from ops.hlo.lexer import ATTRIBUTE, LINE, NO_NAMES, OPERAND, OPERANDS, HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
@@ -140,11 +140,14 @@ def load(path: str | os.PathLike[str]) -> HloModule:
     forty times its size, is refused.
 
     Raises:
-        HloFileError: there is no such file, it is neither, or a protobuf needs jaxlib.
+        HloFileError: there is no such file, it is neither or a folder, or a protobuf needs jaxlib.
         HloTextError: the text does not follow the grammar, or says something impossible.
         MlirTextError: likewise, of StableHLO.
     """
     check_type(path, (str, os.PathLike), "hlo.load: the path", "a path")
+    if Path(path).is_dir():
+        hint = "hlo.files_in lists its modules, hlo.dumped_modules those of a dump"
+        raise HloFileError(os.fspath(path), f"this is a folder; {hint}")
     return parse(read_text(path), os.fspath(path))
 
 

@@ -182,6 +182,8 @@ class OperationReader(AttributeReader):
         message = f"expected an operation, but there is none called {quoted(draft.name)} here"
         hint = f"there is {near[0]}; " if near else ""
         hint += "operations of other dialects stand in quotes, in MLIR's generic form"
+        if draft.name.startswith("linalg."):
+            hint = "ops.mlir.read_generics reads the maps of linalg"
         raise self.lexer.error(message, at_name, hint)
 
     def _result(self) -> tuple[str, int, int]:

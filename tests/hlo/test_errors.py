@@ -359,5 +359,5 @@ def test_a_file_may_begin_with_a_byte_order_mark_and_is_no_folder(tmp_path: Path
     path = tmp_path / "module.hlo"
     path.write_bytes(b"\xef\xbb\xbfENTRY e { a = f32[] parameter(0) }")
     assert hlo.load(path).name == "module_e"
-    with pytest.raises(hlo.HloFileError, match="directory"):
+    with pytest.raises(hlo.HloFileError, match="this is a folder"):
         hlo.load(tmp_path)

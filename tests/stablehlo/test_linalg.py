@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from indexing import MapError, parse_map
+from ops import hlo
 from ops.mlir import LinalgGeneric, MlirTextError, read_generics
 
 CONVOLUTION = """
@@ -146,3 +147,9 @@ READS: Final[dict[str, tuple[str, list[str]]]] = {
 @pytest.mark.parametrize(("text", "expected"), READS.values(), ids=READS)
 def test_what_an_output_reads(text: str, expected: list[str]) -> None:
     assert [str(each) for one in read_generics(text) for each in one.reads()] == expected
+
+
+def test_programs_of_linalg_are_no_modules_and_the_error_says_what_reads_them() -> None:
+    text = "func.func @f(%a: tensor<4xf32>) { %0 = linalg.exp ins(%a : tensor<4xf32>) return }"
+    with pytest.raises(MlirTextError, match=r"hint: ops\.mlir\.read_generics reads the maps"):
+        hlo.parse(text)
