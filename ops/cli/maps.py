@@ -145,25 +145,21 @@ class FusionMaps(SelectedQuery):
         read: Mapping[int, AnyDependence] = {} if is_whole else self._read(analysis, subject)
         if len(read) <= _FEW_PARAMETERS:
             return section().item()
-
-        def seen(extent: Extent) -> Iterable[str]:
-            is_counted = extent.is_brief and not extent.is_long
-            return _counted(len(read), subject) if is_counted else section().seen(extent)
-
+        counted = _counted(len(read), subject)
         is_unknown = any(isinstance(each, Unknown) for each in read.values())
-        return Lines(seen, lambda: section().fields(), is_unknown)
+        return Lines(
+            lambda at: section().seen(at) if at.is_long or not at.is_brief else counted,
+            lambda: section().fields(),
+            is_unknown,
+        )
 
     def _read(self, analysis: ModuleAnalysis, subject: Result) -> Mapping[int, AnyDependence]:
         """The parameters of the entry that a result needs, by number, each unknown or not."""
         computation, _, output = subject
         if self.view.is_back or self.view.addressing != Addressing():
             return {entry.number: entry.answer for entry in self._entries(analysis, subject)}
-        found = analysis[computation.root].parameters_reached(output)
-        return {
-            each.parameter_number or 0: needed
-            for each, needed in found.items()
-            if needed != NOTHING
-        }
+        found = analysis[computation.root].parameters_reached(output).items()
+        return {each.parameter_number or 0: known for each, known in found if known != NOTHING}
 
     def _section(self, analysis: ModuleAnalysis, subject: Result) -> _Section:
         """The maps from one result, one after another."""

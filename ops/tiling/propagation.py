@@ -11,7 +11,7 @@ import enum
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
@@ -658,7 +658,7 @@ def _count(dimension: TilingDimension, size: sympy.Expr | int) -> int:
 # The tile of one array.
 
 
-def _tiles(space: TilingSpace, sizes: Sequence[sympy.Expr | int]) -> Iterator[ArrayTile]:
+def _tiles(space: TilingSpace, sizes: tuple[sympy.Expr | int, ...]) -> Iterator[ArrayTile]:
     for (instruction, element, callers), accesses in space.accesses.items():
         if isinstance(accesses, Unknown):
             yield ArrayTile(instruction, element, callers, (), accesses)
@@ -685,7 +685,7 @@ def _meaning(tile: Tile | Unknown | None) -> object:
 
 
 def _tiles_of(
-    indexing: OperandIndexing, space: TilingSpace, sizes: Sequence[sympy.Expr | int]
+    indexing: OperandIndexing, space: TilingSpace, sizes: tuple[sympy.Expr | int, ...]
 ) -> _Tiles:
     """The tile of one map: exact, or the reason why there is none.
 
@@ -700,8 +700,8 @@ def _tiles_of(
     kept = [form for form in values if free is None or form not in free.forms]
     try:
         together = IndexingMap.from_forms([*own.forms, *kept], own.domain).simplify()
-        found = tile_of(together, space.variables, sizes)
-        replicas = None if free is None else tile_of(free, space.variables, sizes)
+        found = _tile_of_equal(together, space.variables, sizes)
+        replicas = None if free is None else _tile_of_equal(free, space.variables, sizes)
     except TileError as error:
         return _Tiles(Unknown(str(error).removeprefix("tile: ")))
     rank = len(own.forms)
@@ -718,6 +718,10 @@ def _tiles_of(
     elif indexing.replica_id is not None:
         replicas = _one_replica(indexing.replica_id, kept, found)
     return _Tiles(replace(found, formulas=formulas, constraints=constraints), replicas)
+
+
+_tile_of_equal = lru_cache(maxsize=1 << 10)(tile_of)
+"""The tile of a map, found once: most arrays of a kernel, and of the next one, have equal maps."""
 
 
 def _one_replica(replica_id: IndexingMap, values: Sequence[Form], found: Tile) -> Tile | None:

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +33,7 @@ from ops.performance import (
     is_likely_coalesced,
 )
 from ops.performance.kernels import kernels_of, with_midpoints
+from ops.performance.tally import kinds_of
 from ops.xla_gpu import Access
 from simplifier import Interval
 from simplifier.errors import ArgumentError
@@ -473,3 +475,13 @@ def test_wrong_arguments_are_named(call: Call, kind: type[Exception], message: s
     with pytest.raises(kind, match=r"coalescing: |bandwidth_utilization: |Device: ") as caught:
         call()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 2**62])
+def test_points_are_alike_where_all_marks_are(most: int) -> None:
+    random = np.random.default_rng(0)
+    marks = [random.integers(-most, most + 1, 300) for _ in range(4)]
+    marks.insert(2, np.full(300, 7))
+    _, *expected = np.unique(marks, axis=1, return_index=True, return_inverse=True)
+    for found, wanted in zip(kinds_of(marks), expected, strict=True):
+        assert found.tolist() == wanted.ravel().tolist()

@@ -389,3 +389,15 @@ def test_a_contraction_chain_of_rank_24_takes_bounded_work() -> None:
         assert len(found) == 1 + 2 * 24
 
     assert calls_of(ask) < 6_000_000
+
+
+def test_arrays_with_equal_maps_share_a_tile() -> None:
+    """So what one more instruction adds is little beside the first."""
+
+    def asked(length: int) -> int:
+        steps = "".join(f" x{n + 1} = f32[{length},8] negate(x{n})" for n in range(length))
+        text = f"ENTRY e {{ x0 = f32[{length},8] parameter(0){steps} }}"
+        fusion = Fusion.of_computation(hlo.parse(text).entry)
+        return calls_of(lambda: propagate(fusion, [symbol("T"), 4]))
+
+    assert asked(20) < 4 * asked(2)
