@@ -6,6 +6,7 @@ import pytest
 
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.rules.registry import CUSTOM_CALLS
+from tests.cases import rows
 from tests.evaluation import related
 from tests.ops.documentation import map_lines
 
@@ -96,29 +97,23 @@ def test_what_is_added_is_found(target: str, shape: str, operands: str, rest: st
     assert {out == place for out, place in related(added[0].map)} == {True}
 
 
-UNKNOWN = [
-    ("nobody", "f32[2,4] custom-call(a)", "no indexing map of nobody"),
-    (
-        "SPMDFullToShardShape",
-        "f32[1,4] custom-call(a), sharding={devices=[2,1]0,1}",
-        "no indexing map of SPMDFullToShardShape, because each device has a part of its own",
-    ),
-    (
-        "X64Combine",
-        "f32[2,4] custom-call(a, b)",
-        "no indexing map of X64Combine, because operands and results differ in size",
-    ),
-    (
-        "__cublas$gemm",
-        "f32[2,5] custom-call(a, b), backend_config={...}",
-        "no indexing map of __cublas$gemm, because its backend_config names no dimensions",
-    ),
-    (
-        "__cudnn$convForward",
-        "f32[1,7,4] custom-call(image, kernel), " + CONVOLUTION,
-        "no indexing map of __cudnn$convForward, because the result has other sizes than (1, 6, 4)",
-    ),
-]
+UNKNOWN = rows("""
+nobody
+    f32[2,4] custom-call(a)
+    no indexing map of nobody
+SPMDFullToShardShape
+    f32[1,4] custom-call(a), sharding={devices=[2,1]0,1}
+    no indexing map of SPMDFullToShardShape, because each device has a part of its own
+X64Combine
+    f32[2,4] custom-call(a, b)
+    no indexing map of X64Combine, because operands and results differ in size
+__cublas$gemm
+    f32[2,5] custom-call(a, b), backend_config={...}
+    no indexing map of __cublas$gemm, because its backend_config names no dimensions
+__cudnn$convForward
+    f32[1,7,4] custom-call(image, kernel), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f
+    no indexing map of __cudnn$convForward, because the result has other sizes than (1, 6, 4)
+""")
 
 
 @pytest.mark.parametrize(("target", "text", "reason"), UNKNOWN, ids=[row[0] for row in UNKNOWN])

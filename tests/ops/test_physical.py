@@ -15,6 +15,7 @@ from indexing.layout.maps import memory_size
 from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
 from ops.dependence.dependence import Indexings
+from tests.cases import rows
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.hlo.modules import module_text
@@ -134,65 +135,39 @@ def test_elements_are_where_numpy_has_them(
         assert pairs(ask(root, view)[0]) == expected
 
 
-TEXTS = [
-    (
-        "elementwise",
-        "f32[9,200]{1,0:T(8,128)}",
-        "f32[9,200]{1,0:T(8,128)} negate(p)",
-        (
-            "(d0, d1, d2, d3) -> (d0, d1, d2, d3), domain: d0 in [0, 1], d1 in [0, 1], "
-            "d2 in [0, 7], d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]"
-        ),
-        (
-            "(d0, d1) -> ((d0 floordiv 8) * 1024 + (d1 floordiv 128) * 1024 + d0 * 128 "
-            "+ d1 mod 128), domain: d0 in [0, 8], d1 in [0, 199]"
-        ),
-    ),
-    (
-        "packed",
-        "bf16[64,512]{1,0:T(8,128)(2,1)}",
-        "bf16[64,512]{1,0:T(8,128)} copy(p)",
-        (
-            "(d0, d1, d2, d3) -> (d0, d1, d2 floordiv 2, d3, d2 mod 2, 0), "
-            "domain: d0 in [0, 7], d1 in [0, 3], d2 in [0, 7], d3 in [0, 127]"
-        ),
-        (
-            "(d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 "
-            "+ ((d0 floordiv 2) mod 4) * 256 + (d1 mod 128) * 2 + d0 mod 2), "
-            "domain: d0 in [0, 63], d1 in [0, 511]"
-        ),
-    ),
-    (
-        "change of layout",
-        "f32[64,512]{1,0:T(8,128)}",
-        "f32[64,512]{0,1} copy(p)",
-        (
-            "(d0, d1) -> (d1 floordiv 8, d0 floordiv 128, d1 mod 8, d0 mod 128), "
-            "domain: d0 in [0, 511], d1 in [0, 63]"
-        ),
-        (
-            "(d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 "
-            "+ d1 mod 128), domain: d0 in [0, 63], d1 in [0, 511]"
-        ),
-    ),
-    (
-        "free transpose",
-        "f32[8,4,2]{0,2,1:T(4,128)}",
-        "f32[2,8,4]{1,0,2:T(4,128)} transpose(p), dimensions={2,0,1}",
-        (
-            "(d0, d1, d2, d3, d4) -> (d0, 0, 0, d3, d4), domain: d0 in [0, 3], d1 in [0, 0], "
-            "d2 in [0, 0], d3 in [0, 1], d4 in [0, 7]"
-        ),
-        (
-            "(d0, d1, d2) -> (d0 * 128 + d1 + d2 * 512), "
-            "domain: d0 in [0, 1], d1 in [0, 7], d2 in [0, 3]"
-        ),
-    ),
-]
+TEXTS = rows("""
+elementwise
+    f32[9,200]{1,0:T(8,128)}
+    f32[9,200]{1,0:T(8,128)} negate(p)
+    (d0, d1, d2, d3) -> (d0, d1, d2, d3), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 7],
+        d3 in [0, 127], d0 * 8 + d2 in [0, 8], d1 * 128 + d3 in [0, 199]
+    (d0, d1) -> ((d0 floordiv 8) * 1024 + (d1 floordiv 128) * 1024 + d0 * 128 + d1 mod 128),
+        domain: d0 in [0, 8], d1 in [0, 199]
+packed
+    bf16[64,512]{1,0:T(8,128)(2,1)}
+    bf16[64,512]{1,0:T(8,128)} copy(p)
+    (d0, d1, d2, d3) -> (d0, d1, d2 floordiv 2, d3, d2 mod 2, 0), domain: d0 in [0, 7],
+        d1 in [0, 3], d2 in [0, 7], d3 in [0, 127]
+    (d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + ((d0 floordiv 2) mod 4) *
+        256 + (d1 mod 128) * 2 + d0 mod 2), domain: d0 in [0, 63], d1 in [0, 511]
+change of layout
+    f32[64,512]{1,0:T(8,128)}
+    f32[64,512]{0,1} copy(p)
+    (d0, d1) -> (d1 floordiv 8, d0 floordiv 128, d1 mod 8, d0 mod 128), domain: d0 in [0, 511],
+        d1 in [0, 63]
+    (d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 + d1 mod 128),
+        domain: d0 in [0, 63], d1 in [0, 511]
+free transpose
+    f32[8,4,2]{0,2,1:T(4,128)}
+    f32[2,8,4]{1,0,2:T(4,128)} transpose(p), dimensions={2,0,1}
+    (d0, d1, d2, d3, d4) -> (d0, 0, 0, d3, d4), domain: d0 in [0, 3], d1 in [0, 0], d2 in [0, 0],
+        d3 in [0, 1], d4 in [0, 7]
+    (d0, d1, d2) -> (d0 * 128 + d1 + d2 * 512), domain: d0 in [0, 1], d1 in [0, 7], d2 in [0, 3]
+""")
 
 
 @pytest.mark.parametrize(
-    ("operand", "line", "physical", "linear"), [row[1:] for row in TEXTS], ids=[r[0] for r in TEXTS]
+    ("operand", "line", "physical", "linear"), TEXTS.values(), ids=TEXTS
 )
 def test_maps_in_memory(operand: str, line: str, physical: str, linear: str) -> None:
     output, _, text = line.partition(" ")

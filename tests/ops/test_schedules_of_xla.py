@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pytest
 
 from indexing import IndexingMap, parse_map
 from indexing.layout import Shape
-from ops import broadcast, pad, reduce, transpose
+from ops import OpIndexing, broadcast, pad, reduce, transpose
 from ops.xla_gpu import (
     Access,
     LaunchDimensions,
@@ -26,23 +25,21 @@ from ops.xla_gpu import (
     transpose_schedule,
 )
 from simplifier import symbol
+from tests.cases import rows
 from tests.conformance import rows_of
 from tests.evaluation import Pair
 
-COORDINATES = "(th_x, th_y, th_z, bl_x, bl_y, bl_z)"
+COORDINATES = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 
 
-def stated(threads: int, blocks: int, loops: str, results: str, limits: str = "") -> IndexingMap:
-    """A map from a launch in x: loops as ``s0: 8``, results and constraints as XLA writes them."""
-    ranges = [loop.split(": ") for loop in loops.split(", ")] if loops else []
-    names = f"[{', '.join(name for name, _ in ranges)}]" if ranges else ""
-    bounds = [
-        f"th_x in [0, {threads - 1}], th_y in [0, 0], th_z in [0, 0]",
-        f"bl_x in [0, {blocks - 1}], bl_y in [0, 0], bl_z in [0, 0]",
-        *(f"{name} in [0, {int(size) - 1}]" for name, size in ranges),
-        *([limits] if limits else []),
-    ]
-    return parse_map(f"{COORDINATES}{names} -> ({results}), domain: {', '.join(bounds)}")
+def stated(sizes: str, results: str, limits: str = "") -> IndexingMap:
+    """A map with coordinates and loops of sizes such as ``th_x: 8``; those left out are 1."""
+    counts = dict(each.split(": ") for each in sizes.split(", "))
+    loops = [name for name in counts if name not in COORDINATES]
+    names = f"[{', '.join(loops)}]" if loops else ""
+    bounds = [f"{name} in [0, {int(counts.get(name, 1)) - 1}]" for name in (*COORDINATES, *loops)]
+    domain = ", ".join([*bounds, limits] if limits else bounds)
+    return parse_map(f"({', '.join(COORDINATES)}){names} -> ({results}), domain: {domain}")
 
 
 def read(schedule: Schedule, operand: int = 0) -> Access:
@@ -63,6 +60,12 @@ def plain_loop(text: str) -> Access:
     shape = Shape.parse(text)
     launch = LaunchDimensions.for_elements(shape.element_count)
     return loop_schedule(shape, launch).writes[0]
+
+
+def broadcasting() -> Access:
+    """What is read of a vector that a loop of that kind broadcasts."""
+    way = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
+    return plain_loop("f32[10,20,30]").through(way, Shape.parse("f32[20]"))
 
 
 def transposing(before: str, after: str, dimensions: tuple[int, ...]) -> Schedule:
@@ -90,185 +93,92 @@ def updating() -> Schedule:
     return in_place_update_schedule(operand, update, LaunchDimensions.for_elements(30))
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A map that a test of XLA states, and ours."""
-
-    id: str
-    found: Callable[[], IndexingMap]
-    expected: IndexingMap
-
-
-CASES = [
-    Case(
-        "LoopTest.ThreadIndexingUnrolled",
-        lambda: bulk().map,
-        stated(
-            128,
-            1008,
-            "c: 12, u: 4",
-            "(((bl_x * 16 + th_x floordiv 8) floordiv 3 + c * 5376) floordiv 625) mod 100, "
-            "(((bl_x * 128 + th_x) floordiv 3 + c * 43008) floordiv 25) mod 200, "
-            "(th_x * 4 + bl_x * 512 + c * 516096) mod 300 + u",
-            "(th_x + bl_x * 128) * 4 + c * 516096 in [0, 5999996]",
-        ),
-    ),
-    Case(
-        "LoopTest.ThreadIndexingNotUnrolled",
-        lambda: plain_loop("f32[20]").map,
-        stated(20, 1, "", "th_x"),
-    ),
-    Case(
-        "LoopTest.Broadcast output",
-        lambda: plain_loop("f32[10,20,30]").map,
-        stated(
-            128,
-            47,
-            "",
-            "((bl_x * 16 + th_x floordiv 8) floordiv 75) mod 10, "
-            "((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20, (bl_x * 128 + th_x) mod 30",
-            "th_x + bl_x * 128 in [0, 5999]",
-        ),
-    ),
-    Case(
-        "LoopTest.Broadcast input",
-        lambda: (
-            plain_loop("f32[10,20,30]")
-            .through(
-                broadcast((20,), (10, 20, 30), (1,)).output_to_input[0], Shape.parse("f32[20]")
-            )
-            .map
-        ),
-        stated(
-            128,
-            47,
-            "",
-            "((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20",
-            "th_x + bl_x * 128 in [0, 5999]",
-        ),
-    ),
-    Case(
-        "MlirTransposeFusionTest.ThreadIndexing021 input",
-        lambda: read(transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1))).map,
-        stated(
-            128,
-            200,
-            "s1: 8",
-            "bl_x floordiv 2, th_x floordiv 32 + s1 * 4, (bl_x mod 2) * 32 + th_x mod 32",
-        ),
-    ),
-    Case(
-        "MlirTransposeFusionTest.ThreadIndexing021 output",
-        lambda: transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1)).writes[0].map,
-        stated(
-            128,
-            200,
-            "s1: 8",
-            "bl_x floordiv 2, th_x floordiv 32 + (bl_x mod 2) * 32 + s1 * 4, th_x mod 32",
-        ),
-    ),
-    Case(
-        "MlirTransposeFusionTest.ThreadIndexing201 input",
-        lambda: read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1))).map,
-        stated(
-            128,
-            200,
-            "s1: 8",
-            "bl_x floordiv 2, th_x floordiv 32 + (bl_x * 32 + s1 * 4) mod 64, th_x mod 32",
-        ),
-    ),
-    Case(
-        "MlirTransposeFusionTest.ThreadIndexing201 output",
-        lambda: transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1)).writes[0].map,
-        stated(
-            128,
-            200,
-            "s1: 8",
-            "th_x floordiv 32 + s1 * 4, bl_x floordiv 2, (bl_x mod 2) * 32 + th_x mod 32",
-        ),
-    ),
-    Case(
-        "MlirRowReductionTest.ThreadIndexingOutputLayout input",
-        lambda: read(folding("f32[100,64,512]", "f32[100,64]{0,1}", 2, "row", 2)).map,
-        stated(
-            256,
-            800,
-            "s2: 8, s3: 2",
-            "(bl_x * 8 + th_x floordiv 32) floordiv 64, (bl_x * 8 + th_x floordiv 32) mod 64, "
-            "(th_x mod 32 + s2 * 32) * 2 + s3",
-        ),
-    ),
-    Case(
-        "MlirRowReductionTest.ThreadIndexingOutputLayout output",
-        lambda: folding("f32[100,64,512]", "f32[100,64]{0,1}", 2, "row", 2).writes[0].map,
-        stated(
-            256,
-            800,
-            "",
-            "(bl_x * 8 + th_x floordiv 32) floordiv 64, (bl_x * 8 + th_x floordiv 32) mod 64",
-            "th_x mod 32 in [0, 0]",
-        ),
-    ),
-    Case(
-        "MlirColumnReductionTest.ColumnReduction input",
-        lambda: read(folding("f32[13,1051,321]", "f32[13,321]", 1, "column", 1)).map,
-        stated(
-            1024,
-            143,
-            "s0: 33",
-            "bl_x floordiv 11, th_x floordiv 32 + s0 * 32, (bl_x mod 11) * 32 + th_x mod 32",
-            "(bl_x mod 11) * 32 + th_x mod 32 in [0, 320], th_x floordiv 32 + s0 * 32 in [0, 1050]",
-        ),
-    ),
-    Case(
-        "MlirColumnReductionTest.ColumnReduction output",
-        lambda: folding("f32[13,1051,321]", "f32[13,321]", 1, "column", 1).writes[0].map,
-        stated(
-            1024,
-            143,
-            "",
-            "bl_x floordiv 11, (bl_x mod 11) * 32 + th_x floordiv 32",
-            "(bl_x mod 11) * 32 + th_x floordiv 32 in [0, 320], th_x mod 32 in [0, 0]",
-        ),
-    ),
-    Case(
-        "MlirColumnReductionTest.ThreadIndexingColumn_v4 input",
-        lambda: read(folding("f16[192,64,1536]", "f16[192,1536]", 1, "column", 4)).map,
-        stated(
-            1024,
-            2304,
-            "s0: 2, s1: 4",
-            "bl_x floordiv 12, th_x floordiv 32 + s0 * 32, "
-            "((bl_x mod 12) * 32 + th_x mod 32) * 4 + s1",
-        ),
-    ),
-    Case(
-        "MlirColumnReductionTest.ThreadIndexingColumn_v4 output",
-        lambda: folding("f16[192,64,1536]", "f16[192,1536]", 1, "column", 4).writes[0].map,
-        stated(
-            1024,
-            2304,
-            "s0: 4",
-            "bl_x floordiv 12, ((bl_x mod 12) * 32 + th_x floordiv 32) * 4 + s0",
-            "th_x mod 32 in [0, 0]",
-        ),
-    ),
-    Case(
-        "ConcatenateTest.ThreadIndexing the largest operand",
-        lambda: read(joining(), 1).map,
-        stated(128, 4, "", "(bl_x * 128 + th_x) mod 400", "th_x + bl_x * 128 in [0, 399]"),
-    ),
-    Case(
-        "InPlaceDynamicUpdateSliceFusionTest.ThreadIndexing update",
-        lambda: read(updating(), 1).map,
-        stated(30, 1, "", "th_x floordiv 6, th_x mod 6"),
-    ),
-]
+CASES = rows("""
+LoopTest.ThreadIndexingUnrolled
+    bulk()
+    th_x: 128, bl_x: 1008, c: 12, u: 4
+    (((bl_x * 16 + th_x floordiv 8) floordiv 3 + c * 5376) floordiv 625) mod 100,
+        (((bl_x * 128 + th_x) floordiv 3 + c * 43008) floordiv 25) mod 200,
+        (th_x * 4 + bl_x * 512 + c * 516096) mod 300 + u
+    (th_x + bl_x * 128) * 4 + c * 516096 in [0, 5999996]
+LoopTest.ThreadIndexingNotUnrolled
+    plain_loop("f32[20]")
+    th_x: 20, bl_x: 1
+    th_x
+LoopTest.Broadcast output
+    plain_loop("f32[10,20,30]")
+    th_x: 128, bl_x: 47
+    ((bl_x * 16 + th_x floordiv 8) floordiv 75) mod 10,
+        ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20, (bl_x * 128 + th_x) mod 30
+    th_x + bl_x * 128 in [0, 5999]
+LoopTest.Broadcast input
+    broadcasting()
+    th_x: 128, bl_x: 47
+    ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20
+    th_x + bl_x * 128 in [0, 5999]
+MlirTransposeFusionTest.ThreadIndexing021 input
+    read(transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1)))
+    th_x: 128, bl_x: 200, s1: 8
+    bl_x floordiv 2, th_x floordiv 32 + s1 * 4, (bl_x mod 2) * 32 + th_x mod 32
+MlirTransposeFusionTest.ThreadIndexing021 output
+    transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1)).writes[0]
+    th_x: 128, bl_x: 200, s1: 8
+    bl_x floordiv 2, th_x floordiv 32 + (bl_x mod 2) * 32 + s1 * 4, th_x mod 32
+MlirTransposeFusionTest.ThreadIndexing201 input
+    read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1)))
+    th_x: 128, bl_x: 200, s1: 8
+    bl_x floordiv 2, th_x floordiv 32 + (bl_x * 32 + s1 * 4) mod 64, th_x mod 32
+MlirTransposeFusionTest.ThreadIndexing201 output
+    transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1)).writes[0]
+    th_x: 128, bl_x: 200, s1: 8
+    th_x floordiv 32 + s1 * 4, bl_x floordiv 2, (bl_x mod 2) * 32 + th_x mod 32
+MlirRowReductionTest.ThreadIndexingOutputLayout input
+    read(folding("f32[100,64,512]", "f32[100,64]{0,1}", 2, "row", 2))
+    th_x: 256, bl_x: 800, s2: 8, s3: 2
+    (bl_x * 8 + th_x floordiv 32) floordiv 64, (bl_x * 8 + th_x floordiv 32) mod 64,
+        (th_x mod 32 + s2 * 32) * 2 + s3
+MlirRowReductionTest.ThreadIndexingOutputLayout output
+    folding("f32[100,64,512]", "f32[100,64]{0,1}", 2, "row", 2).writes[0]
+    th_x: 256, bl_x: 800
+    (bl_x * 8 + th_x floordiv 32) floordiv 64, (bl_x * 8 + th_x floordiv 32) mod 64
+    th_x mod 32 in [0, 0]
+MlirColumnReductionTest.ColumnReduction input
+    read(folding("f32[13,1051,321]", "f32[13,321]", 1, "column", 1))
+    th_x: 1024, bl_x: 143, s0: 33
+    bl_x floordiv 11, th_x floordiv 32 + s0 * 32, (bl_x mod 11) * 32 + th_x mod 32
+    (bl_x mod 11) * 32 + th_x mod 32 in [0, 320], th_x floordiv 32 + s0 * 32 in [0, 1050]
+MlirColumnReductionTest.ColumnReduction output
+    folding("f32[13,1051,321]", "f32[13,321]", 1, "column", 1).writes[0]
+    th_x: 1024, bl_x: 143
+    bl_x floordiv 11, (bl_x mod 11) * 32 + th_x floordiv 32
+    (bl_x mod 11) * 32 + th_x floordiv 32 in [0, 320], th_x mod 32 in [0, 0]
+MlirColumnReductionTest.ThreadIndexingColumn_v4 input
+    read(folding("f16[192,64,1536]", "f16[192,1536]", 1, "column", 4))
+    th_x: 1024, bl_x: 2304, s0: 2, s1: 4
+    bl_x floordiv 12, th_x floordiv 32 + s0 * 32, ((bl_x mod 12) * 32 + th_x mod 32) * 4 + s1
+MlirColumnReductionTest.ThreadIndexingColumn_v4 output
+    folding("f16[192,64,1536]", "f16[192,1536]", 1, "column", 4).writes[0]
+    th_x: 1024, bl_x: 2304, s0: 4
+    bl_x floordiv 12, ((bl_x mod 12) * 32 + th_x floordiv 32) * 4 + s0
+    th_x mod 32 in [0, 0]
+ConcatenateTest.ThreadIndexing the largest operand
+    read(joining(), 1)
+    th_x: 128, bl_x: 4
+    (bl_x * 128 + th_x) mod 400
+    th_x + bl_x * 128 in [0, 399]
+InPlaceDynamicUpdateSliceFusionTest.ThreadIndexing update
+    read(updating(), 1)
+    th_x: 30, bl_x: 1
+    th_x floordiv 6, th_x mod 6
+""")
+"""Maps that tests of XLA state: ours, the sizes of what is in it, its results, and its limits."""
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_maps_are_those_of_xla(case: Case) -> None:
-    assert case.found().equals(case.expected)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_maps_are_those_of_xla(case: tuple[str, ...]) -> None:
+    ours, *text = case
+    found: Access = eval(ours)  # noqa: S307 - of the table above
+    assert found.map.equals(stated(*text))
 
 
 @pytest.mark.parametrize("operand", [0, 2])
@@ -285,11 +195,19 @@ def elementwise(result: str, operand: str) -> Access:
     return plain_loop(result).through(IndexingMap.identity(shape.dimensions), shape)
 
 
-def unrolled(result: str, way: IndexingMap, operand: str) -> Access:
-    """What a loop of four neighbours a thread reads of an operand."""
+def unrolled(result: str, operation: OpIndexing, *operands: str) -> tuple[Access, ...]:
+    """What a loop of four neighbours a thread reads of each operand."""
     shape = Shape.parse(result)
     launch = LaunchDimensions.for_elements(shape.element_count, unroll=4)
-    return loop_schedule(shape, launch, 4).writes[0].through(way, Shape.parse(operand))
+    written = loop_schedule(shape, launch, 4).writes[0]
+    pairs = zip(operation.output_to_input, map(Shape.parse, operands), strict=True)
+    return tuple(written.through(way, operand) for way, operand in pairs)
+
+
+def folding_loop() -> Access:
+    """What a loop with a thread for each sum reads of an operand."""
+    way = reduce((5696, 10, 4), (1,)).output_to_input[0]
+    return plain_loop("s32[5696,4]").through(way, Shape.parse("s32[5696,10,4]"))
 
 
 WARPS: dict[str, Callable[[], tuple[Access, ...]]] = {
@@ -300,32 +218,16 @@ WARPS: dict[str, Callable[[], tuple[Access, ...]]] = {
     ),
     "output_transposed": lambda: (elementwise("f32[100,200]{0,1}", "f32[100,200]"),) * 2,
     "transpose_tiled": lambda: (read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1))),),
-    "transpose_outer_dims": lambda: (
-        unrolled(
-            "f32[32,100,64]",
-            transpose((100, 32, 64), (1, 0, 2)).output_to_input[0],
-            "f32[100,32,64]",
-        ),
+    "transpose_outer_dims": lambda: unrolled(
+        "f32[32,100,64]", transpose((100, 32, 64), (1, 0, 2)), "f32[100,32,64]"
     ),
-    "pad": lambda: tuple(
-        unrolled("f32[1024,512]", way, operand)
-        for way, operand in zip(
-            pad((997, 436), ((10, 17, 0), (24, 52, 0))).output_to_input,
-            ("f32[997,436]", "f32[]"),
-            strict=True,
-        )
+    "pad": lambda: unrolled(
+        "f32[1024,512]", pad((997, 436), ((10, 17, 0), (24, 52, 0))), "f32[997,436]", "f32[]"
     ),
     "row_reduction": lambda: (read(folding("f32[100,64,512]", "f32[100,64]", 2, "row", 1)),),
     "multi_row_reduction": lambda: (read(folding("f32[100,64,4]", "f32[100,64]", 2, "", 1)),),
     "column_reduction": lambda: (read(folding("f32[100,64,32]", "f32[100,32]", 1, "column", 1)),),
-    "variadic_reduce_loop": lambda: (
-        (
-            plain_loop("s32[5696,4]").through(
-                reduce((5696, 10, 4), (1,)).output_to_input[0], Shape.parse("s32[5696,10,4]")
-            ),
-        )
-        * 2
-    ),
+    "variadic_reduce_loop": lambda: (folding_loop(),) * 2,
     "variadic_reduce_reduction": lambda: (read(folding("s32[32,40]", "s32[32]", 1, "row", 1)),) * 2,
 }
 """What is read of each operand of a fusion, by the name of its row; rows with maps whose runtime

@@ -22,6 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # Sorts.
 
+from tests.cases import rows
 SORTED = {
     "of two": ("s32[2]", 0, 48 << 10),
     "of three": ("s32[3]", 0, 48 << 10),
@@ -101,19 +102,18 @@ def test_a_block_holds_a_whole_tile(text: str, dimension: int, shared_bytes: int
     assert all(len(each) == 1 for each in blocks.values())
 
 
-BAD_SORTS = {
-    "no input": (lambda: sort_schedule([], 0), "there is no input"),
-    "no such dimension": (lambda: sort_schedule([Shape.parse("f32[4]")], 1), "dimensions"),
-    "one element": (lambda: sort_schedule([Shape.parse("f32[4,1]")], 1), "has 1 elements"),
-    "two shapes": (
-        lambda: sort_schedule([Shape.parse("f32[4]"), Shape.parse("f32[5]")], 0),
-        "expected arrays of the same sizes",
-    ),
-    "no memory": (
-        lambda: sort_schedule([Shape.parse("f32[4]")], 0, shared_bytes=0),
-        "shared_bytes is 0; expected 1 or more",
-    ),
-}
+BAD_SORTS = rows("""
+sort_schedule([], 0)
+    there is no input
+sort_schedule([Shape.parse("f32[4]")], 1)
+    dimensions
+sort_schedule([Shape.parse("f32[4,1]")], 1)
+    has 1 elements
+sort_schedule([Shape.parse("f32[4]"), Shape.parse("f32[5]")], 0)
+    expected arrays of the same sizes
+sort_schedule([Shape.parse("f32[4]")], 0, shared_bytes=0)
+    shared_bytes is 0; expected 1 or more
+""")
 
 
 @pytest.mark.parametrize(("call", "message"), BAD_SORTS.values(), ids=BAD_SORTS)
