@@ -15,6 +15,7 @@ from indexing import parse_map
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
 from tests.cases import for_all, rows
+from tests.ops.answers import known
 
 CALLED = """HloModule m
   sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
@@ -42,7 +43,7 @@ def stated(columns: Sequence[str]) -> dict[str, list[str]]:
 
 
 def written(answers: Sequence[Indexings]) -> list[str]:
-    return [str(way) for answer in answers for way in answer.indexings]
+    return [str(way) for answer in answers for way in known(answer)]
 
 
 EXAMPLES = rows("""

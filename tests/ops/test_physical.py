@@ -166,9 +166,7 @@ free transpose
 """)
 
 
-@pytest.mark.parametrize(
-    ("operand", "line", "physical", "linear"), TEXTS.values(), ids=TEXTS
-)
+@pytest.mark.parametrize(("operand", "line", "physical", "linear"), TEXTS.values(), ids=TEXTS)
 def test_maps_in_memory(operand: str, line: str, physical: str, linear: str) -> None:
     output, _, text = line.partition(" ")
     root = instruction(Shape.parse(operand), Shape.parse(output), text)

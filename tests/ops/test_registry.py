@@ -110,9 +110,7 @@ reverse
 """)
 
 
-@pytest.mark.parametrize(
-    ("instruction", "message"), BAD.values(), ids=BAD
-)
+@pytest.mark.parametrize(("instruction", "message"), BAD.values(), ids=BAD)
 def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
     text = f"HloModule m ENTRY e {{ p = f32[2,3] parameter(0)\n{instruction}\n}}"
     reason = why_unfit(hlo.parse(text, "bad.hlo").entry.root)

@@ -23,6 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # Sorts.
 
 from tests.cases import rows
+
 SORTED = {
     "of two": ("s32[2]", 0, 48 << 10),
     "of three": ("s32[3]", 0, 48 << 10),

@@ -1,0 +1,23 @@
+"""Answers that a test expects to be known."""
+
+from __future__ import annotations
+
+from ops import OperandIndexing, Unknown
+from ops.dependence.dependence import Indexings
+
+
+def known(answer: Indexings) -> tuple[OperandIndexing, ...]:
+    """The indexings of an answer."""
+    assert not isinstance(answer, Unknown), answer
+    return answer
+
+
+def only(answer: Indexings) -> OperandIndexing:
+    """The one indexing of an answer."""
+    (indexing,) = known(answer)
+    return indexing
+
+
+def texts(answer: Indexings) -> list[str]:
+    """The maps of an answer, without their domains."""
+    return [str(indexing).partition(", domain")[0] for indexing in known(answer)]
