@@ -6,8 +6,9 @@ import pytest
 
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.rules.registry import CUSTOM_CALLS
-from tests.cases import rows
+from tests.cases import for_all, rows
 from tests.evaluation import related
+from tests.ops.answers import only
 from tests.ops.documentation import map_lines
 
 GEMM = (
@@ -60,24 +61,14 @@ def test_known_targets_do_what_operations_do(target: str, text: str, like: str) 
         assert not any(given[len(expected) :])
 
 
-MAPS = [
-    (
-        "xla.sdy.Sharding",
-        "(f32[2,4], f32[5]) custom-call(a, row)",
-        [
-            "r[0] -> a: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
-            "r[1] -> row: (d0) -> (d0), domain: d0 in [0, 4]",
-            "a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
-            "row -> r[1]: (d0) -> (d0), domain: d0 in [0, 4]",
-        ],
-    )
-]
-"""A target, a call, and all of its maps."""
-
-
-@pytest.mark.parametrize(("target", "text", "maps"), MAPS, ids=[row[0] for row in MAPS])
-def test_known_targets_have_these_maps(target: str, text: str, maps: list[str]) -> None:
-    assert [*map_lines(call(target, text))] == maps
+def test_a_sharding_maps_each_operand_to_its_result() -> None:
+    custom = call("xla.sdy.Sharding", "(f32[2,4], f32[5]) custom-call(a, row)")
+    assert [*map_lines(custom)] == [
+        "r[0] -> a: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
+        "r[1] -> row: (d0) -> (d0), domain: d0 in [0, 4]",
+        "a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
+        "row -> r[1]: (d0) -> (d0), domain: d0 in [0, 4]",
+    ]
 
 
 ADDED = [
@@ -89,12 +80,10 @@ ADDED = [
 @pytest.mark.parametrize(("target", "shape", "operands", "rest"), ADDED, ids=["conv", "matmul"])
 def test_what_is_added_is_found(target: str, shape: str, operands: str, rest: str) -> None:
     custom = call(target, f"({shape}, u8[64]) custom-call({operands}), {rest}")
-    bias, added = output_to_input(custom).indexing[2:]
-    assert isinstance(bias, tuple)
-    assert isinstance(added, tuple)
+    bias, added = (only(each).map for each in output_to_input(custom).indexing[2:])
     last = custom.shape.elements[0].rank - 1
-    assert {(out[last],) == place for out, place in related(bias[0].map)} == {True}
-    assert {out == place for out, place in related(added[0].map)} == {True}
+    assert {(out[last],) == place for out, place in related(bias)} == {True}
+    assert {out == place for out, place in related(added)} == {True}
 
 
 UNKNOWN = rows("""
@@ -116,11 +105,11 @@ __cudnn$convForward
 """)
 
 
-@pytest.mark.parametrize(("target", "text", "reason"), UNKNOWN, ids=[row[0] for row in UNKNOWN])
+@for_all([(target, *row) for target, row in UNKNOWN.items()])
 def test_the_reason_is_told(target: str, text: str, reason: str) -> None:
-    custom = call(target, text)
-    assert output_to_input(custom).indexing[0] == Unknown(f"custom-call: {reason}")
-    assert input_to_output(custom).indexing[0] == Unknown(f"custom-call: {reason}")
+    custom, unknown = call(target, text), Unknown(f"custom-call: {reason}")
+    assert output_to_input(custom).indexing[0] == unknown
+    assert input_to_output(custom).indexing[0] == unknown
 
 
 def test_operands_that_do_not_fit_are_told() -> None:

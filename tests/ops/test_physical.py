@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, parse_map
 from indexing.layout import ElementType, Shape, tiled_sizes
 from indexing.layout.maps import memory_size
-from ops import OperandIndexing, Unknown, hlo, input_to_output, output_to_input
+from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
 from ops.dependence.dependence import Indexings
 from tests.cases import rows
@@ -21,6 +21,7 @@ from tests.extent import seldom
 from tests.hlo.modules import module_text
 from tests.layout.model import index_of, memory_of
 from tests.layout.strategies import SMALL, layouts
+from tests.ops.answers import known, only
 
 Index = tuple[int, ...]
 
@@ -41,8 +42,8 @@ ADD = "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x,
 
 
 def instruction(operand: Shape, output: Shape, text: str) -> hlo.Instruction:
-    lines = [f"p = {operand} parameter(0)", "z = f32[] parameter(1)", f"ROOT r = {output} {text}"]
-    return hlo.parse("\n".join(["HloModule m", ADD, "ENTRY e {", *lines, "}"])).entry.root
+    return hlo.parse(f"""{ADD} ENTRY e {{ p = {operand} parameter(0) z = f32[] parameter(1)
+      ROOT r = {output} {text} }}""").entry.root
 
 
 @st.composite
@@ -58,8 +59,7 @@ def instructions(draw: st.DrawFn) -> hlo.Instruction:
 
 
 def pairs(answer: Indexings) -> set[tuple[Index, Index]]:
-    assert isinstance(answer, tuple)
-    return {pair for way in answer for pair in related(way.map)}
+    return {pair for way in known(answer) for pair in related(way.map)}
 
 
 def offsets_of(shape: Shape) -> dict[Index, int]:
@@ -98,22 +98,11 @@ VIEWS = {
 
 
 def backward(root: hlo.Instruction, view: Addressing, output: int = 0) -> tuple[Indexings, ...]:
-    return output_to_input(
-        root, output, physical_layout=view.physical_layout, linear_offsets=view.linear_offsets
-    ).indexing
+    return output_to_input(root, output, **view._asdict()).indexing
 
 
 def forward(root: hlo.Instruction, view: Addressing) -> tuple[Indexings, ...]:
-    return input_to_output(
-        root, physical_layout=view.physical_layout, linear_offsets=view.linear_offsets
-    ).indexing
-
-
-def only(answer: Indexings) -> OperandIndexing:
-    """The one way of an answer."""
-    assert isinstance(answer, tuple)
-    (way,) = answer
-    return way
+    return input_to_output(root, **view._asdict()).indexing
 
 
 @seldom
@@ -185,12 +174,9 @@ def test_there_and_back_is_the_identity() -> None:
 
 
 def test_origins_of_runtime_variables_are_in_memory_too() -> None:
-    lines = [
-        "p = f32[64,512]{1,0:T(8,128)} parameter(0)",
-        "i = s32[]{:T(128)} parameter(1)",
-        "ROOT r = f32[8,512]{1,0:T(8,128)} dynamic-slice(p, i, i), dynamic_slice_sizes={8,512}",
-    ]
-    root = hlo.parse("ENTRY e { " + " ".join(lines) + " }").entry.root
+    text = """ENTRY e { p = f32[64,512]{1,0:T(8,128)} parameter(0) i = s32[]{:T(128)} parameter(1)
+      ROOT r = f32[8,512]{1,0:T(8,128)} dynamic-slice(p, i, i), dynamic_slice_sizes={8,512} }"""
+    root = hlo.parse(text).entry.root
     for view, place in [(PHYSICAL, (0, 0)), (LINEAR, (0,))]:
         (origin,) = only(backward(root, view)[0]).runtime
         assert origin.instruction.name == "i"
@@ -215,12 +201,8 @@ def test_without_places_there_is_no_map_and_a_reason(layout: str, reason: str) -
 
 
 def test_tokens_lie_nowhere() -> None:
-    lines = [
-        "p = f32[2] parameter(0)",
-        "t = token[] after-all()",
-        "ROOT r = (f32[2], token[]) tuple(p, t)",
-    ]
-    root = hlo.parse("ENTRY e { " + " ".join(lines) + " }").entry.root
+    root = hlo.parse("""ENTRY e { p = f32[2] parameter(0) t = token[] after-all()
+      ROOT r = (f32[2], token[]) tuple(p, t) }""").entry.root
     for view in (INDICES, PHYSICAL, LINEAR):
         assert pairs(backward(root, view, 1)[1]) == {((), ())}
 

@@ -22,12 +22,12 @@ from ops import (
     reverse,
     transpose,
 )
-from ops.dependence.dependence import Indexings
 from ops.hlo.opcodes import OPCODES
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import TABLES
 from ops.rules.rule import Maps, OpRule
-from tests.cases import for_all, rows
+from tests.cases import for_all, for_rows, rows
+from tests.ops.answers import only
 from tests.ops.unfit import why_unfit
 
 
@@ -54,8 +54,7 @@ def test_elementwise_operations_keep_the_index(opcode: str) -> None:
     expected = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 4]"
     for ask in (output_to_input(root), *(input_to_output(root, number) for number in range(arity))):
         for answer in ask.indexing:
-            assert not isinstance(answer, Unknown)
-            assert [str(way) for way in answer] == [expected]
+            assert str(only(answer)) == expected
 
 
 _ATTRIBUTES = {"direction": "LT", "exponent_bits": "5", "mantissa_bits": "10", "to_apply": "f"}
@@ -110,7 +109,7 @@ reverse
 """)
 
 
-@pytest.mark.parametrize(("instruction", "message"), BAD.values(), ids=BAD)
+@for_all(BAD)
 def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
     text = f"HloModule m ENTRY e {{ p = f32[2,3] parameter(0)\n{instruction}\n}}"
     reason = why_unfit(hlo.parse(text, "bad.hlo").entry.root)
@@ -129,9 +128,7 @@ def test_a_call_that_gives_another_shape_is_refused_when_it_is_read() -> None:
 def test_dimensions_without_bound_have_maps_over_their_sizes() -> None:
     text = "HloModule m ENTRY e { p = f32[?,3] parameter(0) ROOT r = f32[?,3] negate(p) }"
     (found,) = output_to_input(hlo.parse(text).entry.root).indexing
-    assert not isinstance(found, Unknown)
-    (answer,) = found
-    assert str(answer.map).endswith("d0 in [0, p_0 - 1], d1 in [0, 2], p_0 in [0, inf]")
+    assert str(only(found).map).endswith("d0 in [0, p_0 - 1], d1 in [0, 2], p_0 in [0, inf]")
 
 
 # What users register.
@@ -143,11 +140,6 @@ CUSTOM = hlo.parse(
               ROOT r = (f32[2,3], f32[3,2]) custom-call(q), custom_call_target="both_ways" }""",
     "custom.hlo",
 )
-
-
-def texts(answer: Indexings) -> list[str]:
-    assert isinstance(answer, tuple)
-    return [str(way) for way in answer]
 
 
 def both_ways(_: hlo.Instruction) -> tuple[OpIndexing, OpIndexing]:
@@ -162,8 +154,8 @@ def test_a_custom_call_has_the_maps_of_its_rule() -> None:
         (1, "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"),
     ):
         found = fusion_indexing(root, output, registry=registry)
-        assert texts(found[parameter]) == [expected]
-        assert texts(output_to_input(root, output, registry=registry).indexing[0]) == [expected]
+        assert str(only(found[parameter])) == expected
+        assert str(only(output_to_input(root, output, registry=registry).indexing[0])) == expected
     assert isinstance(fusion_indexing(root)[parameter], Unknown)
 
 
@@ -176,7 +168,7 @@ def test_a_rule_overrides_what_calls_a_computation() -> None:
     registry = REGISTRY.with_opcode("call", lambda _: reverse((2, 3), (0,)))
     (call,) = CUSTOM.entry.root.operands
     (answer,) = output_to_input(call, registry=registry).indexing
-    assert texts(answer) == ["(d0, d1) -> (-d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 2]"]
+    assert str(only(answer)) == "(d0, d1) -> (-d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 2]"
     with pytest.raises(ShapeError, match="no opcode cal"):
         REGISTRY.with_opcode("cal", lambda _: reverse((2, 3), (0,)))
 
@@ -216,9 +208,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("maps", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG]
-)
+@for_rows(WRONG)
 def test_a_rule_that_does_not_fit_is_pointed_at(maps: Maps, message: str) -> None:
     registry = REGISTRY.with_custom_call("both_ways", lambda _: maps)
     with pytest.raises(hlo.HloTextError) as caught:
