@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce as fold
 from math import prod
 from typing import Any, TypeAlias
@@ -67,16 +67,15 @@ class Case:
 
 
 def unary(
-    opcode: str,
-    attributes: str,
+    written: str,
     indexing: OpIndexing,
-    operand_sizes: Sizes,
+    operand: Sizes,
     run: Callable[[Array], Array],
-    *,
-    is_program: bool = True,
+    **more: Any,  # noqa: ANN401 - of a case
 ) -> Case:
-    """An operation with one operand."""
-    return Case(opcode, attributes, indexing, [operand_sizes], run, is_program=is_program)
+    """An operation with one operand, from its opcode and attributes."""
+    opcode, _, attributes = written.partition(" ")
+    return Case(opcode, attributes, indexing, [operand], run, **more)
 
 
 def labelled(operand: int, sizes: Sizes) -> Array:
@@ -170,63 +169,45 @@ def elementwises(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     operands = [sizes, *draw(st.lists(st.sampled_from([sizes, ()]), max_size=2))]
     operands = list(draw(st.permutations(operands)))
-    return Case(
-        "map",
-        "to_apply=sum",
-        ops.elementwise(operands),
-        operands,
-        united,
-        computation=summing(len(operands)),
-        is_program=len(set(operands)) == 1,
-    )
+    case = Case("map", "to_apply=sum", ops.elementwise(operands), operands, united)
+    is_program = len(set(operands)) == 1
+    return replace(case, computation=summing(len(operands)), is_program=is_program)
 
 
 @st.composite
 def broadcasts(draw: st.DrawFn) -> Case:
     output = draw(shapes())
     targets = draw(dimensions(len(output)))
-    stretched = [draw(st.booleans()) and draw(st.booleans()) for _ in targets]
-    operand = tuple(
-        1 if is_one else output[target] for target, is_one in zip(targets, stretched, strict=True)
-    )
+    stretches = [draw(st.booleans()) and draw(st.booleans()) for _ in targets]
+    pairs = zip(targets, stretches, strict=True)
+    operand = tuple(1 if is_one else output[target] for target, is_one in pairs)
 
     def run(array: Array) -> Array:
         order = sorted(range(len(targets)), key=targets.__getitem__)
-        padded = [
-            operand[targets.index(axis)] if axis in targets else 1 for axis in range(len(output))
-        ]
+        sizes = dict(zip(targets, operand, strict=True))
+        padded = [sizes.get(axis, 1) for axis in range(len(output))]
         return np.broadcast_to(array.transpose(order).reshape(padded), output)
 
-    return unary(
-        "broadcast",
-        f"dimensions={braced(targets)}",
-        ops.broadcast(operand, output, targets),
-        operand,
-        run,
-        is_program=operand == tuple(output[target] for target in targets),
-    )
+    written = f"broadcast dimensions={braced(targets)}"
+    indexing = ops.broadcast(operand, output, targets)
+    is_plain = operand == tuple(output[target] for target in targets)
+    return unary(written, indexing, operand, run, is_program=is_plain)
 
 
 @st.composite
 def transposes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     order = draw(st.permutations(range(len(sizes))))
-    return unary(
-        "transpose",
-        f"dimensions={braced(order)}",
-        ops.transpose(sizes, order),
-        sizes,
-        lambda array: array.transpose(order),
-    )
+    indexing, written = ops.transpose(sizes, order), f"transpose dimensions={braced(order)}"
+    return unary(written, indexing, sizes, lambda array: array.transpose(order))
 
 
 @st.composite
 def reshapes(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     target = draw(factorizations(prod(sizes)))
-    return unary(
-        "reshape", "", ops.reshape(sizes, target), sizes, lambda array: array.reshape(target)
-    )
+    indexing = ops.reshape(sizes, target)
+    return unary("reshape", indexing, sizes, lambda array: array.reshape(target))
 
 
 @st.composite
@@ -253,13 +234,8 @@ def dimension_sizes(draw: st.DrawFn) -> Case:
         indexing = ops.set_dimension_size(sizes, axis)
         operands = [sizes, ()]
         return Case("set-dimension-size", written, indexing, operands, united, is_program=False)
-    return unary(
-        "get-dimension-size",
-        written,
-        ops.get_dimension_size(sizes, axis),
-        sizes,
-        lambda _: array_of(NOTHING),
-    )
+    indexing = ops.get_dimension_size(sizes, axis)
+    return unary(f"get-dimension-size {written}", indexing, sizes, lambda _: array_of(NOTHING))
 
 
 @st.composite
@@ -277,14 +253,9 @@ def bitcasts(draw: st.DrawFn) -> Case:
         Shape(ElementType.F32, each, Layout(tuple(minor_to_major)))
         for each, minor_to_major in ((sizes, order), (target, target_order))
     )
-    return unary(
-        "bitcast",
-        f"from {braced(order)} to {target} {braced(target_order)}",
-        ops.bitcast(operand, output),
-        sizes,
-        run,
-        is_program=False,  # programs cannot be handed over with layouts
-    )
+    written = f"bitcast from {braced(order)} to {target} {braced(target_order)}"
+    # Programs cannot be handed over with layouts.
+    return unary(written, ops.bitcast(operand, output), sizes, run, is_program=False)
 
 
 @st.composite
@@ -297,28 +268,17 @@ def bitcast_converts(draw: st.DrawFn) -> Case:
         (more, sizes, (narrow, "s32"), lambda array: folded(array, [len(sizes)])),
     ]
     operand, result, types, run = draw(st.sampled_from(rows))
-    return Case(
-        "bitcast-convert",
-        "",
-        ops.bitcast_convert(operand, result),
-        [operand],
-        run,
-        element_types=types,
-        is_program=operand == result or parts > 1,  # else elements are not as wide as said
-    )
+    indexing = ops.bitcast_convert(operand, result)
+    case = unary("bitcast-convert", indexing, operand, run, element_types=types)
+    return replace(case, is_program=operand == result or parts > 1)  # else not as wide as said
 
 
 @st.composite
 def reverses(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())
     axes = draw(dimensions(len(sizes)))
-    return unary(
-        "reverse",
-        f"dimensions={braced(axes)}",
-        ops.reverse(sizes, axes),
-        sizes,
-        lambda array: np.flip(array, tuple(axes)),
-    )
+    indexing, written = ops.reverse(sizes, axes), f"reverse dimensions={braced(axes)}"
+    return unary(written, indexing, sizes, lambda array: np.flip(array, tuple(axes)))
 
 
 @st.composite
@@ -327,14 +287,12 @@ def rotates(draw: st.DrawFn) -> Case:
     axes = draw(dimensions(len(sizes)))
     shifts = [draw(st.integers(-7, 7)) for _ in axes]
     pairs = [(-shift, axis) for shift, axis in zip(shifts, axes, strict=True)]
-    return unary(
-        "rotate",
-        f"{axes} by {shifts}",
-        ops.rotate(sizes, axes, shifts),
-        sizes,
-        lambda array: fold(lambda turned, pair: np.roll(turned, *pair), pairs, array),
-        is_program=False,
-    )
+
+    def run(array: Array) -> Array:
+        return fold(lambda turned, pair: np.roll(turned, *pair), pairs, array)
+
+    indexing = ops.rotate(sizes, axes, shifts)
+    return unary(f"rotate {axes} by {shifts}", indexing, sizes, run, is_program=False)
 
 
 @st.composite
@@ -352,7 +310,7 @@ def permutes(draw: st.DrawFn) -> Case:
         return array[table]
 
     indexing = ops.permute(sizes, axes)
-    return Case("permute", str(axes), indexing, [sizes], run, frozenset({0}), is_program=False)
+    return unary(f"permute {axes}", indexing, sizes, run, wider=frozenset({0}), is_program=False)
 
 
 @st.composite
@@ -363,13 +321,8 @@ def slices(draw: st.DrawFn) -> Case:
     steps = [draw(st.integers(1, 4)) for _ in sizes]
     cuts = tuple(map(slice, starts, limits, steps))
     written = [f"[{cut.start}:{cut.stop}:{cut.step}]" for cut in cuts]
-    return unary(
-        "slice",
-        f"slice={braced(written)}",
-        ops.slice(sizes, starts, limits, steps),
-        sizes,
-        lambda array: array[cuts],
-    )
+    indexing = ops.slice(sizes, starts, limits, steps)
+    return unary(f"slice slice={braced(written)}", indexing, sizes, lambda array: array[cuts])
 
 
 @st.composite
@@ -382,57 +335,34 @@ def concatenates(draw: st.DrawFn) -> Case:
     def run(*arrays: Array) -> Array:
         return np.concatenate(arrays, axis)
 
-    return Case(
-        "concatenate",
-        f"dimensions={braced([axis])}",
-        ops.concatenate(operands, axis),
-        operands,
-        run,
-    )
+    indexing = ops.concatenate(operands, axis)
+    return Case("concatenate", f"dimensions={braced([axis])}", indexing, operands, run)
 
 
 @st.composite
 def pads(draw: st.DrawFn) -> Case:
     sizes = draw(shapes(most_dimensions=3))
-    padding = [
-        (draw(st.integers(-2, 2)), draw(st.integers(-2, 2)), draw(st.integers(0, 2))) for _ in sizes
-    ]
-    spread = [
-        size + max(0, size - 1) * inner for size, (_, _, inner) in zip(sizes, padding, strict=True)
-    ]
-    padding = [
-        (low, max(high, -low - size), inner)
-        for size, (low, high, inner) in zip(spread, padding, strict=True)
-    ]
+    ends, inner = st.integers(-2, 2), [draw(st.integers(0, 2)) for _ in sizes]
+    spread = [size + max(0, size - 1) * gap for size, gap in zip(sizes, inner, strict=True)]
+    low = [draw(ends) for _ in sizes]
+    high = [max(draw(ends), -first - size) for first, size in zip(low, spread, strict=True)]
 
     def run(array: Array, value: Array) -> Array:
-        grown = [
-            max(0, low) + size + max(0, high)
-            for size, (low, high, _) in zip(spread, padding, strict=True)
-        ]
+        """Padding first, cutting then."""
+        added = [(max(0, first), max(0, last)) for first, last in zip(low, high, strict=True)]
+        grown = [sum(ends) + size for ends, size in zip(added, spread, strict=True)]
         result = np.full(grown, value[()], dtype=object)
-        result[
-            tuple(
-                slice(max(0, low), max(0, low) + size, inner + 1)
-                for size, (low, _, inner) in zip(spread, padding, strict=True)
-            )
-        ] = array
-        return result[
-            tuple(
-                slice(max(0, -low), size - max(0, -high))
-                for size, (low, high, _) in zip(grown, padding, strict=True)
-            )
-        ]
+        places = zip(added, spread, inner, strict=True)
+        filled = [slice(first, first + size, gap + 1) for (first, _), size, gap in places]
+        result[tuple(filled)] = array
+        cuts = zip(low, high, grown, strict=True)
+        kept = [slice(max(0, -first), size - max(0, -last)) for first, last, size in cuts]
+        return result[tuple(kept)]
 
-    return Case(
-        "pad",
-        "padding=" + "x".join("_".join(map(str, along)) for along in padding),
-        ops.pad(sizes, padding),
-        [sizes, ()],
-        run,
-        wider=frozenset({1}),
-        is_program=bool(sizes),
-    )
+    padding = [*zip(low, high, inner, strict=True)]
+    written = "padding=" + "x".join("_".join(map(str, along)) for along in padding)
+    indexing, wider = ops.pad(sizes, padding), frozenset({1})
+    return Case("pad", written, indexing, [sizes, ()], run, wider, is_program=bool(sizes))
 
 
 @st.composite
@@ -467,18 +397,13 @@ def dots(draw: st.DrawFn) -> Case:
     def run(left: Array, right: Array) -> Array:
         rows, columns = lhs.free_sizes, rhs.free_sizes
         left = left.transpose(lhs.order).reshape((*batch, *rows, *[1] * len(columns), *contracting))
-        right = right.transpose(rhs.order).reshape(
-            (*batch, *[1] * len(rows), *columns, *contracting)
-        )
+        kept = (*batch, *[1] * len(rows), *columns, *contracting)
+        right = right.transpose(rhs.order).reshape(kept)
         products = united(left, right)
         return folded(products, range(products.ndim - len(contracting), products.ndim))
 
-    attributes = {
-        "lhs_contracting_dims": lhs.contracting,
-        "rhs_contracting_dims": rhs.contracting,
-        "lhs_batch_dims": lhs.batch,
-        "rhs_batch_dims": rhs.batch,
-    }
+    attributes = {"lhs_contracting_dims": lhs.contracting, "rhs_contracting_dims": rhs.contracting}
+    attributes |= {"lhs_batch_dims": lhs.batch, "rhs_batch_dims": rhs.batch}
     written = ", ".join(f"{name}={braced(dims)}" for name, dims in attributes.items() if dims)
     indexing = ops.dot(lhs.sizes, rhs.sizes, **attributes)
     return Case("dot", written, indexing, [lhs.sizes, rhs.sizes], run)
@@ -551,22 +476,11 @@ def _operands_of_dot(draw: st.DrawFn, batch: Sizes, contracting: Sizes) -> _Oper
 
 
 FAMILIES: dict[str, st.SearchStrategy[Case]] = {
-    "bitcast": bitcasts(),
-    "bitcast-convert": bitcast_converts(),
-    "broadcast": broadcasts(),
-    "concatenate": concatenates(),
-    "dimension-size": dimension_sizes(),
-    "dot": dots(),
-    "dynamic-reshape": dynamic_reshapes(),
-    "elementwise": elementwises(),
-    "pad": pads(),
-    "permute": permutes(),
-    "reduce": reduces(),
-    "reshape": reshapes(),
-    "reverse": reverses(),
-    "rotate": rotates(),
-    "scaled-dot": scaled_dots(),
-    "slice": slices(),
-    "transpose": transposes(),
+    made.__name__.removesuffix("s").replace("_", "-"): made()
+    for made in (
+        *(bitcasts, bitcast_converts, broadcasts, concatenates, dimension_sizes, dots),
+        *(dynamic_reshapes, elementwises, pads, permutes, reduces, reshapes, reverses, rotates),
+        *(scaled_dots, slices, transposes),
+    )
 }
 """Every function of the rules with a strategy that draws calls of it."""

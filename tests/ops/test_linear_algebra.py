@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import OpIndexing, cholesky, triangular_solve
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.agreement import check_felt, said
@@ -95,9 +96,10 @@ def check_both_ways(found: OpIndexing, operand: int, pairs: set[Pair]) -> None:
     assert related(found.input_to_output[operand]) == turned
 
 
-@pytest.mark.parametrize("flags", [*product([False, True], repeat=4)])
-def test_a_solution_needs_what_numpy_needs(flags: tuple[bool, bool, bool, bool]) -> None:
-    left, lower, transposed, unit = flags
+@for_all([*product([False, True], repeat=4)])
+def test_a_solution_needs_what_numpy_needs(
+    left: bool, lower: bool, transposed: bool, unit: bool
+) -> None:
     b = 3 + np.cos(np.arange(6)).reshape((3, 2) if left else (2, 3))
 
     def solve(a: Array, b: Array) -> Array:
@@ -107,14 +109,9 @@ def test_a_solution_needs_what_numpy_needs(flags: tuple[bool, bool, bool, bool])
         inverse = np.linalg.inv(triangle.T if transposed else triangle)
         return inverse @ b if left else b @ inverse
 
-    found = triangular_solve(
-        (3, 3),
-        b.shape,
-        left_side=left,
-        lower=lower,
-        transpose_a="TRANSPOSE" if transposed else "NO_TRANSPOSE",
-        unit_diagonal=unit,
-    )
+    transpose = "TRANSPOSE" if transposed else "NO_TRANSPOSE"
+    flags_given: dict[str, Any] = {"left_side": left, "lower": lower, "unit_diagonal": unit}
+    found = triangular_solve((3, 3), b.shape, transpose_a=transpose, **flags_given)
     check_both_ways(found, 0, changed(lambda a: solve(a, b), THREE))
     check_both_ways(found, 1, changed(lambda b: solve(THREE, b), b))
 

@@ -22,7 +22,7 @@ from ops.index_maps import dim, index_map, on_condition
 from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import for_all, pairs
+from tests.cases import for_all, pairs, rows
 from tests.evaluation import related
 from tests.extent import examples
 from tests.ops.unfit import refusal
@@ -289,56 +289,38 @@ def test_conditions_are_said_once(build: Build) -> None:
 def test_conditions_decide_which_size_is_the_greater_one() -> None:
     name, other = forms.variable("~M"), forms.variable("~N")
     greater = operations.maximum([name, other])
-    for size, conditions, found in (
-        (
-            greater,
-            [(name, (0, 8)), (other, (8, None))],
-            "d0 in [0, N - 1], M in [0, 8], N in [8, inf]",
-        ),
-        (
-            name,
-            [(greater, (5, None)), (other, (0, 4))],
-            "d0 in [0, M - 1], M in [5, inf], N in [0, 4]",
-        ),
+    at_most_8, at_least_8 = (name, Interval(0, 8)), (other, Interval(8, None))
+    small, large = (other, Interval(0, 4)), (greater, Interval(5, None))
+    for size, limits, found in (
+        (greater, [at_most_8, at_least_8], "d0 in [0, N - 1], M in [0, 8], N in [8, inf]"),
+        (name, [large, small], "d0 in [0, M - 1], M in [5, inf], N in [0, 4]"),
     ):
-        limits = [(form, Interval(*ends)) for form, ends in conditions]
         limited = on_condition(index_map([dim(0)], [size]), limits)
         assert str(limited) == f"(d0)<M, N> -> (d0), domain: {found}"
 
 
-PADDED: dict[str, tuple[OpIndexing, list[str]]] = {
-    # to the operand and to the padding value, and back
-    "between": (
-        ops.pad((N,), [(1, 1, 1)]),
-        [
-            (
-                "(d0)<N> -> ((d0 - 1) floordiv 2), "
-                "domain: d0 in [1, N * 2 - 1], N in [0, inf], (d0 - 1) mod 2 in [0, 0]"
-            ),
-            "(d0)<N> -> (), domain: d0 in [0, max(N * 2 - 1, 0) + 1], N in [0, inf]",
-            "(d0)<N> -> (d0 * 2 + 1), domain: d0 in [0, N - 1], N in [0, inf]",
-            "()[s0]<N> -> (s0), domain: s0 in [0, max(N * 2 - 1, 0) + 1], N in [0, inf]",
-        ],
-    ),
-    "between and cut": (
-        ops.pad((N,), [(-1, -1, 2)]),
-        [
-            (
-                "(d0)<N> -> ((d0 + 1) floordiv 3), "
-                "domain: d0 in [0, N * 3 - 5], N in [2, inf], (d0 + 1) mod 3 in [0, 0]"
-            ),
-            "(d0)<N> -> (), domain: d0 in [0, N * 3 - 5], N in [2, inf]",
-            "(d0)<N> -> (d0 * 3 - 1), domain: d0 in [1, N - 2], N in [2, inf]",
-            "()[s0]<N> -> (s0), domain: s0 in [0, N * 3 - 5], N in [2, inf]",
-        ],
-    ),
-}
+PADDED = rows("""
+pad((N,), [(1, 1, 1)])
+    (d0)<N> -> ((d0 - 1) floordiv 2), domain: d0 in [1, N * 2 - 1], N in [0, inf],
+        (d0 - 1) mod 2 in [0, 0]
+    (d0)<N> -> (), domain: d0 in [0, max(N * 2 - 1, 0) + 1], N in [0, inf]
+    (d0)<N> -> (d0 * 2 + 1), domain: d0 in [0, N - 1], N in [0, inf]
+    ()[s0]<N> -> (s0), domain: s0 in [0, max(N * 2 - 1, 0) + 1], N in [0, inf]
+pad((N,), [(-1, -1, 2)])
+    (d0)<N> -> ((d0 + 1) floordiv 3), domain: d0 in [0, N * 3 - 5], N in [2, inf],
+        (d0 + 1) mod 3 in [0, 0]
+    (d0)<N> -> (), domain: d0 in [0, N * 3 - 5], N in [2, inf]
+    (d0)<N> -> (d0 * 3 - 1), domain: d0 in [1, N - 2], N in [2, inf]
+    ()[s0]<N> -> (s0), domain: s0 in [0, N * 3 - 5], N in [2, inf]
+""")
+"""The maps to the operand and to the padding value, and back."""
 
 
-@pytest.mark.parametrize(("made", "texts"), PADDED.values(), ids=PADDED)
-def test_ends_of_a_padded_dimension(made: OpIndexing, texts: list[str]) -> None:
+@for_all(PADDED.items())
+def test_ends_of_a_padded_dimension(call: str, texts: tuple[str, ...]) -> None:
     """A maximum stands where there may be no element, and nowhere else."""
-    assert [" ".join(str(each).split()) for each in maps_of(made)] == texts
+    made = eval(call, {"pad": ops.pad, "N": N})  # noqa: S307 - of the table above
+    assert [" ".join(str(each).split()) for each in maps_of(made)] == [*texts]
 
 
 def test_sizes_that_are_equal_are_one_condition() -> None:
@@ -359,54 +341,42 @@ def test_every_builder_is_asked() -> None:
 # Compositions cancel as with numbers.
 
 
-def _reshaped(*shapes: tuple[Size, ...]) -> IndexingMap:
-    """From the first shape to the last, by way of the others."""
-    maps = [ops.reshape(*pair).input_to_output[0] for pair in pairwise(shapes)]
+def composed(*maps: IndexingMap) -> IndexingMap:
     return reduce(IndexingMap.compose, maps).simplify()
 
 
+def _reshaped(*shapes: tuple[Size, ...]) -> IndexingMap:
+    """From the first shape to the last, by way of the others."""
+    return composed(*(ops.reshape(*pair).input_to_output[0] for pair in pairwise(shapes)))
+
+
+UNDONE: dict[str, tuple[tuple[Size, ...], ...]] = {
+    "joined and split": ((N, M), (N * M,), (N, M)),
+    "split and joined": ((N * M,), (N, M), (N * M,)),
+    "around": ((K, N, M), (K * N, M), (K, N * M), (K, N, M)),
+    "three sizes, joined at once": ((K, N, M), (K * N * M,), (K, N, M)),
+    "a number and two sizes": ((4, N, M), (N * 4 * M,), (4, N, M)),
+    "with numbers": ((N * 4,), (N, 4), (N * 2, 2), (N * 4,)),
+    "heads": ((K, N * 8), (K, N, 8), (K * N, 8), (K, N * 8)),
+    "joined, split and joined": ((N, M, K), (N * M, K), (N, M * K), (N, M, K)),
+    "by way of three": ((K * N, M), (K, N, M), (K, N * M), (K * N, M)),
+}
+"""Reshapes one after the other that come to the shape where they began."""
+
+TURNED = ops.transpose((N, M), (1, 0)), ops.transpose((M, N), (1, 0))
+SLICED = ops.slice((N + 5,), (2,), (N + 2,)), ops.slice((K + N + M,), (K,), (K + N,))
+PADS = ops.pad((N,), [(2, 3, 0)]), ops.pad((N,), [(K, M, 0)])
+
 UNCHANGED: dict[str, tuple[IndexingMap, tuple[Size, ...]]] = {
-    "joined and split": (_reshaped((N, M), (N * M,), (N, M)), (N, M)),
-    "split and joined": (_reshaped((N * M,), (N, M), (N * M,)), (N * M,)),
-    "around": (_reshaped((K, N, M), (K * N, M), (K, N * M), (K, N, M)), (K, N, M)),
-    "three sizes, joined at once": (_reshaped((K, N, M), (K * N * M,), (K, N, M)), (K, N, M)),
-    "a number and two sizes": (_reshaped((4, N, M), (N * 4 * M,), (4, N, M)), (4, N, M)),
-    "with numbers": (_reshaped((N * 4,), (N, 4), (N * 2, 2), (N * 4,)), (N * 4,)),
-    "heads": (_reshaped((K, N * 8), (K, N, 8), (K * N, 8), (K, N * 8)), (K, N * 8)),
-    "joined, split and joined": (
-        _reshaped((N, M, K), (N * M, K), (N, M * K), (N, M, K)),
-        (N, M, K),
-    ),
-    "by way of three": (_reshaped((K * N, M), (K, N, M), (K, N * M), (K * N, M)), (K * N, M)),
-    "transposed twice": (
-        ops.transpose((N, M), (1, 0))
-        .input_to_output[0]
-        .compose(ops.transpose((M, N), (1, 0)).input_to_output[0])
-        .simplify(),
-        (N, M),
-    ),
-    "reversed twice": (
-        reduce(IndexingMap.compose, ops.reverse((N, M), (0,)).output_to_input * 2).simplify(),
-        (N, M),
-    ),
-    "padded and cut": (
-        ops.slice((N + 5,), (2,), (N + 2,))
-        .output_to_input[0]
-        .compose(ops.pad((N,), [(2, 3, 0)]).output_to_input[0])
-        .simplify(),
-        (N,),
-    ),
-    "padded and cut by sizes": (
-        ops.slice((K + N + M,), (K,), (K + N,))
-        .output_to_input[0]
-        .compose(ops.pad((N,), [(K, M, 0)]).output_to_input[0])
-        .simplify(),
-        (N,),
-    ),
+    **{name: (_reshaped(*shapes), shapes[0]) for name, shapes in UNDONE.items()},
+    "transposed twice": (composed(*(each.input_to_output[0] for each in TURNED)), (N, M)),
+    "reversed twice": (composed(*ops.reverse((N, M), (0,)).output_to_input * 2), (N, M)),
+    "padded and cut": (composed(SLICED[0].output_to_input[0], PADS[0].output_to_input[0]), (N,)),
+    "cut by sizes": (composed(SLICED[1].output_to_input[0], PADS[1].output_to_input[0]), (N,)),
 }
 
 
-@pytest.mark.parametrize(("found", "sizes"), UNCHANGED.values(), ids=UNCHANGED)
+@for_all(UNCHANGED)
 def test_operations_that_undo_each_other(found: IndexingMap, sizes: tuple[Size, ...]) -> None:
     identity = IndexingMap.identity(sizes)
     assert found.forms == identity.forms

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import ops
 from indexing import IndexingMap
 from tests.call_counts import calls_of
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.agreement import check_felt
@@ -75,8 +77,8 @@ def test_simplified_maps_say_it_too(family: str, data: st.DataObject) -> None:
 
 
 def test_a_wrong_map_is_seen() -> None:
-    right = unary("transpose", "", ops.transpose((2, 3), (1, 0)), (2, 3), lambda array: array.T)
-    wrong = unary("reshape", "", ops.reshape((2, 3), (3, 2)), (2, 3), lambda array: array.T)
+    right = unary("transpose", ops.transpose((2, 3), (1, 0)), (2, 3), lambda array: array.T)
+    wrong = unary("reshape", ops.reshape((2, 3), (3, 2)), (2, 3), lambda array: array.T)
     check(right)
     with pytest.raises(AssertionError):
         check(wrong)
@@ -89,15 +91,15 @@ def test_what_is_generated_needs_nothing() -> None:
 RESHAPES_BETWEEN = ((8, 3, 10), (24, 10), (240,), (2, 120), (4, 6, 2, 5), (1, 240, 1), (15, 16))
 
 
-@pytest.mark.parametrize("middle", RESHAPES_BETWEEN, ids=str)
-@pytest.mark.parametrize("sizes", RESHAPES_BETWEEN, ids=str)
+@for_all([*product(RESHAPES_BETWEEN, repeat=2)])
 def test_reshapes_that_cancel_are_the_identity(
     sizes: tuple[int, ...], middle: tuple[int, ...]
 ) -> None:
-    there, back = (
-        ops.reshape(*pair).output_to_input[0] for pair in ((sizes, middle), (middle, sizes))
+    there, back = ops.reshape(sizes, middle), ops.reshape(middle, sizes)
+    assert (
+        back.output_to_input[0].compose(there.output_to_input[0]).simplify()
+        == IndexingMap.identity(sizes).simplify()
     )
-    assert back.compose(there).simplify() == IndexingMap.identity(sizes).simplify()
 
 
 def test_rank_costs_no_more_than_its_square() -> None:
@@ -110,8 +112,6 @@ def test_rank_costs_no_more_than_its_square() -> None:
 def check_reshapes_and_reverses(rank: int) -> None:
     sizes = (2,) * rank
     split, joined = ops.reshape((2**rank,), sizes), ops.reshape(sizes, (2**rank,))
-    turned = ops.reverse(sizes, range(rank)).output_to_input[0]
-    chain = (
-        split.output_to_input[0].compose(joined.output_to_input[0]).compose(turned).compose(turned)
-    )
-    assert chain.simplify() == IndexingMap.identity(sizes)
+    turned = ops.reverse(sizes, range(rank))
+    steps = (each.output_to_input[0] for each in (split, joined, turned, turned))
+    assert reduce(IndexingMap.compose, steps).simplify() == IndexingMap.identity(sizes)
