@@ -160,8 +160,7 @@ NO_SINGLE_MAP = {
 
 @pytest.mark.parametrize(("name", "number", "message"), NO_SINGLE_MAP.values(), ids=NO_SINGLE_MAP)
 def test_where_there_is_no_single_map(name: str, number: int, message: str) -> None:
-    module = hlo.parse("""
-        twice { a = f32[6] parameter(0) b = f32[6] reverse(a), dimensions={0}
+    module = hlo.parse("""twice { a = f32[6] parameter(0) b = f32[6] reverse(a), dimensions={0}
           ROOT c = f32[6] add(a, b) }
         ENTRY e { p = f32[6] parameter(0) u = f32[6] custom-call(p), custom_call_target="mine"
           s = f32[6] fusion(p), kind=kLoop, calls=twice ROOT r = (f32[6], f32[6]) tuple(u, s) }""")

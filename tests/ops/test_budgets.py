@@ -24,6 +24,7 @@ from ops.dependence import operand_indexing
 from ops.dependence.dependence import NOTHING, Dependence, Indexings
 from simplifier.bounds import ranges
 from simplifier.bounds.interval import End
+from tests.cases import for_rows
 from tests.evaluation import Pair, related
 from tests.extent import in_ci
 from tests.ops import growing_programs
@@ -230,9 +231,7 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "device"), [row[1:] for row in LOOPS], ids=[row[0] for row in LOOPS]
-)
+@for_rows(LOOPS)
 def test_one_map_takes_the_place_of_rounds_without_end(
     text: str, expected: str, device: str
 ) -> None:
@@ -347,9 +346,7 @@ JOINED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("ways", "expected"), [row[1:] for row in JOINED], ids=[row[0] for row in JOINED]
-)
+@for_rows(JOINED)
 def test_of_marked_ways_one_is_left(
     ways: list[OperandIndexing], expected: list[OperandIndexing]
 ) -> None:

@@ -18,7 +18,7 @@ from ops import Unknown, fusion_indexing, hlo
 from ops.rules.constant_folding import bounds_of, clamped, value_of
 from simplifier import Interval
 from simplifier.expr import form as forms
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.evaluation import related
 from tests.extent import examples
 from tests.ops.oracle import moved
@@ -134,11 +134,10 @@ def computed(draw: st.DrawFn) -> Computed:
 def gather_text(indices: Computed, place: str = VECTOR) -> str:
     """A module that gathers the rows that were computed."""
     lines = "\n".join(indices.lines)
-    return f"""HloModule m ENTRY e {{ x = s32[{ROWS},2] parameter(0)
-      {lines}
+    return f"""HloModule m ENTRY e {{ x = s32[{ROWS},2] parameter(0) {lines}
       ROOT r = s32[{ROWS},2] gather(x, {indices.name}), offset_dims={{1}},
-        collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,2}}
-    }}""".replace(VECTOR, place)
+        collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1,
+          slice_sizes={{1,2}} }}""".replace(VECTOR, place)
 
 
 @pytest.mark.needs("jaxlib")
@@ -211,12 +210,10 @@ KNOWN = [
 ]
 """A name, an instruction, and its value."""
 
-KNOWN_TEXT = """HloModule m
-more {{ a = s32[4] parameter(0) o = s32[] constant(1)
-        ones = s32[4] broadcast(o), dimensions={{}} ROOT b = s32[4] add(a, ones) }}
-ENTRY e {{ p = s32[4] parameter(0)
-  i = s32[4] iota(), iota_dimension=0 u = u32[4] convert(i) m = s32[4] negate(i)
-  five = u32[] constant(5) u5 = u32[4] broadcast(five), dimensions={{}}
+KNOWN_TEXT = """HloModule m more {{ a = s32[4] parameter(0) o = s32[] constant(1)
+  ones = s32[4] broadcast(o), dimensions={{}} ROOT b = s32[4] add(a, ones) }}
+ENTRY e {{ p = s32[4] parameter(0) i = s32[4] iota(), iota_dimension=0 u = u32[4] convert(i)
+  m = s32[4] negate(i) five = u32[] constant(5) u5 = u32[4] broadcast(five), dimensions={{}}
   two = s32[] constant(2) nine = s32[] constant(9) i2 = s32[4] broadcast(two), dimensions={{}}
   hundred = s32[] constant(100) i100 = s32[4] broadcast(hundred), dimensions={{}}
   large = s32[4] multiply(i, i100) f = f32[4] convert(i)
@@ -225,17 +222,15 @@ ENTRY e {{ p = s32[4] parameter(0)
   one = s32[] constant(1) ones = s32[4] broadcast(one), dimensions={{}}
   both_signs = s32[4] subtract(i, ones) pattern = pred[4] constant({{true, false, true, false}})
   small = u8[4] iota(), iota_dimension=0 tiny = s8[4] iota(), iota_dimension=0
-  bits8 = s8[] constant(6) six = s8[4] broadcast(bits8), dimensions={{}}
-  nine8 = s8[] constant(9) nines = s8[4] broadcast(nine8), dimensions={{}}
-  far = u8[4] constant({{200, 201, 202, 203}}) single = u8[] constant(1)
-  one8 = u8[4] broadcast(single), dimensions={{}}
+  bits8 = s8[] constant(6) six = s8[4] broadcast(bits8), dimensions={{}} nine8 = s8[] constant(9)
+  nines = s8[4] broadcast(nine8), dimensions={{}} far = u8[4] constant({{200, 201, 202, 203}})
+  single = u8[] constant(1) one8 = u8[4] broadcast(single), dimensions={{}}
   twos = s32[2] broadcast(two), dimensions={{}} others = s32[2] broadcast(nine), dimensions={{}}
   column = s32[4,1] reshape(i) another = s32[4,1] reshape(p)
   pair = s32[4,2] concatenate(column, another), dimensions={{1}}
   left = s32[4,1] slice(pair), slice={{[0:4], [0:1]}}
-  right = s32[4,1] slice(pair), slice={{[0:4], [1:2]}}
-  both = (s32[4], s32[4]) tuple(i, m) x = s32[3] bitcast(i)
-  zero = s32[] constant(0) zeros = s32[4] broadcast(zero), dimensions={{}}
+  right = s32[4,1] slice(pair), slice={{[0:4], [1:2]}} both = (s32[4], s32[4]) tuple(i, m)
+  x = s32[3] bitcast(i) zero = s32[] constant(0) zeros = s32[4] broadcast(zero), dimensions={{}}
   ROOT r = {instruction} }}"""
 
 
@@ -321,9 +316,7 @@ BY_SIZES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("instruction", "expected"), [row[1:] for row in BY_SIZES], ids=[row[0] for row in BY_SIZES]
-)
+@for_rows(BY_SIZES)
 def test_values_over_a_size(instruction: str, expected: str | None) -> None:
     text = f"""ENTRY e {{
       x = f32[<=9] parameter(0) p = s32[4] parameter(1) some = pred[4] parameter(2)

@@ -21,15 +21,14 @@ from ops import (
 from ops.dependence.dependence import Indexings
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
+from tests.cases import for_rows
 from tests.evaluation import related
 from tests.ops.oracle import felt
 
 STATE = "(s32[], f32[3,3], f32[3,3], f32[3])"
-FIRST = f"""
-    s = {STATE} parameter(0) n = s32[] get-tuple-element(s), index=0
-    x = f32[3,3] get-tuple-element(s), index=1 w = f32[3,3] get-tuple-element(s), index=2
-    v = f32[3] get-tuple-element(s), index=3 one = s32[] constant(1)
-"""
+FIRST = f"""s = {STATE} parameter(0) n = s32[] get-tuple-element(s), index=0
+      x = f32[3,3] get-tuple-element(s), index=1 w = f32[3,3] get-tuple-element(s), index=2
+      v = f32[3] get-tuple-element(s), index=3 one = s32[] constant(1)"""
 LAST = f"ROOT r = {STATE} tuple"
 DOT = "y = f32[3,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 
@@ -37,11 +36,10 @@ DOT = "y = f32[3,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0
 def loop(round_: str, condition: str = "compare(n, one), direction=LT") -> Instruction:
     """A loop over a counter, two matrices and a vector; ``round_`` makes the next state."""
     return hlo.parse(
-        f"""HloModule m
-        body {{ {FIRST} m = s32[] add(n, one) {round_} }}
+        f"""HloModule m body {{ {FIRST} m = s32[] add(n, one) {round_} }}
         condition {{ {FIRST} ROOT r = pred[] {condition} }}
         ENTRY e {{ s = {STATE} parameter(0)
-                   ROOT r = {STATE} while(s), condition=condition, body=body }}"""
+          ROOT r = {STATE} while(s), condition=condition, body=body }}"""
     ).entry.root
 
 
@@ -100,9 +98,7 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("round_", "output", "expected"), [row[1:] for row in LOOPS], ids=[row[0] for row in LOOPS]
-)
+@for_rows(LOOPS)
 def test_a_loop_runs_any_number_of_rounds(
     round_: str, output: int, expected: list[tuple[int, str]]
 ) -> None:
@@ -164,13 +160,11 @@ def test_what_no_map_tells_spoils_only_what_goes_through_it() -> None:
 
 def test_one_map_takes_the_place_of_too_many_rounds() -> None:
     root = hlo.parse(
-        """HloModule m
-        body { v = f32[100] parameter(0) a = f32[99] slice(v), slice={[1:100]}
-               b = f32[1] slice(v), slice={[0:1]}
-               ROOT r = f32[100] concatenate(a, b), dimensions={0} }
+        """HloModule m body { v = f32[100] parameter(0) a = f32[99] slice(v), slice={[1:100]}
+          b = f32[1] slice(v), slice={[0:1]} ROOT r = f32[100] concatenate(a, b), dimensions={0} }
         condition { v = f32[100] parameter(0) ROOT r = pred[] constant(true) }
         ENTRY e { v = f32[100] parameter(0)
-                  ROOT r = f32[100] while(v), condition=condition, body=body }"""
+          ROOT r = f32[100] while(v), condition=condition, body=body }"""
     ).entry.root
     for (answer,) in (output_to_input(root).indexing, input_to_output(root).indexing):
         assert not isinstance(answer, Unknown)
@@ -196,12 +190,11 @@ def test_what_is_inside_of_a_loop_is_found() -> None:
     }
 
 
-CONDITIONAL = """HloModule m
-    same { a = f32[2,3] parameter(0) ROOT r = f32[2,3] negate(a) }
+CONDITIONAL = """HloModule m same { a = f32[2,3] parameter(0) ROOT r = f32[2,3] negate(a) }
     other { a = f32[3,2] parameter(0) ROOT r = f32[2,3] transpose(a), dimensions={1,0} }
     none { a = f32[] parameter(0) ROOT r = f32[2,3] broadcast(a), dimensions={} }
     ENTRY e { p = PREDICATE parameter(0) x = f32[2,3] parameter(1) y = f32[3,2] parameter(2)
-              z = f32[] parameter(3) ROOT r = f32[2,3] conditional(OPERANDS }"""
+      z = f32[] parameter(3) ROOT r = f32[2,3] conditional(OPERANDS }"""
 TWO = CONDITIONAL.replace("PREDICATE", "pred[]").replace(
     "OPERANDS", "p, x, y), true_computation=same, false_computation=other"
 )

@@ -40,16 +40,15 @@ def loop(
     read = f"""s = {state} parameter(0) v = f32[64] get-tuple-element(s), index=0
                i = T[] get-tuple-element(s), index=1 x = f32[8] get-tuple-element(s), index=2
                step = T[] constant({step}) limit = T[] constant({limit})"""
-    text = f"""HloModule m
-        inner {{ a = T[] parameter(0) b = T[] parameter(1) ROOT c = T[] add(a, b) }}
+    text = f"""inner {{ a = T[] parameter(0) b = T[] parameter(1)
+          ROOT c = T[] add(a, b) }}
         less {{ a = T[] parameter(0) b = T[] parameter(1)
-                ROOT c = pred[] compare(a, b), direction=LT }}
+          ROOT c = pred[] compare(a, b), direction=LT }}
         body {{ {read} {following} {round_} ROOT r = {state} tuple(v, j, y) }}
         condition {{ {read} {compared} }}
         ENTRY e {{ v = f32[64] parameter(0) x = f32[8] parameter(1) n = T[] parameter(2)
-                   start = T[] constant({start}) begin = T[] copy(start)
-                   s = {state} tuple(v, {first}, x)
-                   ROOT w = {state} while(s), condition=condition, body=body{config} }}"""
+          start = T[] constant({start}) begin = T[] copy(start) s = {state} tuple(v, {first}, x)
+          ROOT w = {state} while(s), condition=condition, body=body{config} }}"""
     return hlo.parse(text.replace("T[]", f"{element_type}[]"))
 
 
@@ -230,26 +229,25 @@ def test_two_offsets_are_over_one_counter() -> None:
 
 NESTED: Final = """HloModule nested
     inner { s = (s32[], s32[], f32[12], f32[1]) parameter(0) i = s32[] get-tuple-element(s), index=0
-            o = s32[] get-tuple-element(s), index=1 v = f32[12] get-tuple-element(s), index=2
-            one = s32[] constant(1) j = s32[] add(i, one) four = s32[] constant(4)
-            f = s32[] multiply(o, four) at = s32[] add(f, i)
-            y = f32[1] dynamic-slice(v, at), dynamic_slice_sizes={1}
-            ROOT r = (s32[], s32[], f32[12], f32[1]) tuple(j, o, v, y) }
+      o = s32[] get-tuple-element(s), index=1 v = f32[12] get-tuple-element(s), index=2
+      one = s32[] constant(1) j = s32[] add(i, one) four = s32[] constant(4)
+      f = s32[] multiply(o, four) at = s32[] add(f, i)
+      y = f32[1] dynamic-slice(v, at), dynamic_slice_sizes={1}
+      ROOT r = (s32[], s32[], f32[12], f32[1]) tuple(j, o, v, y) }
     inside { s = (s32[], s32[], f32[12], f32[1]) parameter(0)
-             i = s32[] get-tuple-element(s), index=0 n = s32[] constant(4)
-             ROOT r = pred[] compare(i, n), direction=LT }
+      i = s32[] get-tuple-element(s), index=0 n = s32[] constant(4)
+      ROOT r = pred[] compare(i, n), direction=LT }
     outer { t = (s32[], f32[12], f32[1]) parameter(0) i = s32[] get-tuple-element(t), index=0
-            v = f32[12] get-tuple-element(t), index=1 x = f32[1] get-tuple-element(t), index=2
-            zero = s32[] constant(0) one = s32[] constant(1) j = s32[] add(i, one)
-            s = (s32[], s32[], f32[12], f32[1]) tuple(zero, i, v, x)
-            w = (s32[], s32[], f32[12], f32[1]) while(s), condition=inside, body=inner
-            y = f32[1] get-tuple-element(w), index=3
-            ROOT r = (s32[], f32[12], f32[1]) tuple(j, v, y) }
+      v = f32[12] get-tuple-element(t), index=1 x = f32[1] get-tuple-element(t), index=2
+      zero = s32[] constant(0) one = s32[] constant(1) j = s32[] add(i, one)
+      s = (s32[], s32[], f32[12], f32[1]) tuple(zero, i, v, x)
+      w = (s32[], s32[], f32[12], f32[1]) while(s), condition=inside, body=inner
+      y = f32[1] get-tuple-element(w), index=3 ROOT r = (s32[], f32[12], f32[1]) tuple(j, v, y) }
     outside { t = (s32[], f32[12], f32[1]) parameter(0) i = s32[] get-tuple-element(t), index=0
-              n = s32[] constant(3) ROOT r = pred[] compare(i, n), direction=LT }
+      n = s32[] constant(3) ROOT r = pred[] compare(i, n), direction=LT }
     ENTRY e { v = f32[12] parameter(0) x = f32[1] parameter(1) zero = s32[] constant(0)
-              t = (s32[], f32[12], f32[1]) tuple(zero, v, x)
-              ROOT w = (s32[], f32[12], f32[1]) while(t), condition=outside, body=outer }"""
+      t = (s32[], f32[12], f32[1]) tuple(zero, v, x)
+      ROOT w = (s32[], f32[12], f32[1]) while(t), condition=outside, body=outer }"""
 
 
 def test_nested_loops_have_a_counter_each() -> None:

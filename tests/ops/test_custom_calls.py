@@ -35,11 +35,9 @@ EQUAL = [
         "convolution(image, kernel), " + CONVOLUTION,
     ),
 ]
-PARAMETERS = """
-    a = f32[2,4] parameter(0) b = f32[4,5] parameter(1) image = f32[1,6,2] parameter(2)
-    kernel = f32[3,2,4] parameter(3) bias = f32[4] parameter(4) added = f32[1,6,4] parameter(5)
-    row = f32[5] parameter(6) sum = f32[2,5] parameter(7)
-"""
+PARAMETERS = """a = f32[2,4] parameter(0) b = f32[4,5] parameter(1) image = f32[1,6,2] parameter(2)
+      kernel = f32[3,2,4] parameter(3) bias = f32[4] parameter(4) added = f32[1,6,4] parameter(5)
+      row = f32[5] parameter(6) sum = f32[2,5] parameter(7)"""
 
 
 def call(target: str, text: str) -> hlo.Instruction:

@@ -8,6 +8,7 @@ from ops import ChangeKind, ModuleDifference, diff, hlo, summary
 from ops.modules.difference import MAX_TEXT
 from ops.performance.tally import sum_of_counts
 from simplifier.errors import ArgumentError
+from tests.cases import for_all, rows
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import NAMES, module_text
 
@@ -30,81 +31,102 @@ def test_a_module_is_as_it_was(name: str) -> None:
     assert [each.read for each in found.traffic] == [total, total]
 
 
-EDITS: dict[str, tuple[str, str, str, list[tuple[str, str | None, str | None]]]] = {
-    "renamed": (ROW_SHARES, "totals", "sums", [("renamed", "totals", "sums")]),
-    "another opcode": (ROW_SHARES, "divide(", "multiply(", [("changed", "share", "share")]),
-    "operands in another order": (
-        ROW_SHARES,
-        "divide(x, totals)",
-        "divide(totals, x)",
-        [("changed", "share", "share")],
-    ),
-    "another dimension": (
-        ROW_SHARES.replace("[4,8]", "[8,8]").replace("[4]", "[8]"),
-        "broadcast(total), dimensions={0}",
-        "broadcast(total), dimensions={1}",
-        [("changed", "totals", "totals")],
-    ),
-    "in what is called": (LOOKED_UP, "add(%a, %a)", "negate(%a)", [("changed", "sum", "sum")]),
-    "the value of a constant": (
-        ROW_SHARES,
-        "constant(0)",
-        "constant(1)",
-        [("changed", "zero", "zero")],
-    ),
-    "what a reduction computes": (
-        ROW_SHARES,
-        "add(a, b)",
-        "maximum(a, b)",
-        [("changed", "total", "total")],
-    ),
-    "another attribute": (
-        SOFTMAX_SUM,
-        "kind=kLoop",
-        "kind=kInput",
-        [("changed", "total", "total")],
-    ),
-    "a constant inside a fusion": (
-        SOFTMAX_SUM,
-        "constant(0)",
-        "constant(1)",
-        [("changed", "total", "total")],
-    ),
-    "only names inside a fusion": (SOFTMAX_SUM, "%exp", "%exp.7", []),
-    "only the place in the source": (
-        SOFTMAX_SUM,
-        "kind=kLoop",
-        'metadata={op_name="sum"}, kind=kLoop',
-        [],
-    ),
-    "one more": (
-        ROW_SHARES,
-        "ROOT share = f32[4,8] divide(x, totals)",
-        "more = f32[4,8] negate(x)\n  ROOT share = f32[4,8] divide(x, totals)",
-        [("added", None, "more")],
-    ),
+EDITS = rows("""
+renamed
+    ROW_SHARES
+    totals
+    sums
+    renamed totals sums
+another opcode
+    ROW_SHARES
+    divide(
+    multiply(
+    changed share share
+operands in another order
+    ROW_SHARES
+    divide(x, totals)
+    divide(totals, x)
+    changed share share
+another dimension
+    SQUARE
+    broadcast(total), dimensions={0}
+    broadcast(total), dimensions={1}
+    changed totals totals
+in what is called
+    LOOKED_UP
+    add(%a, %a)
+    negate(%a)
+    changed sum sum
+the value of a constant
+    ROW_SHARES
+    constant(0)
+    constant(1)
+    changed zero zero
+what a reduction computes
+    ROW_SHARES
+    add(a, b)
+    maximum(a, b)
+    changed total total
+another attribute
+    SOFTMAX_SUM
+    kind=kLoop
+    kind=kInput
+    changed total total
+a constant inside a fusion
+    SOFTMAX_SUM
+    constant(0)
+    constant(1)
+    changed total total
+only names inside a fusion
+    SOFTMAX_SUM
+    %exp
+    %exp.7
+    nothing
+only the place in the source
+    SOFTMAX_SUM
+    kind=kLoop
+    metadata={op_name="sum"}, kind=kLoop
+    nothing
+one more
+    ROW_SHARES
+    ROOT share = f32[4,8] divide(x, totals)
+    more = f32[4,8] negate(x) ROOT share = f32[4,8] divide(x, totals)
+    added more
+""")
+"""A module, what is replaced in it by what, and what happened then to which instructions."""
+
+
+MODULES = {
+    "ROW_SHARES": ROW_SHARES,
+    "SQUARE": ROW_SHARES.replace("[4,8]", "[8,8]").replace("[4]", "[8]"),
+    "LOOKED_UP": LOOKED_UP,
+    "SOFTMAX_SUM": SOFTMAX_SUM,
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_edits(name: str) -> None:
+def said(found: ModuleDifference) -> str:
+    """What happened, as a row says it."""
+    words = (" ".join(filter(None, each)) for each in kinds(found))
+    return "; ".join(words) or "nothing"
+
+
+@for_all(EDITS)
+def test_edits(name: str, old: str, new: str, expected: str) -> None:
     """There and back."""
-    text, old, new, expected = EDITS[name]
+    text = MODULES[name]
     assert old in text
     before, after = hlo.parse(text), hlo.parse(text.replace(old, new))
-    assert kinds(diff(before, after)) == expected
-    opposite = {"added": "removed", "removed": "added"}
-    back = [(opposite.get(kind, kind), one, other) for kind, other, one in expected]
-    assert kinds(diff(after, before)) == back
+    assert said(diff(before, after)) == expected
+    kind, *changed = expected.split()
+    opposite = {"added": "removed", "removed": "added"}.get(kind, kind)
+    assert said(diff(after, before)) == " ".join([opposite, *reversed(changed)])
 
 
 def test_equal_instructions_are_matched_by_name_first() -> None:
     """Two that do the same do not change places."""
     text = "ENTRY e {{ x = f32[4] parameter(0) {} ROOT r = (f32[4], f32[4]) tuple(a, b) }}"
     one, other = "a = f32[4] negate(x)", "b = f32[4] negate(x)"
-    before, after = (
-        hlo.parse(text.format(" ".join(each))) for each in ((one, other), (other, one))
-    )
+    before, after = (hlo.parse(text.format(each)) for each in (f"{one} {other}", f"{other} {one}"))
     assert kinds(diff(before, after)) == []
 
 
@@ -114,19 +136,15 @@ def test_what_is_different_is_said() -> None:
     assert change.kind is ChangeKind.CHANGED
     attribute, maps = change.differences
     assert attribute == ("dimensions", ("{1,0}",), ("{0,1}",))
-    domain = "domain: d0 in [0, 3], d1 in [0, 3]"
-    assert maps == (
-        "maps of operand 0",
-        (f"(d0, d1) -> (d1, d0), {domain}",),
-        (f"(d0, d1) -> (d0, d1), {domain}",),
+    was, now = (
+        f"(d0, d1) -> ({to}), domain: d0 in [0, 3], d1 in [0, 3]" for to in ("d1, d0", "d0, d1")
     )
+    assert maps == ("maps of operand 0", (was,), (now,))
 
 
 def test_instructions_inside_are_said_by_what_they_compute() -> None:
-    before, after = (
-        hlo.parse(ROW_SHARES.replace("add(a, b)", each)) for each in ("add(a, b)", "maximum(a, b)")
-    )
-    (change,) = diff(before, after)
+    after = ROW_SHARES.replace("add(a, b)", "maximum(a, b)")
+    (change,) = diff(hlo.parse(ROW_SHARES), hlo.parse(after))
     assert str(change).splitlines()[1:] == [
         "    instructions inside:",
         "      - add f32[] (parameter 0, parameter 1)",

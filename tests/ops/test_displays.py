@@ -29,13 +29,9 @@ from simplifier.tools.display import html_of_table, html_of_text
 from tests.cases import for_all
 
 MODULE: Final = hlo.parse("""HloModule shown
-fused {
-  p = f32[64,32] parameter(0)
-  t = f32[32,64] transpose(p), dimensions={1,0}
-  ROOT n = f32[32,64] negate(t), metadata={op_name="<script>&"}
-}
-ENTRY e { x = f32[64,32] parameter(0)
-  ROOT f = f32[32,64] fusion(x), kind=kLoop, calls=fused }""")
+fused { p = f32[64,32] parameter(0) t = f32[32,64] transpose(p), dimensions={1,0}
+  ROOT n = f32[32,64] negate(t), metadata={op_name="<script>&"} }
+ENTRY e { x = f32[64,32] parameter(0) ROOT f = f32[32,64] fusion(x), kind=kLoop, calls=fused }""")
 FUSION: Final = Fusion.of_computation(MODULE.computation("fused"))
 MAP: Final = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
 

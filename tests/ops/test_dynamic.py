@@ -16,6 +16,7 @@ import ops
 from indexing.layout import ShapeError
 from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
+from tests.cases import for_rows
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.oracle import felt, moved
@@ -303,9 +304,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"), [row[1:] for row in BAD], ids=[row[0] for row in BAD]
-)
+@for_rows(BAD)
 def test_parts_that_do_not_fit_are_refused(arguments: tuple[Sizes, ...], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
         ops.dynamic_slice(*arguments)
@@ -333,11 +332,7 @@ BAD_INSTRUCTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("operands", "instruction", "message"),
-    [row[1:] for row in BAD_INSTRUCTIONS],
-    ids=[row[0] for row in BAD_INSTRUCTIONS],
-)
+@for_rows(BAD_INSTRUCTIONS)
 def test_instructions_that_do_not_fit_are_pointed_at(
     operands: str, instruction: str, message: str
 ) -> None:

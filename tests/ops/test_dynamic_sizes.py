@@ -22,11 +22,10 @@ from tests.ops.opcode_programs import PROGRAMS, Program
 # Maps of single instructions.
 
 PARAMETERS = """p = f32[<=6,4] parameter(0) q = f32[<=6,4] parameter(1) z = f32[] constant(0)
-i = s32[] parameter(2) j = s32[3,1] parameter(3) u = f32[3,4] parameter(4)
-c = f32[2,<=6,4] parameter(5) k = f32[<=3,4,5] parameter(6) x = f32[2,8,4] parameter(7)
-v = f32[3,2] parameter(8) w = f32[<=3,4] parameter(9) s = f32[4] parameter(10)
-a = f32[?,4] parameter(11) b = f32[?,?] parameter(12) m = f32[<=32] parameter(13)
-"""
+  i = s32[] parameter(2) j = s32[3,1] parameter(3) u = f32[3,4] parameter(4)
+  c = f32[2,<=6,4] parameter(5) k = f32[<=3,4,5] parameter(6) x = f32[2,8,4] parameter(7)
+  v = f32[3,2] parameter(8) w = f32[<=3,4] parameter(9) s = f32[4] parameter(10)
+  a = f32[?,4] parameter(11) b = f32[?,?] parameter(12) m = f32[<=32] parameter(13)"""
 
 SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }"
 STEP = """step { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] add(a, b)

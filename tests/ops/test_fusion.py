@@ -23,17 +23,15 @@ def texts(answer: Indexings) -> list[str]:
 TUPLES = hlo.parse(
     """HloModule tuples
     inner { a = f32[4,6] parameter(0) t = f32[6,4] transpose(a), dimensions={1,0}
-            ROOT both = (f32[4,6], f32[6,4]) tuple(a, t) }
+      ROOT both = (f32[4,6], f32[6,4]) tuple(a, t) }
     outer { a = f32[4,6] parameter(0) f = (f32[4,6], f32[6,4]) fusion(a), kind=kLoop, calls=inner
-            x = f32[6,4] get-tuple-element(f), index=1
-            n = f32[6,4] negate(x)
-            ROOT all = ((f32[4,6], f32[6,4]), f32[6,4]) tuple(f, n) }
+      x = f32[6,4] get-tuple-element(f), index=1 n = f32[6,4] negate(x)
+      ROOT all = ((f32[4,6], f32[6,4]), f32[6,4]) tuple(f, n) }
     ENTRY e { p = f32[24] parameter(0) q = f32[4,6] reshape(p)
-              c = ((f32[4,6], f32[6,4]), f32[6,4]) call(q), to_apply=outer
-              g = (f32[4,6], f32[6,4]) get-tuple-element(c), index=0
-              y = f32[6,4] get-tuple-element(c), index=1
-              r = f32[6,4] reverse(y), dimensions={0}
-              ROOT root = (f32[6,4], (f32[4,6], f32[6,4])) tuple(r, g) }"""
+      c = ((f32[4,6], f32[6,4]), f32[6,4]) call(q), to_apply=outer
+      g = (f32[4,6], f32[6,4]) get-tuple-element(c), index=0
+      y = f32[6,4] get-tuple-element(c), index=1 r = f32[6,4] reverse(y), dimensions={0}
+      ROOT root = (f32[6,4], (f32[4,6], f32[6,4])) tuple(r, g) }"""
 )
 
 THROUGH_TUPLES = [
@@ -114,10 +112,9 @@ def test_an_operand_that_is_not_needed_has_no_map() -> None:
 
 def test_what_has_no_map_hides_only_what_is_behind_it() -> None:
     module = hlo.parse(
-        """HloModule m
-        ENTRY e { p = f32[3] parameter(0) q = f32[3] parameter(1)
-                  c = f32[3] custom-call(p), custom_call_target="x"
-                  n = f32[3] negate(q) ROOT r = f32[3] add(c, n) }"""
+        """ENTRY e { p = f32[3] parameter(0) q = f32[3] parameter(1)
+          c = f32[3] custom-call(p), custom_call_target="x" n = f32[3] negate(q)
+          ROOT r = f32[3] add(c, n) }"""
     )
     found = fusion_indexing(module.entry.root)
     assert found[named(module, "p")] == Unknown("custom-call: no indexing map of x")
@@ -127,9 +124,8 @@ def test_what_has_no_map_hides_only_what_is_behind_it() -> None:
 
 def test_unknown_and_known_paths_together_are_unknown() -> None:
     module = hlo.parse(
-        """HloModule m
-        ENTRY e { p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
-                  ROOT r = f32[3] add(p, c) }"""
+        """ENTRY e { p = f32[3] parameter(0)
+          c = f32[3] custom-call(p), custom_call_target="x" ROOT r = f32[3] add(p, c) }"""
     )
     assert fusion_indexing(module.entry.root)[named(module, "p")] == Unknown(
         "custom-call: no indexing map of x"
@@ -183,17 +179,15 @@ def test_both_directions_of_a_fusion_are_one_relation(body: str) -> None:
 # Values in computations that are called more than once.
 
 OFTEN_CALLED = hlo.parse(
-    """HloModule m
-    part { x = f32[9] parameter(0) i = s32[] parameter(1)
-           ROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
-    one { x = f32[9] parameter(0) i = s32[] parameter(1)
-          a = f32[4] call(x, i), to_apply=part ROOT r = f32[4] negate(a) }
-    other { x = f32[9] parameter(0) i = s32[] parameter(1)
-            b = f32[4] call(x, i), to_apply=part ROOT r = f32[4] negate(b) }
+    """part { x = f32[9] parameter(0) i = s32[] parameter(1)
+      ROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
+    one { x = f32[9] parameter(0) i = s32[] parameter(1) a = f32[4] call(x, i), to_apply=part
+      ROOT r = f32[4] negate(a) }
+    other { x = f32[9] parameter(0) i = s32[] parameter(1) b = f32[4] call(x, i), to_apply=part
+      ROOT r = f32[4] negate(b) }
     ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
-              c = f32[4] call(p, i), to_apply=one d = f32[4] call(p, j), to_apply=other
-              f = f32[4] call(p, i), to_apply=one
-              x = f32[4] add(c, d) ROOT r = f32[4] add(x, f) }"""
+      c = f32[4] call(p, i), to_apply=one d = f32[4] call(p, j), to_apply=other
+      f = f32[4] call(p, i), to_apply=one x = f32[4] add(c, d) ROOT r = f32[4] add(x, f) }"""
 )
 
 

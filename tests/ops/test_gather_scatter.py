@@ -73,8 +73,7 @@ class Windows:
 
     @property
     def gather_text(self) -> str:
-        return f"""HloModule m
-        ENTRY e {{ x = s32{_listed(self.operand)} parameter(0)
+        return f"""HloModule m ENTRY e {{ x = s32{_listed(self.operand)} parameter(0)
           i = s32{_listed(self.indices)} parameter(1)
           ROOT r = s32{_listed(self.windows)} gather(x, i), {_text(self.gather_attributes)} }}"""
 

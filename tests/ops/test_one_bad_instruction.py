@@ -10,7 +10,7 @@ import pytest
 from indexing import MapError
 from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo, utilization
 from ops.cli import main
-from tests.cases import rows
+from tests.cases import for_all, rows
 from tests.ops.unfit import why_unfit
 
 GATHER = """HloModule m
@@ -18,40 +18,28 @@ ENTRY e {
   a = f32[4,8] parameter(0)
   t = f32[] parameter(1)
   g = (f32[8,8], f32[]) all-gather(a, t), replica_groups={}, dimensions={0}
-  b = f32[8,8] get-tuple-element(g), index=0
-  ROOT n = f32[8,8] negate(b)
-}"""
-
+  b = f32[8,8] get-tuple-element(g), index=0 ROOT n = f32[8,8] negate(b) }"""
 CONVOLUTION = """HloModule m
 ENTRY e {
   x = f32[1,8,8,3] parameter(0)
   k = f32[3,3,1,4] parameter(1)
   v = f32[1,6,6,4] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f
-  y = f32[16] parameter(2)
-  n = f32[16] negate(y)
-  ROOT t = (f32[1,6,6,4], f32[16]) tuple(v, n)
-}"""
-
-MODULES = {
-    "one-unknown-gather": (
-        GATHER,
-        "%g: all-gather: dimensions lists dimension 0 of a tensor of rank 0",
-        "8x8 of %n",
-    ),
-    "one-unknown-convolution": (
-        CONVOLUTION,
-        (
-            "%v: convolution: lhs has 3 input features, but rhs has 1 in each of 1 groups; "
-            "expected as many"
-        ),
-        "16 of %n",
-    ),
-}
+  y = f32[16] parameter(2) n = f32[16] negate(y) ROOT t = (f32[1,6,6,4], f32[16]) tuple(v, n) }"""
+MODULES = rows("""
+one-unknown-gather
+    %g: all-gather: dimensions lists dimension 0 of a tensor of rank 0
+    8x8 of %n
+one-unknown-convolution
+    %v: convolution: lhs has 3 input features, but rhs has 1 in each of 1 groups; expected as many
+    16 of %n
+""")
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_commands_go_on(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, reason, tiles = MODULES[name]
+@pytest.mark.parametrize(("name", "text"), zip(MODULES, (GATHER, CONVOLUTION), strict=True))
+def test_the_commands_go_on(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason, tiles = MODULES[name]
     file = tmp_path / "m.hlo"
     file.write_text(text)
     said = {}
@@ -72,14 +60,10 @@ def test_what_does_not_go_through_it_keeps_its_maps() -> None:
     assert [str(way) for way in found.indexings] == ["(d0) -> (d0), domain: d0 in [0, 15]"]
 
 
-CALLED = """
+CALLED = """HloModule m
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-step {
-  a = f32[] parameter(0) b = f32[] parameter(1)
-  c = f32[] add(a, b) ROOT t = (f32[], f32[]) tuple(c, c)
-}
-
-"""
+step { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b)
+  ROOT t = (f32[], f32[]) tuple(c, c) }"""
 
 UNFIT = rows("""
 broadcast-beyond-rank
@@ -121,12 +105,12 @@ ragged-dot
 """)
 
 
-@pytest.mark.parametrize("name", UNFIT)
-def test_an_instruction_that_does_not_fit_has_its_error_as_reason(name: str) -> None:
-    operands, instruction, reason = UNFIT[name]
-    text = f"HloModule m\n{CALLED.strip()}\nENTRY e {{\n{operands}\nROOT y = {instruction}\n}}"
-    module = hlo.parse(text)
-    assert why_unfit(module.entry.root).startswith(f"9:1: %y: {reason}")
+@for_all(UNFIT)
+def test_an_instruction_that_does_not_fit_has_its_error_as_reason(
+    operands: str, instruction: str, reason: str
+) -> None:
+    module = hlo.parse(f"{CALLED}\nENTRY e {{ {operands}\nROOT y = {instruction}\n}}")
+    assert why_unfit(module.entry.root).startswith(f"6:1: %y: {reason}")
     assert utilization(module).rows
 
 
@@ -168,8 +152,8 @@ def test_reads_of_unknown_size() -> None:
 
 
 def test_reads_of_nothing() -> None:
-    text = "x = s32[0] parameter(0) y = s32[3] parameter(1)"
-    text = f"ENTRY e {{ {text} ROOT n = s32[3] concatenate(x, y), dimensions={{0}} }}"
+    text = """ENTRY e { x = s32[0] parameter(0) y = s32[3] parameter(1)
+      ROOT n = s32[3] concatenate(x, y), dimensions={0} }"""
     assert [*map(str, reads(hlo.parse(text).entry.root))] == ["%y[t0]"]
 
 

@@ -134,14 +134,12 @@ STOPPED = {
     "w = (s32[], f32[2,3]) while(t), condition=goes_on, body=again "
     "r = f32[2,3] get-tuple-element(w), index=1 ROOT s = f32[3,2] transpose(r), dimensions={1,0}",
 }
-CALLED = """
-    turn { x = f32[2,3] parameter(0) ROOT s = f32[3,2] transpose(x), dimensions={1,0} }
+CALLED = """turn { x = f32[2,3] parameter(0) ROOT s = f32[3,2] transpose(x), dimensions={1,0} }
     goes_on { s = (s32[], f32[2,3]) parameter(0) n = s32[] get-tuple-element(s), index=0
-              ten = s32[] constant(10) ROOT r = pred[] compare(n, ten), direction=LT }
+      ten = s32[] constant(10) ROOT r = pred[] compare(n, ten), direction=LT }
     again { s = (s32[], f32[2,3]) parameter(0) n = s32[] get-tuple-element(s), index=0
-            one = s32[] constant(1) m = s32[] add(n, one)
-            x = f32[2,3] get-tuple-element(s), index=1
-            ROOT r = (s32[], f32[2,3]) tuple(m, x) }"""
+      one = s32[] constant(1) m = s32[] add(n, one) x = f32[2,3] get-tuple-element(s), index=1
+      ROOT r = (s32[], f32[2,3]) tuple(m, x) }"""
 
 
 @pytest.mark.parametrize("opcode", STOPPED)

@@ -50,13 +50,11 @@ def test_real_programs_are_followed_as_the_slow_way_does(name: str) -> None:
 
 # Random programs.
 
-HEAD = """HloModule m
-sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+HEAD = """HloModule m sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
 two { x = ARRAY parameter(0) y = ARRAY parameter(1) t = ARRAY transpose(x), dimensions={1,0}
   s = ARRAY subtract(t, y) ROOT both = (ARRAY, ARRAY) tuple(s, y) }
-ENTRY e { p = ARRAY parameter(0) q = ARRAY parameter(1)
-  i = s32[] parameter(2) j = s32[] parameter(3) zero = f32[] constant(0)
-"""
+ENTRY e { p = ARRAY parameter(0) q = ARRAY parameter(1) i = s32[] parameter(2)
+  j = s32[] parameter(3) zero = f32[] constant(0)"""
 
 MAKERS = """
 NEW = ARRAY negate(A)

@@ -62,9 +62,8 @@ _ATTRIBUTES = {"direction": "LT", "exponent_bits": "5", "mantissa_bits": "10", "
 
 def test_an_operation_without_map_says_so_for_each_operand_and_result() -> None:
     root = hlo.parse(
-        """HloModule m
-        ENTRY e { k = f32[8] parameter(0) v = s32[8] parameter(1)
-                  ROOT r = (f32[8], s32[8]) custom-call(k, v), custom_call_target="order" }"""
+        """HloModule m ENTRY e { k = f32[8] parameter(0) v = s32[8] parameter(1)
+          ROOT r = (f32[8], s32[8]) custom-call(k, v), custom_call_target="order" }"""
     ).entry.root
     unknown = Unknown("custom-call: no indexing map of order")
     assert output_to_input(root, 1).indexing == (unknown, unknown)
@@ -134,10 +133,9 @@ def test_dimensions_without_bound_have_maps_over_their_sizes() -> None:
 # What users register.
 
 CUSTOM = hlo.parse(
-    """HloModule m
-    called { a = f32[2,3] parameter(0) ROOT b = f32[2,3] negate(a) }
+    """HloModule m called { a = f32[2,3] parameter(0) ROOT b = f32[2,3] negate(a) }
     ENTRY e { p = f32[2,3] parameter(0) q = f32[2,3] call(p), to_apply=called
-              ROOT r = (f32[2,3], f32[3,2]) custom-call(q), custom_call_target="both_ways" }""",
+      ROOT r = (f32[2,3], f32[3,2]) custom-call(q), custom_call_target="both_ways" }""",
     "custom.hlo",
 )
 

@@ -10,6 +10,7 @@ from indexing import parse_map
 from indexing.relation import terms_in
 from indexing.transform.hull import retabulated
 from ops import OperandIndexing, Unknown, hlo, output_to_input
+from tests.cases import for_rows
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.ops import growing_programs
@@ -93,11 +94,7 @@ ROUNDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("pairs", "count", "rounds", "expected"),
-    [row[1:] for row in ROUNDS],
-    ids=[row[0] for row in ROUNDS],
-)
+@for_rows(ROUNDS)
 def test_rounds_are_told_shortly(pairs: Pairs, count: int, rounds: int, expected: str) -> None:
     way = step = sent(pairs, count)
     for _ in range(rounds - 1):

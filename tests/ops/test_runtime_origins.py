@@ -9,16 +9,14 @@ import pytest
 
 from ops import OperandIndexing, hlo, parameter_indexing
 from ops.hlo import Instruction
-from tests.cases import rows
+from tests.cases import for_rows, rows
 from tests.ops.perturbation import tallies
 from tests.ops.tested_computations import Subject
 
-FUSED = """HloModule m
-read { x = f32[9] parameter(0) i = s32[] parameter(1)
+FUSED = """HloModule m read { x = f32[9] parameter(0) i = s32[] parameter(1)
   ROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
 write { j = s32[] parameter(0) u = f32[4] parameter(1) x = f32[9] parameter(2)
-  ROOT r = f32[9] dynamic-update-slice(x, u, j) }
-"""
+  ROOT r = f32[9] dynamic-update-slice(x, u, j) }"""
 
 ROWS = rows("""
 accumulate-in-place
@@ -198,12 +196,10 @@ BOUNDS: list[tuple[str, str, str]] = [
 ]
 """A name, how the index of an element of f32[400] is computed, and its bounds."""
 
-BOUNDED = """HloModule m
-taken {{ x = f32[400] parameter(0) i = {kind} parameter(1)
+BOUNDED = """HloModule m taken {{ x = f32[400] parameter(0) i = {kind} parameter(1)
   ROOT r = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={{1}} }}
 ENTRY e {{ x = f32[400] parameter(0) three = s32[] constant(3) seven = s32[] constant(7)
-  far = s32[] constant(1023) minus = s32[] constant(-1) three8 = u8[] constant(3)
-  {index}
+  far = s32[] constant(1023) minus = s32[] constant(-1) three8 = u8[] constant(3) {index}
   ROOT all = f32[1] {taken} }}"""
 
 
@@ -246,7 +242,7 @@ ARRAYS: list[tuple[str, str, list[int]]] = [
 """A name, how the indices of elements of f32[64] are computed, and these."""
 
 
-@pytest.mark.parametrize(("index", "expected"), [r[1:] for r in ARRAYS], ids=[r[0] for r in ARRAYS])
+@for_rows(ARRAYS)
 def test_known_indices_are_folded(index: str, expected: list[int]) -> None:
     entry = hlo.parse(f"""ENTRY e {{ x = f32[64] parameter(0) i = s32[8,1] iota(), iota_dimension=0
       c0 = s32[] constant(0) c1 = s32[] constant(1) c3 = s32[] constant(3) all = s32[] constant(64)

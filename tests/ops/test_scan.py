@@ -186,13 +186,11 @@ def test_what_is_carried_long_is_found_or_marked_as_possible(carries: int) -> No
 
 def test_constants_of_other_shapes_leave_a_step_elementwise() -> None:
     """A truth that is known to the program chooses between whole slices."""
-    text = """HloModule m
-        step { a = f32[3] parameter(0) b = f32[3] parameter(1) yes = pred[] constant(true)
-               s = f32[3] select(yes, a, b) c = f32[3] add(s, b)
-               ROOT r = (f32[3], f32[3]) tuple(c, c) }
+    text = """HloModule m step { a = f32[3] parameter(0) b = f32[3] parameter(1)
+          yes = pred[] constant(true) s = f32[3] select(yes, a, b) c = f32[3] add(s, b)
+          ROOT r = (f32[3], f32[3]) tuple(c, c) }
         ENTRY e { x = f32[5,3] parameter(0) z = f32[3] parameter(1)
-                  ROOT r = (f32[5,3], f32[3]) scan(x, z), dimensions={0}, num_carries=1,
-                  to_apply=step }"""
+          ROOT r = (f32[5,3], f32[3]) scan(x, z), dimensions={0}, num_carries=1, to_apply=step }"""
     first, carried = output_to_input(hlo.parse(text).entry.root).indexing
     domain = "domain: d0 in [0, 4], d1 in [0, 2]"
     summed = f"(d0, d1)[s0] -> (s0, d1), {domain}, s0 in [0, 4], d0 - s0 in [0, 4]"

@@ -34,15 +34,8 @@ def places(sizes: Sizes) -> Array:
     return np.arange(np.prod(sizes), dtype=np.int32).reshape(sizes)
 
 
-LESS = """
-less {
-  a = s32[] parameter(0)
-  b = s32[] parameter(1)
-  c = s32[] parameter(2)
-  d = s32[] parameter(3)
-  ROOT r = pred[] compare(a, b), direction=LT
-}
-"""
+LESS = """less { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] parameter(2)
+  d = s32[] parameter(3) ROOT r = pred[] compare(a, b), direction=LT }"""
 
 
 @given(data=st.data())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import product
 from operator import attrgetter
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -24,8 +26,8 @@ from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unfit import only_reason
 from tests.ops.unshared import UNSHARED, all_answers
 
-COMPUTATIONS: Final = """
-  add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+COMPUTATIONS: Final = """add { a = f32[] parameter(0) b = f32[] parameter(1)
+    ROOT r = f32[] add(a, b) }
   sum { x = f32[] parameter(0) y = f32[] parameter(1)
     ROOT z = f32[] add(x, y), metadata={op_name="z"} }
   max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
@@ -46,140 +48,81 @@ COMPUTATIONS: Final = """
   other { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
     ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=swap }
   cut { a = f32[4,4] parameter(0) n = s32[] parameter(1)
-    ROOT r = f32[2,2] dynamic-slice(a, n, n), dynamic_slice_sizes={2,2} }
-"""
-PARAMETERS: Final = """
-  p = f32[4,4] parameter(0)  q = f32[4,4] parameter(1)  z = f32[] parameter(2)
-  i = s32[] parameter(3)  j = s32[] constant(1)  pair = (f32[4,4], f32[4,4]) tuple(p, q)
-  k = s32[] constant(1)  twice = s32[] add(j, j)
-  column = f32[4,4]{0,1} parameter(4)  half = bf16[4,4] parameter(5)
-"""
+    ROOT r = f32[2,2] dynamic-slice(a, n, n), dynamic_slice_sizes={2,2} }"""
+PARAMETERS: Final = """p = f32[4,4] parameter(0)  q = f32[4,4] parameter(1)  z = f32[] parameter(2)
+    i = s32[] parameter(3)  j = s32[] constant(1)  pair = (f32[4,4], f32[4,4]) tuple(p, q)
+    k = s32[] constant(1)  twice = s32[] add(j, j) column = f32[4,4]{0,1} parameter(4)
+    half = bf16[4,4] parameter(5)"""
 
 
 def parsed(*definitions: str) -> list[hlo.Instruction]:
     """Instructions of one module."""
     named = "\n".join(f"r{number} = {text}" for number, text in enumerate(definitions))
-    module = hlo.parse(
-        f"HloModule m, replica_count=4 {COMPUTATIONS} ENTRY e {{ {PARAMETERS} {named} }}"
-    )
+    head = f"HloModule m, replica_count=4 {COMPUTATIONS}"
+    module = hlo.parse(f"{head} ENTRY e {{ {PARAMETERS} {named} }}")
     return [*module.entry.instructions[-len(definitions) :]]
 
 
 NEGATED: Final = "f32[4,4] negate(p)"
 ALIKE: Final = {
-    "another operand": (NEGATED, "f32[4,4] negate(q)"),
-    "metadata": (NEGATED, NEGATED + ', metadata={op_name="layer1/neg" source_line=7}'),
-    "a sharding": (NEGATED, NEGATED + ", sharding={replicated}"),
-    "frontend attributes": (NEGATED, NEGATED + ', frontend_attributes={a="b"}'),
-    "a control predecessor": (NEGATED, NEGATED + ", control-predecessors={q}"),
-    "a backend's notes": (NEGATED, NEGATED + ', backend_config={"cycles":"12"}'),
-    "the number of a channel": (
-        "f32[4,4] all-reduce(p), channel_id=1, replica_groups={{0,1,2,3}}, to_apply=add",
-        "f32[4,4] all-reduce(p), channel_id=2, replica_groups={{0,1,2,3}}, to_apply=add",
-    ),
-    "names in what is applied": (
-        "f32[4] reduce(p, z), dimensions={0}, to_apply=add",
-        "f32[4] reduce(p, z), dimensions={0}, to_apply=sum",
-    ),
-    "where a known value is from": (
-        "f32[2,4] dynamic-slice(p, j, j), dynamic_slice_sizes={2,4}",
-        "f32[2,4] dynamic-slice(q, k, j), dynamic_slice_sizes={2,4}",
-    ),
-    "names in what is called": (
-        "f32[4,4] fusion(p, q), kind=kLoop, calls=flip",
-        "f32[4,4] fusion(p, q), kind=kLoop, calls=turn",
-    ),
-    "names in what is called by what is called": (
-        "f32[4,4] call(p, q), to_apply=inner",
-        "f32[4,4] call(p, q), to_apply=outer",
-    ),
+    "another operand": "f32[4,4] negate(<p|q>)",
+    "metadata": 'f32[4,4] negate(p)<|, metadata={op_name="layer1/neg" source_line=7}>',
+    "a sharding": "f32[4,4] negate(p)<|, sharding={replicated}>",
+    "frontend attributes": 'f32[4,4] negate(p)<|, frontend_attributes={a="b"}>',
+    "a control predecessor": "f32[4,4] negate(p)<|, control-predecessors={q}>",
+    "a backend's notes": 'f32[4,4] negate(p)<|, backend_config={"cycles":"12"}>',
+    "a channel's number": "f32[4,4] all-reduce(p), channel_id=<1|2>, replica_groups={}, to_apply=add",
+    "names in what is applied": "f32[4] reduce(p, z), dimensions={0}, to_apply=<add|sum>",
+    "a source": "f32[2,4] dynamic-slice(<p, j|q, k>, j), dynamic_slice_sizes={2,4}",
+    "names in what is called": "f32[4,4] fusion(p, q), kind=kLoop, calls=<flip|turn>",
+    "names in what is called by what is called": "f32[4,4] call(p, q), to_apply=<inner|outer>",
 }
-"""Two instructions that differ in something that no map depends on."""
+"""Two instructions in one text, ``<of the one|of the other>``; no map depends on the difference."""
 
 UNLIKE: Final = {
-    "the opcode": (NEGATED, "f32[4,4] cosine(p)"),
-    "the type": (NEGATED, "bf16[4,4] negate(half)"),
-    "the type of an operand": ("f32[4,4] convert(p)", "f32[4,4] convert(half)"),
-    "the result's layout": (NEGATED, "f32[4,4]{0,1} negate(p)"),
-    "an operand's layout": ("f32[4,4] copy(p)", "f32[4,4] copy(column)"),
-    "the result's sizes": ("f32[2,8] reshape(p)", "f32[8,2] reshape(p)"),
-    "the number of operands": ("(f32[4,4]) tuple(p)", "(f32[4,4], f32[4,4]) tuple(p, p)"),
-    "a permutation": (
-        "f32[4,4] transpose(p), dimensions={0,1}",
-        "f32[4,4] transpose(p), dimensions={1,0}",
-    ),
-    "a dimension": (
-        "f32[4,4,2] broadcast(p), dimensions={0,1}",
-        "f32[4,4,2] broadcast(p), dimensions={1,0}",
-    ),
-    "a bound": ("f32[2,4] slice(p), slice={[0:2],[0:4]}", "f32[2,4] slice(p), slice={[1:3],[0:4]}"),
-    "a stride": (
-        "f32[2,4] slice(p), slice={[0:2],[0:4]}",
-        "f32[2,4] slice(p), slice={[0:4:2],[0:4]}",
-    ),
-    "padding": ("f32[5,4] pad(p, z), padding=1_0x0_0", "f32[5,4] pad(p, z), padding=0_1x0_0"),
-    "what is applied": (
-        "f32[4] reduce(p, z), dimensions={0}, to_apply=add",
-        "f32[4] reduce(p, z), dimensions={0}, to_apply=max",
-    ),
-    "what is contracted": (
-        "f32[4,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-        "f32[4,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
-    ),
-    "an index": (
-        "f32[4,4] get-tuple-element(pair), index=0",
-        "f32[4,4] get-tuple-element(pair), index=1",
-    ),
-    "groups": (
-        "f32[4,4] all-reduce(p), replica_groups={{0,1,2,3}}, to_apply=add",
-        "f32[4,4] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add",
-    ),
-    "that there is a channel": (
-        "f32[4,4] all-reduce(p), replica_groups={{0}}, to_apply=add",
-        "f32[4,4] all-reduce(p), channel_id=1, replica_groups={{0}}, to_apply=add",
-    ),
-    "a target": (
-        'f32[4,4] custom-call(p), custom_call_target="Sharding"',
-        'f32[4,4] custom-call(p), custom_call_target="Unheard"',
-    ),
-    "a custom call's configuration": (
-        'f32[4,4] custom-call(p), custom_call_target="Sharding", backend_config="a"',
-        'f32[4,4] custom-call(p), custom_call_target="Sharding", backend_config="b"',
-    ),
-    "a parameter in what is called": (
-        "f32[4,4] fusion(p, q), kind=kLoop, calls=flip",
-        "f32[4,4] fusion(p, q), kind=kLoop, calls=swap",
-    ),
-    "the order of operands in what is called": (
-        "f32[4,4] fusion(p, q), kind=kLoop, calls=left",
-        "f32[4,4] fusion(p, q), kind=kLoop, calls=right",
-    ),
-    "what is called by what is called": (
-        "f32[4,4] call(p, q), to_apply=inner",
-        "f32[4,4] call(p, q), to_apply=other",
-    ),
-    "a value that is known": (
-        "f32[2,4] dynamic-slice(p, j, j), dynamic_slice_sizes={2,4}",
-        "f32[2,4] dynamic-slice(p, twice, j), dynamic_slice_sizes={2,4}",
-    ),
-    "a value that is not known": (
-        "f32[2,4] dynamic-slice(p, i, j), dynamic_slice_sizes={2,4}",
-        "f32[2,4] dynamic-slice(p, j, i), dynamic_slice_sizes={2,4}",
-    ),
+    "the opcode": "f32[4,4] <negate|cosine>(p)",
+    "the type": "<f32[4,4] negate(p)|bf16[4,4] negate(half)>",
+    "the type of an operand": "f32[4,4] convert(<p|half>)",
+    "the result's layout": "f32[4,4]<|{0,1}> negate(p)",
+    "an operand's layout": "f32[4,4] copy(<p|column>)",
+    "the result's sizes": "f32[<2,8|8,2>] reshape(p)",
+    "the number of operands": "(f32[4,4]<|, f32[4,4]>) tuple(p<|, p>)",
+    "a permutation": "f32[4,4] transpose(p), dimensions={<0,1|1,0>}",
+    "a dimension": "f32[4,4,2] broadcast(p), dimensions={<0,1|1,0>}",
+    "a bound": "f32[2,4] slice(p), slice={[<0:2|1:3>],[0:4]}",
+    "a stride": "f32[2,4] slice(p), slice={[0:<2|4:2>],[0:4]}",
+    "padding": "f32[5,4] pad(p, z), padding=<1_0x0_0|0_1x0_0>",
+    "what is applied": "f32[4] reduce(p, z), dimensions={0}, to_apply=<add|max>",
+    "contracted": "f32[4,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={<0|1>}",
+    "an index": "f32[4,4] get-tuple-element(pair), index=<0|1>",
+    "groups": "f32[4,4] all-reduce(p), replica_groups={{0,1<,|},{>2,3}}, to_apply=add",
+    "a channel": "f32[4,4] all-reduce(p), <|channel_id=1, >replica_groups={{0}}, to_apply=add",
+    "a target": 'f32[4,4] custom-call(p), custom_call_target="<Sharding|Unheard>"',
+    "notes": 'f32[4,4] custom-call(p), custom_call_target="Sharding", backend_config="<a|b>"',
+    "a parameter in what is called": "f32[4,4] fusion(p, q), kind=kLoop, calls=<flip|swap>",
+    "the order of operands inside": "f32[4,4] fusion(p, q), kind=kLoop, calls=<left|right>",
+    "what is called by what is called": "f32[4,4] call(p, q), to_apply=<inner|other>",
+    "a known value": "f32[2,4] dynamic-slice(p, <j|twice>, j), dynamic_slice_sizes={2,4}",
+    "an unknown value": "f32[2,4] dynamic-slice(p, <i, j|j, i>), dynamic_slice_sizes={2,4}",
 }
-"""Two instructions that differ in one thing that maps may depend on."""
+"""Two that differ in one thing that maps may depend on."""
 
 
-@pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
-def test_what_no_map_depends_on_makes_no_difference(one: str, other: str) -> None:
+def both(text: str) -> list[str]:
+    """The two instructions of a row."""
+    return [re.sub(r"<(.*?)\|(.*?)>", rf"\{number}", text) for number in (1, 2)]
+
+
+@for_all(ALIKE)
+def test_what_no_map_depends_on_makes_no_difference(text: str) -> None:
     numbering = ValueNumbering(REGISTRY)
-    assert len({numbering.number(each) for each in parsed(one, other)}) == 1
+    assert len({numbering.number(each) for each in parsed(*both(text))}) == 1
 
 
-@pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE)
-def test_one_difference_is_enough(one: str, other: str) -> None:
+@for_all(UNLIKE)
+def test_one_difference_is_enough(text: str) -> None:
     numbering = ValueNumbering(REGISTRY)
-    assert len({numbering.number(each) for each in parsed(one, other)}) == 2
+    assert len({numbering.number(each) for each in parsed(*both(text))}) == 2
 
 
 # Other modules.
@@ -197,15 +140,15 @@ def numbers_in_two_modules(one: str, other: str) -> set[int]:
 
 
 @pytest.mark.usefixtures("forgotten")
-@pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE)
-def test_another_module_makes_no_difference(one: str, other: str) -> None:
-    assert len(numbers_in_two_modules(one, other)) == 1
+@pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
+def test_another_module_makes_no_difference(text: str) -> None:
+    assert len(numbers_in_two_modules(*both(text))) == 1
 
 
 @pytest.mark.usefixtures("forgotten")
-@pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE)
-def test_one_difference_between_modules_is_enough(one: str, other: str) -> None:
-    assert len(numbers_in_two_modules(one, other)) == 2
+@pytest.mark.parametrize("text", UNLIKE.values(), ids=UNLIKE)
+def test_one_difference_between_modules_is_enough(text: str) -> None:
+    assert len(numbers_in_two_modules(*both(text))) == 2
 
 
 def test_what_reads_values_is_like_nothing_in_another_module() -> None:
@@ -335,8 +278,7 @@ VARIANTS: Final = [
     *(f"f32[4,4] fusion(p, q), kind=kLoop, calls={name}" for name in ("flip", "turn", "swap")),
     *(
         f"f32[2,2] dynamic-slice(p, {first}, {second}), dynamic_slice_sizes={{2,2}}"
-        for first in STARTS
-        for second in STARTS
+        for first, second in product(STARTS, repeat=2)
     ),
     *(f"f32[2,2] call(p, {start}), to_apply=cut" for start in STARTS),
 ]
@@ -409,9 +351,8 @@ def test_rules_look_at_nothing_but_shapes_and_attributes(program: Program) -> No
     root = program.root
     operands: Any = tuple(OnlyShape(each.shape, all_sizes(each)) for each in root.operands)
     sizes: Any = all_sizes(root)
-    alone = hlo.Instruction(
-        "alone", root.opcode, root.shape, operands, root.attributes, sizes=sizes
-    )
+    written = root.opcode, root.shape, operands, root.attributes
+    alone = hlo.Instruction("alone", *written, sizes=sizes)
     if is_dynamic(root):
         object.__setattr__(alone, "_computation", root.computation)
     assert REGISTRY.routes(alone) == REGISTRY.routes(root)
