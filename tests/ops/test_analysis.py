@@ -7,18 +7,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import ops
 from indexing import MapError
-from ops import (
-    AmbiguousNameError,
-    NoSuchInstructionError,
-    ShapeError,
-    Unknown,
-    analyze,
-    fusion_indexing,
-    hlo,
-    input_to_output,
-    output_to_input,
-)
+from ops import hlo
 from tests.hlo.modules import module_text
 
 TEXT = """HloModule m
@@ -30,18 +21,18 @@ MODULE = hlo.parse(TEXT)
 
 
 def test_an_analysis_goes_through_the_instructions_in_order() -> None:
-    analysis = analyze(MODULE)
+    analysis = ops.analyze(MODULE)
     assert [each.instruction for each in analysis] == list(MODULE.instructions)
     assert len(analysis) == len([*MODULE.instructions])
     assert repr(analysis) == "<analysis of 8 instructions of m>"
 
 
 def test_the_answers_are_those_for_single_instructions() -> None:
-    for each in analyze(MODULE):
-        assert each.output_to_input() == output_to_input(each.instruction)
-        assert each.fusion_indexing() == fusion_indexing(each.instruction)
+    for each in ops.analyze(MODULE):
+        assert each.output_to_input() == ops.output_to_input(each.instruction)
+        assert each.fusion_indexing() == ops.fusion_indexing(each.instruction)
         for number in range(len(each.instruction.operands)):
-            assert each.input_to_output(number) == input_to_output(each.instruction, number)
+            assert each.input_to_output(number) == ops.input_to_output(each.instruction, number)
 
 
 @pytest.mark.parametrize(
@@ -50,11 +41,11 @@ def test_the_answers_are_those_for_single_instructions() -> None:
 def test_parameters_are_reached_where_maps_lead(name: str) -> None:
     """And needed in an unknown way where the maps are unknown."""
     module = hlo.parse(module_text(name))
-    root = analyze(module)[module.entry.root]
+    root = ops.analyze(module)[module.entry.root]
     for output in module.entry.root.shape.array_indices:
         found = root.parameter_indexing(output), root.parameters_reached(output)
         maps, reached = (
-            {each: isinstance(needed, Unknown) for each, needed in answers.items() if needed != ()}
+            {each: isinstance(needed, ops.Unknown) for each, needed in answers.items() if needed != ()}
             for answers in found
         )
         assert maps == reached
@@ -62,41 +53,41 @@ def test_parameters_are_reached_where_maps_lead(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["f", "%f"])
 def test_an_instruction_is_found_by_its_name(name: str) -> None:
-    assert analyze(MODULE)[name].instruction is MODULE.entry.root
+    assert ops.analyze(MODULE)[name].instruction is MODULE.entry.root
 
 
 def test_a_name_that_nothing_has_is_answered_with_near_ones() -> None:
-    with pytest.raises(NoSuchInstructionError, match="called %sun\nhint: there is %sum"):
-        analyze(MODULE)["sun"]
+    with pytest.raises(ops.NoSuchInstructionError, match="called %sun\nhint: there is %sum"):
+        ops.analyze(MODULE)["sun"]
 
 
 def test_a_name_of_several_instructions_is_refused_with_their_computations() -> None:
-    with pytest.raises(AmbiguousNameError, match="of %add, %fused are called %a"):
-        analyze(MODULE)["a"]
+    with pytest.raises(ops.AmbiguousNameError, match="of %add, %fused are called %a"):
+        ops.analyze(MODULE)["a"]
 
 
 @pytest.mark.parametrize("name", ["sun", "a"])
 def test_what_is_wrong_with_a_name_can_be_sent_to_another_process(name: str) -> None:
     with pytest.raises(LookupError) as wrong:
-        analyze(MODULE)[name]
+        ops.analyze(MODULE)[name]
     assert str(pickle.loads(pickle.dumps(wrong.value))) == str(wrong.value)  # noqa: S301 - ours
 
 
 def test_an_instruction_of_another_module_is_refused() -> None:
-    with pytest.raises(NoSuchInstructionError, match="no instruction is called %f"):
-        analyze(hlo.parse("ENTRY e { p = f32[] parameter(0) }"))[MODULE.entry.root]
+    with pytest.raises(ops.NoSuchInstructionError, match="no instruction is called %f"):
+        ops.analyze(hlo.parse("ENTRY e { p = f32[] parameter(0) }"))[MODULE.entry.root]
 
 
 def test_results_and_operands_that_are_not_there_are_refused() -> None:
-    root = analyze(MODULE)["f"]
-    with pytest.raises(ShapeError, match="no output 1 among 1"):
+    root = ops.analyze(MODULE)["f"]
+    with pytest.raises(ops.ShapeError, match="no output 1 among 1"):
         root.output_to_input(1)
-    with pytest.raises(ShapeError, match="no operand 1 among 1"):
+    with pytest.raises(ops.ShapeError, match="no operand 1 among 1"):
         root.input_to_output(1)
 
 
 def test_groups_part_the_instructions_and_have_one_answer_each() -> None:
-    analysis = analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
+    analysis = ops.analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
     groups = analysis.groups()
     grouped = [each.instruction for group in groups for each in group]
     assert len(grouped) == len(analysis)
@@ -109,7 +100,7 @@ def test_groups_part_the_instructions_and_have_one_answer_each() -> None:
 
 def test_a_notebook_shows_the_first_instructions() -> None:
     many = " ".join(f"p{number} = f32[] parameter({number})" for number in range(60))
-    page = ET.fromstring(analyze(hlo.parse(f"ENTRY e {{ {many} }}"))._repr_html_())  # noqa: S314
+    page = ET.fromstring(ops.analyze(hlo.parse(f"ENTRY e {{ {many} }}"))._repr_html_())  # noqa: S314
     rows = page.findall(".//tr")
     assert len(rows) == 1 + 50 + 1
     assert "and 10 more" in "".join(rows[-1].itertext())
@@ -134,7 +125,7 @@ def test_a_notebook_shows_the_first_instructions() -> None:
 )
 def test_a_notebook_shows_the_maps_of_an_instruction(text: str, shown: list[str]) -> None:
     module = hlo.parse(text)
-    page = ET.fromstring(analyze(module)[module.entry.root]._repr_html_())  # noqa: S314
+    page = ET.fromstring(ops.analyze(module)[module.entry.root]._repr_html_())  # noqa: S314
     said = "".join(page.itertext())
     assert all(each in said for each in shown)
 
@@ -144,7 +135,7 @@ def test_a_notebook_shows_some_results_of_a_wide_tuple() -> None:
     module = hlo.parse(
         f"ENTRY e {{ p = f32[4] parameter(0) ROOT r = ({shapes}) tuple({operands}) }}"
     )
-    page = analyze(module)["r"]._repr_html_()
+    page = ops.analyze(module)["r"]._repr_html_()
     assert page.count("result ") == 50
     assert "and more" in page
 
@@ -165,5 +156,5 @@ def test_where_there_is_no_single_map(name: str, number: int, message: str) -> N
         ENTRY e { p = f32[6] parameter(0) u = f32[6] custom-call(p), custom_call_target="mine"
           s = f32[6] fusion(p), kind=kLoop, calls=twice ROOT r = (f32[6], f32[6]) tuple(u, s) }""")
     with pytest.raises(MapError) as caught:
-        output_to_input(module[name]).map(number)
+        ops.output_to_input(module[name]).map(number)
     assert str(caught.value) == message

@@ -6,19 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
+import ops
 from indexing import IndexingMap, parse_map
 from indexing.passes import without_determined_ranges
 from indexing.relation import longest_formula
-from ops import (
-    OperandIndexing,
-    Unknown,
-    fusion_indexing,
-    hlo,
-    input_to_output,
-    limits,
-    output_to_input,
-    parameter_indexing,
-)
+from ops import hlo, limits
 from ops.analysis import loops
 from ops.dependence import operand_indexing
 from ops.dependence.dependence import NOTHING, Dependence, Indexings
@@ -37,18 +29,18 @@ MAX_PROGRAMS_OF_UPDATES = 2000
 ROUNDS = "iterations of a loop along more than 64 different maps"
 
 
-def ways_of(answer: Indexings) -> tuple[OperandIndexing, ...]:
-    assert not isinstance(answer, Unknown)
+def ways_of(answer: Indexings) -> tuple[ops.OperandIndexing, ...]:
+    assert not isinstance(answer, ops.Unknown)
     return answer
 
 
-def parameter_ways(text: str) -> tuple[OperandIndexing, ...]:
+def parameter_ways(text: str) -> tuple[ops.OperandIndexing, ...]:
     """The ways from the root to the first parameter."""
     module = hlo.parse(text)
-    return ways_of(fusion_indexing(module.entry.root)[module.entry.parameters[0]])
+    return ways_of(ops.fusion_indexing(module.entry.root)[module.entry.parameters[0]])
 
 
-def relation(ways: Iterable[OperandIndexing]) -> set[Pair]:
+def relation(ways: Iterable[ops.OperandIndexing]) -> set[Pair]:
     """All pairs of elements that some way relates."""
     return {pair for way in ways for pair in related(way.map)}
 
@@ -86,7 +78,7 @@ BLOW_UPS = [
     ("text", "reason", "expected"), [row[1:] for row in BLOW_UPS], ids=[row[0] for row in BLOW_UPS]
 )
 def test_one_map_takes_the_place_of_many_and_is_marked(
-    text: str, reason: str, expected: str, composed: list[OperandIndexing]
+    text: str, reason: str, expected: str, composed: list[ops.OperandIndexing]
 ) -> None:
     (way,) = parameter_ways(text)
     assert way.approximation == reason
@@ -103,7 +95,7 @@ def test_one_map_takes_the_place_of_butterflies() -> None:
 
 @pytest.mark.parametrize("updates", [2, 3, 7, 20], ids="updates-in-a-row of {}".format)
 def test_updates_at_unknown_places_do_not_double_their_maps(
-    updates: int, composed: list[OperandIndexing]
+    updates: int, composed: list[ops.OperandIndexing]
 ) -> None:
     """All maps of three updates are exact; of more, one bound is made as soon as they are many."""
     found = parameter_ways(growing_programs.updated(updates))
@@ -118,11 +110,11 @@ def test_updates_at_unknown_places_do_not_double_their_maps(
 
 @pytest.mark.parametrize("layers", [1, 2, 12], ids="layers-of-a-decoder of {}".format)
 def test_layers_that_write_a_row_and_read_it_are_one_way(
-    layers: int, composed: list[OperandIndexing]
+    layers: int, composed: list[ops.OperandIndexing]
 ) -> None:
     """The row that is read is there, which is no condition; each layer had a range for it."""
     module = hlo.parse(growing_programs.decoded(layers))
-    x, p, cache = (fusion_indexing(module.entry.root)[each] for each in module.entry.parameters)
+    x, p, cache = (ops.fusion_indexing(module.entry.root)[each] for each in module.entry.parameters)
     assert str(*ways_of(x)) == "(d0) -> (d0), domain: d0 in [0, 3]"
     assert str(*ways_of(p)) == "(d0) -> (), domain: d0 in [0, 3]"
     (way,) = ways_of(cache)
@@ -158,7 +150,7 @@ def test_formulas_do_not_grow_without_end() -> None:
     assert longest_formula(way.map) <= limits.MAX_TERMS
 
 
-def test_a_diamond_costs_no_more_than_it_is_deep(composed: list[OperandIndexing]) -> None:
+def test_a_diamond_costs_no_more_than_it_is_deep(composed: list[ops.OperandIndexing]) -> None:
     (way,) = parameter_ways(growing_programs.diamond(1000))
     assert not way.approximation
     assert len(composed) < 1010
@@ -172,7 +164,7 @@ def test_what_is_forgotten_is_found_again(monkeypatch: pytest.MonkeyPatch) -> No
         assert parameter_ways(growing_programs.permuted(6, 4)) == expected
 
 
-def test_what_comes_again_costs_nothing(composed: list[OperandIndexing]) -> None:
+def test_what_comes_again_costs_nothing(composed: list[ops.OperandIndexing]) -> None:
     """120 permutations, however deep."""
     ways = parameter_ways(growing_programs.permuted(300, 6))
     assert (len(ways), any(way.approximation for way in ways)) == (120, False)
@@ -236,7 +228,7 @@ def test_one_map_takes_the_place_of_rounds_without_end(
     text: str, expected: str, device: str
 ) -> None:
     root = hlo.parse(text).entry.root
-    for answer in (output_to_input(root).indexing[0], input_to_output(root).indexing[0]):
+    for answer in (ops.output_to_input(root).indexing[0], ops.input_to_output(root).indexing[0]):
         (way,) = ways_of(answer)
         assert str(way.map) == expected
         assert way.approximation == ROUNDS
@@ -245,7 +237,7 @@ def test_one_map_takes_the_place_of_rounds_without_end(
 
 
 def test_a_map_that_only_grows_comes_to_an_end() -> None:
-    (answer,) = output_to_input(hlo.parse(growing_programs.windows(500)).entry.root).indexing
+    (answer,) = ops.output_to_input(hlo.parse(growing_programs.windows(500)).entry.root).indexing
     (way,) = ways_of(answer)
     assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 499], s0 in [0, 499]"
     assert way.approximation == ROUNDS
@@ -255,14 +247,14 @@ def test_a_map_that_only_grows_comes_to_an_end() -> None:
 def test_constraints_do_not_pile_up(count: int) -> None:
     module = hlo.parse(growing_programs.strided_convolutions(count, size=5))
     x, _ = module.entry.parameters
-    (way,) = ways_of(parameter_indexing(module.entry.root)[x])
+    (way,) = ways_of(ops.parameter_indexing(module.entry.root)[x])
     assert len(way.map.constraints) <= limits.MAX_CONSTRAINTS
     assert way.approximation == (
         "more than 8 constraints" if count > limits.MAX_CONSTRAINTS else ""
     )
     reached = {place: {place} for place in {place for place, _ in related(way.map)}}
     for each in reversed(module.entry.instructions[2:]):
-        (step,) = ways_of(output_to_input(each).indexing[0])
+        (step,) = ways_of(ops.output_to_input(each).indexing[0])
         pairs = related(step.map)
         reached = {
             end: {inner for place, inner in pairs if place in places}
@@ -285,17 +277,17 @@ SMALL_LOOPS = [
     "text", [row[1] for row in SMALL_LOOPS], ids=[row[0] for row in SMALL_LOOPS]
 )
 def test_what_rounds_do_is_held(text: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = ways_of(output_to_input(hlo.parse(text).entry.root).indexing[0])
+    exact = ways_of(ops.output_to_input(hlo.parse(text).entry.root).indexing[0])
     monkeypatch.setattr(limits, "MAX_MAPS_OF_LOOP", most)
-    wide = ways_of(output_to_input(hlo.parse(text).entry.root).indexing[0])
+    wide = ways_of(ops.output_to_input(hlo.parse(text).entry.root).indexing[0])
     for element in {way.element for way in exact}:
         held = relation(way for way in wide if way.element == element)
         assert relation(way for way in exact if way.element == element) <= held
 
 
-def test_wide_states_cost_no_more_than_their_pairs(composed: list[OperandIndexing]) -> None:
+def test_wide_states_cost_no_more_than_their_pairs(composed: list[ops.OperandIndexing]) -> None:
     root = hlo.parse(growing_programs.rotating(100)).entry.root
-    (answer,) = output_to_input(root).indexing
+    (answer,) = ops.output_to_input(root).indexing
     assert not any(way.approximation for way in ways_of(answer))
     assert len(ways_of(answer)) == 100
     assert len(composed) < 340
@@ -317,16 +309,16 @@ def test_ranges_of_equal_maps_in_a_loop_are_counted_once(monkeypatch: pytest.Mon
     module = hlo.load("examples/running_sum.hlo")
     loop = next(each for each in module.entry.instructions if each.opcode == "while")
     for number in loop.shape.array_indices:
-        output_to_input(loop, number)
+        ops.output_to_input(loop, number)
     assert len(asked) == len({*asked}) > 0
 
 
-def exact(text: str) -> OperandIndexing:
-    return OperandIndexing(parse_map(text))
+def exact(text: str) -> ops.OperandIndexing:
+    return ops.OperandIndexing(parse_map(text))
 
 
-def marked(text: str) -> OperandIndexing:
-    return OperandIndexing(parse_map(text), approximation="why")
+def marked(text: str) -> ops.OperandIndexing:
+    return ops.OperandIndexing(parse_map(text), approximation="why")
 
 
 ROW = "(d0) -> (d0), domain: d0 in [0, 9]"
@@ -348,7 +340,7 @@ JOINED = [
 
 @for_rows(JOINED)
 def test_of_marked_ways_one_is_left(
-    ways: list[OperandIndexing], expected: list[OperandIndexing]
+    ways: list[ops.OperandIndexing], expected: list[ops.OperandIndexing]
 ) -> None:
     assert NOTHING.union(*(Dependence([way]) for way in ways)) == tuple(expected)
 
@@ -357,7 +349,7 @@ def test_of_marked_ways_one_is_left(
     "way",
     [marked(ROW).compose(exact(ROW)), exact(ROW).compose(marked(ROW)), marked(ROW).simplify()],
 )
-def test_a_mark_is_kept(way: OperandIndexing) -> None:
+def test_a_mark_is_kept(way: ops.OperandIndexing) -> None:
     assert way == marked(ROW)
     assert way != exact(ROW)
     assert str(way).endswith("\napproximation: why")

@@ -8,41 +8,39 @@ from typing import Any
 
 import pytest
 
+import ops
 from indexing import MapError
-from ops import (
-    Fusion,
-    NoSuchInstructionError,
-    ShapeError,
-    analyze,
-    hlo,
-    input_to_output,
-    output_to_input,
-)
+from ops import hlo
 from simplifier.errors import ArgumentError, IndexingError
 
-MODULE = hlo.parse(
-    """ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1) k = f32[8,2] sine(y)
+MODULE = hlo.parse("""ENTRY e { x = f32[4,8] parameter(0) y = f32[8,2] parameter(1)
+    k = f32[8,2] sine(y)
     dot = f32[4,2] dot(x, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-    ROOT twice = f32[4,2] add(dot, dot) }"""
-)
+    ROOT twice = f32[4,2] add(dot, dot) }""")
 X, Y, K, DOT, TWICE = MODULE.entry.instructions
-FUSION = Fusion.of_computation(MODULE.entry)
+FUSION = ops.Fusion.of_computation(MODULE.entry)
 
 SAME: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-    "an input by name": (lambda: input_to_output(DOT, "k"), lambda: input_to_output(DOT, 1)),
-    "an input with a sign": (lambda: input_to_output(DOT, "%x"), lambda: input_to_output(DOT, 0)),
-    "an input itself": (lambda: input_to_output(DOT, K), lambda: input_to_output(DOT, 1)),
+    "an input by name": (
+        lambda: ops.input_to_output(DOT, "k"),
+        lambda: ops.input_to_output(DOT, 1),
+    ),
+    "an input with a sign": (
+        lambda: ops.input_to_output(DOT, "%x"),
+        lambda: ops.input_to_output(DOT, 0),
+    ),
+    "an input itself": (lambda: ops.input_to_output(DOT, K), lambda: ops.input_to_output(DOT, 1)),
     "an input of an analysis": (
-        lambda: analyze(MODULE)["dot"].input_to_output("k"),
-        lambda: input_to_output(DOT, 1),
+        lambda: ops.analyze(MODULE)["dot"].input_to_output("k"),
+        lambda: ops.input_to_output(DOT, 1),
     ),
     "the map to an operand": (
-        lambda: output_to_input(DOT).map("%k"),
-        lambda: output_to_input(DOT).map(1),
+        lambda: ops.output_to_input(DOT).map("%k"),
+        lambda: ops.output_to_input(DOT).map(1),
     ),
     "the map of an analysis": (
-        lambda: analyze(MODULE)["dot"].output_to_input().map("x"),
-        lambda: output_to_input(DOT).map(0),
+        lambda: ops.analyze(MODULE)["dot"].output_to_input().map("x"),
+        lambda: ops.output_to_input(DOT).map(0),
     ),
     "reads": (lambda: FUSION.reads("y"), lambda: FUSION.reads(Y)),
     "reads by": (lambda: FUSION.reads("y", "dot"), lambda: FUSION.reads(Y, DOT)),
@@ -62,11 +60,9 @@ def test_a_name_stands_for_what_it_names(
 
 def test_answers_keep_the_names_of_their_own_operands() -> None:
     """Instructions that are alike share their answers, but not the names of what they read."""
-    module = hlo.parse(
-        """ENTRY e { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] negate(a)
-        d = f32[4] negate(b) ROOT t = (f32[4], f32[4]) tuple(c, d) }"""
-    )
-    first, second = output_to_input(module["c"]), output_to_input(module["d"])
+    module = hlo.parse("""ENTRY e { a = f32[4] parameter(0) b = f32[4] parameter(1)
+        c = f32[4] negate(a) d = f32[4] negate(b) ROOT t = (f32[4], f32[4]) tuple(c, d) }""")
+    first, second = ops.output_to_input(module["c"]), ops.output_to_input(module["d"])
     assert first == second
     assert first.map("a") == second.map("b")
     assert pickle.loads(pickle.dumps(second)).map("b") == first.map()  # noqa: S301 - our own
@@ -75,18 +71,18 @@ def test_answers_keep_the_names_of_their_own_operands() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
-    "another input": (lambda _: input_to_output(DOT, "y"), "%dot does not read %y; .*: %x, %k"),
-    "another input itself": (lambda _: input_to_output(DOT, Y), "%dot does not read %y"),
+    "another input": (lambda _: ops.input_to_output(DOT, "y"), "%dot does not read %y; .*: %x, %k"),
+    "another input itself": (lambda _: ops.input_to_output(DOT, Y), "%dot does not read %y"),
     "an input read twice": (
-        lambda _: input_to_output(TWICE, "dot"),
+        lambda _: ops.input_to_output(TWICE, "dot"),
         "input_to_output: %dot is operand 0, 1 of %twice; expected one",
     ),
     "a map to an operand that is read twice": (
-        lambda _: output_to_input(TWICE).map("dot"),
+        lambda _: ops.output_to_input(TWICE).map("dot"),
         "map: 'dot' is operand 0, 1; expected one of the numbers",
     ),
     "an operand of results": (
-        lambda _: input_to_output(DOT, "k").map("zz"),
+        lambda _: ops.input_to_output(DOT, "k").map("zz"),
         "map: no operand is called 'zz'",
     ),
     "no instruction": (lambda _: FUSION.reads("zz"), "no instruction is called %zz"),
@@ -95,7 +91,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda _: FUSION.indexing("dot", "3"),  # pyright: ignore[reportArgumentType] - that is the test
         "array is '3'",
     ),
-    "a number of an input": (lambda given: input_to_output(DOT, given), "no operand 3 among 2"),
+    "a number of an input": (lambda given: ops.input_to_output(DOT, given), "no operand 3 among 2"),
 }
 
 
@@ -106,9 +102,9 @@ def test_what_names_nothing_is_refused(ask: Callable[[Any], object], message: st
 
 
 def test_errors_are_of_their_kinds() -> None:
-    with pytest.raises(NoSuchInstructionError):
+    with pytest.raises(ops.NoSuchInstructionError):
         FUSION.why("zz")
     with pytest.raises(ArgumentError):
-        input_to_output(DOT, 1.5)  # pyright: ignore[reportArgumentType] - that is the test
-    with pytest.raises(ShapeError):
-        input_to_output(DOT, "zz")
+        ops.input_to_output(DOT, 1.5)  # pyright: ignore[reportArgumentType] - that is the test
+    with pytest.raises(ops.ShapeError):
+        ops.input_to_output(DOT, "zz")

@@ -9,22 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops import (
-    OpIndexing,
-    Root,
-    Unknown,
-    all_gather,
-    all_reduce,
-    all_to_all,
-    all_to_all_of_tuple,
-    collective_broadcast,
-    collective_permute,
-    collective_reduce,
-    hlo,
-    output_to_input,
-    ragged_all_to_all,
-    reduce_scatter,
-)
+import ops
+from ops import hlo
 from ops.dependence.operand_indexing import OperandIndexing
 from simplifier import Interval
 from tests.extent import examples
@@ -32,7 +18,7 @@ from tests.ops import replicas
 from tests.ops.replicas import Array, Groups, operands, relation_of, relation_read, relation_told
 
 
-def check(indexing: OpIndexing, sizes: Sequence[int], expected: list[Array]) -> None:
+def check(indexing: ops.OpIndexing, sizes: Sequence[int], expected: list[Array]) -> None:
     """Compare maps with a simulation, both ways."""
     devices = len(expected)
     relation = relation_of(expected)
@@ -69,17 +55,17 @@ def test_operations_of_even_groups(groups: Groups, axis: int) -> None:
     sizes = [3, 3]
     sizes[axis] = 2 * size
     values = operands(sizes, devices)
-    check(all_reduce(sizes, groups), sizes, replicas.all_reduce(values, groups))
-    check(all_gather(sizes, axis, groups), sizes, replicas.all_gather(values, groups, axis))
+    check(ops.all_reduce(sizes, groups), sizes, replicas.all_reduce(values, groups))
+    check(ops.all_gather(sizes, axis, groups), sizes, replicas.all_gather(values, groups, axis))
     scattered = replicas.reduce_scatter(values, groups, axis)
-    check(reduce_scatter(sizes, axis, groups), sizes, scattered)
-    check(all_to_all(sizes, axis, groups), sizes, replicas.all_to_all(values, groups, axis))
+    check(ops.reduce_scatter(sizes, axis, groups), sizes, scattered)
+    check(ops.all_to_all(sizes, axis, groups), sizes, replicas.all_to_all(values, groups, axis))
     turned = replicas.all_to_all(values, groups, axis, 1 - axis)
-    check(all_to_all(sizes, axis, groups, concat_dimension=1 - axis), sizes, turned)
+    check(ops.all_to_all(sizes, axis, groups, concat_dimension=1 - axis), sizes, turned)
     sent = replicas.collective_broadcast(values, groups)
-    check(collective_broadcast(sizes, groups), sizes, sent)
+    check(ops.collective_broadcast(sizes, groups), sizes, sent)
     gathered = replicas.collective_reduce(values, groups)
-    check(collective_reduce(sizes, groups), sizes, gathered)
+    check(ops.collective_reduce(sizes, groups), sizes, gathered)
 
 
 UNEVEN: dict[str, tuple[Groups, int]] = {
@@ -92,9 +78,9 @@ UNEVEN: dict[str, tuple[Groups, int]] = {
 @pytest.mark.parametrize(("groups", "devices"), UNEVEN.values(), ids=UNEVEN)
 def test_operations_of_uneven_groups(groups: Groups, devices: int) -> None:
     values = operands([2], devices)
-    check(all_reduce([2], groups, devices), [2], replicas.all_reduce(values, groups))
+    check(ops.all_reduce([2], groups, devices), [2], replicas.all_reduce(values, groups))
     sent = replicas.collective_broadcast(values, groups)
-    check(collective_broadcast([2], groups, devices), [2], sent)
+    check(ops.collective_broadcast([2], groups, devices), [2], sent)
 
 
 PAIRS: dict[str, tuple[Groups, int]] = {
@@ -113,7 +99,7 @@ PAIRS: dict[str, tuple[Groups, int]] = {
 def test_permutations(pairs: Groups, devices: int) -> None:
     values = operands([3], devices)
     moved = replicas.collective_permute(values, pairs)
-    check(collective_permute([3], pairs, devices), [3], moved)
+    check(ops.collective_permute([3], pairs, devices), [3], moved)
 
 
 @examples(40)
@@ -123,7 +109,7 @@ def test_any_permutation(data: st.DataObject) -> None:
     numbers = st.lists(st.integers(0, devices - 1), unique=True, max_size=devices)
     pairs = [*zip(data.draw(numbers), data.draw(numbers), strict=False)]
     moved = replicas.collective_permute(operands([2], devices), pairs)
-    check(collective_permute([2], pairs, devices), [2], moved)
+    check(ops.collective_permute([2], pairs, devices), [2], moved)
 
 
 @examples(40)
@@ -133,8 +119,8 @@ def test_any_groups(data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(size * number)))
     groups = [order[start : start + size] for start in range(0, len(order), size)]
     values = operands([size], len(order))
-    check(all_to_all([size], 0, groups), [size], replicas.all_to_all(values, groups, 0))
-    check(all_reduce([size], groups), [size], replicas.all_reduce(values, groups))
+    check(ops.all_to_all([size], 0, groups), [size], replicas.all_to_all(values, groups, 0))
+    check(ops.all_reduce([size], groups), [size], replicas.all_reduce(values, groups))
 
 
 @pytest.mark.parametrize("groups", [GROUPS["halves"], GROUPS["strided"], GROUPS["ring"]])
@@ -142,7 +128,7 @@ def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
     size, devices = len(groups[0]), count_of(groups)
     place = {device: place for group in groups for place, device in enumerate(group)}
     own = {device: group for group in groups for device in group}
-    for result, indexing in enumerate(all_to_all_of_tuple([2], size, groups)):
+    for result, indexing in enumerate(ops.all_to_all_of_tuple([2], size, groups)):
         for operand in range(size):
             there = OperandIndexing(
                 indexing.output_to_input[operand], (), indexing.output_replicas[operand]
@@ -175,12 +161,12 @@ def test_rows_are_sent_where_vectors_say(groups: Groups) -> None:
     vectors = [np.array(SENT[device % 2]) for device in range(devices)]
     empty = replicas.nothing_like(operands([4], devices))
     sent = replicas.ragged_all_to_all(operands([5], devices), empty, groups, vectors)
-    indexing = ragged_all_to_all([5], [4], 2, groups)
+    indexing = ops.ragged_all_to_all([5], [4], 2, groups)
     check_read(indexing, sent, lambda operand, device: vectors[device][operand - 2])
 
 
 def test_one_device_sends_rows_to_itself() -> None:
-    (read, *_) = ragged_all_to_all([5], [4], 1, [[0]]).output_to_input
+    (read, *_) = ops.ragged_all_to_all([5], [4], 1, [[0]]).output_to_input
     assert read.domain.bounds["d0"] == Interval(0, 3)
 
 
@@ -188,8 +174,8 @@ def test_roots_are_the_last_operand() -> None:
     text = """ENTRY e { p = f32[2,6] parameter(0) roots = s32[1] parameter(1)
       ROOT r = f32[2,6] collective-broadcast(p, roots), replica_groups={{0,1}},
         has_dynamic_root=true }"""
-    maps = output_to_input(hlo.parse(text).entry.root).indexing
-    assert not any(isinstance(each, Unknown) for each in maps)
+    maps = ops.output_to_input(hlo.parse(text).entry.root).indexing
+    assert not any(isinstance(each, ops.Unknown) for each in maps)
 
 
 @pytest.mark.parametrize("groups", [[[0, 1, 2]], [[0, 2], [3, 1]], [[2, 1], [0], [3]]])
@@ -200,18 +186,18 @@ def test_roots_are_chosen_at_run_time(groups: Groups, place: int) -> None:
     values = operands([2], devices)
     first = [[group[place], *group] for group in chosen]
     sent = replicas.collective_broadcast(values, first)
-    indexing = collective_broadcast([2], groups, root=Root(2, 1))
+    indexing = ops.collective_broadcast([2], groups, root=ops.Root(2, 1))
     check_read(indexing, sent, lambda _, __: roots)
     total = replicas.all_reduce(values, chosen)
     kept = replicas.nothing_like(values)
     for group in chosen:
         kept[group[place]] = total[group[place]]
-    indexing = collective_reduce([2], groups, root=Root(2, 1))
+    indexing = ops.collective_reduce([2], groups, root=ops.Root(2, 1))
     check_read(indexing, kept, lambda _, __: roots)
 
 
 def check_read(
-    indexing: OpIndexing, expected: list[Array], values: Callable[[int, int], Array]
+    indexing: ops.OpIndexing, expected: list[Array], values: Callable[[int, int], Array]
 ) -> None:
     """Compare maps of operand 0 with a simulation, both ways."""
     relation, devices = relation_of(expected), len(expected)

@@ -7,17 +7,9 @@ import re
 import numpy as np
 import pytest
 
+import ops
 from indexing import parse_map
-from ops import (
-    REGISTRY,
-    OpIndexing,
-    Origin,
-    Unknown,
-    fusion_indexing,
-    hlo,
-    input_to_output,
-    output_to_input,
-)
+from ops import hlo
 from ops.dependence.dependence import Indexings
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
@@ -35,17 +27,15 @@ DOT = "y = f32[3,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0
 
 def loop(round_: str, condition: str = "compare(n, one), direction=LT") -> Instruction:
     """A loop over a counter, two matrices and a vector; ``round_`` makes the next state."""
-    return hlo.parse(
-        f"""HloModule m body {{ {FIRST} m = s32[] add(n, one) {round_} }}
+    return hlo.parse(f"""HloModule m body {{ {FIRST} m = s32[] add(n, one) {round_} }}
         condition {{ {FIRST} ROOT r = pred[] {condition} }}
         ENTRY e {{ s = {STATE} parameter(0)
-          ROOT r = {STATE} while(s), condition=condition, body=body }}"""
-    ).entry.root
+          ROOT r = {STATE} while(s), condition=condition, body=body }}""").entry.root
 
 
 def ways(answer: Indexings) -> list[tuple[int, str]]:
     """The numbers of arrays, and the maps that lead there, without their domains."""
-    assert not isinstance(answer, Unknown)
+    assert not isinstance(answer, ops.Unknown)
     return [(way.element, str(way).partition(", domain")[0]) for way in answer]
 
 
@@ -102,7 +92,7 @@ LOOPS = [
 def test_a_loop_runs_any_number_of_rounds(
     round_: str, output: int, expected: list[tuple[int, str]]
 ) -> None:
-    (answer,) = output_to_input(loop(round_), output).indexing
+    (answer,) = ops.output_to_input(loop(round_), output).indexing
     assert sorted(ways(answer)) == sorted(expected)
 
 
@@ -112,12 +102,12 @@ def test_both_directions_are_one_relation(round_: str) -> None:
     backward = {
         (output, way.element, here, there)
         for output in range(4)
-        for way in answered(output_to_input(root, output).indexing[0])
+        for way in answered(ops.output_to_input(root, output).indexing[0])
         for here, there in related(way.map)
     }
     forward = {
         (output, way.element, here, there)
-        for output, answer in enumerate(input_to_output(root).indexing)
+        for output, answer in enumerate(ops.input_to_output(root).indexing)
         for way in answered(answer)
         for there, here in related(way.map)
     }
@@ -132,20 +122,20 @@ def answered(answer: Indexings) -> tuple[OperandIndexing, ...]:
 ROUND_SHIFT = 'z = f32[3] custom-call(v, n), custom_call_target="shift" ' + f"{LAST}(m, x, w, z)"
 
 
-def shift(_: Instruction) -> OpIndexing:
+def shift(_: Instruction) -> ops.OpIndexing:
     """Elements from the right, by as much as the counter says."""
     text = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 1], d0 + rt0 in [0, 2]"
     counter = parse_map("(d0) -> (), domain: d0 in [0, 2]")
     way = parse_map(text)
     back = parse_map(text.replace("+ rt0)", "- rt0)").replace("d0 + rt0 in", "d0 - rt0 in"))
     forth = parse_map("()[s0] -> (s0), domain: s0 in [0, 2]")
-    origin = Origin(1, counter)
-    return OpIndexing((3,), (way, counter), (back, forth), ((origin,), ()), ((origin,), ()))
+    origin = ops.Origin(1, counter)
+    return ops.OpIndexing((3,), (way, counter), (back, forth), ((origin,), ()), ((origin,), ()))
 
 
 def test_the_value_of_each_round_is_another_one() -> None:
-    registry = REGISTRY.with_custom_call("shift", shift)
-    (answer,) = output_to_input(loop(ROUND_SHIFT), 3, registry=registry).indexing
+    registry = ops.REGISTRY.with_custom_call("shift", shift)
+    (answer,) = ops.output_to_input(loop(ROUND_SHIFT), 3, registry=registry).indexing
     found = {(way.element, *pair) for way in answered(answer) for pair in related(way.map)}
     later = {(3, (row,), (other,)) for row in range(3) for other in range(row, 3)}
     assert found == later | {(0, (row,), ()) for row in range(3)}
@@ -154,20 +144,20 @@ def test_the_value_of_each_round_is_another_one() -> None:
 
 def test_what_no_map_tells_spoils_only_what_goes_through_it() -> None:
     root = loop(ROUND_SHIFT)
-    assert output_to_input(root, 3).indexing == (Unknown("custom-call: no indexing map of shift"),)
-    assert ways(output_to_input(root, 1).indexing[0]) == [(1, "(d0, d1) -> (d0, d1)")]
+    assert ops.output_to_input(root, 3).indexing == (
+        ops.Unknown("custom-call: no indexing map of shift"),
+    )
+    assert ways(ops.output_to_input(root, 1).indexing[0]) == [(1, "(d0, d1) -> (d0, d1)")]
 
 
 def test_one_map_takes_the_place_of_too_many_rounds() -> None:
-    root = hlo.parse(
-        """HloModule m body { v = f32[100] parameter(0) a = f32[99] slice(v), slice={[1:100]}
+    root = hlo.parse("""body { v = f32[100] parameter(0) a = f32[99] slice(v), slice={[1:100]}
           b = f32[1] slice(v), slice={[0:1]} ROOT r = f32[100] concatenate(a, b), dimensions={0} }
         condition { v = f32[100] parameter(0) ROOT r = pred[] constant(true) }
         ENTRY e { v = f32[100] parameter(0)
-          ROOT r = f32[100] while(v), condition=condition, body=body }"""
-    ).entry.root
-    for (answer,) in (output_to_input(root).indexing, input_to_output(root).indexing):
-        assert not isinstance(answer, Unknown)
+          ROOT r = f32[100] while(v), condition=condition, body=body }""").entry.root
+    for (answer,) in (ops.output_to_input(root).indexing, ops.input_to_output(root).indexing):
+        assert not isinstance(answer, ops.Unknown)
         (way,) = answer
         assert str(way.map) == "(d0)[s0] -> (s0), domain: d0 in [0, 99], s0 in [0, 99]"
         assert way.approximation == "iterations of a loop along more than 64 different maps"
@@ -177,7 +167,7 @@ def test_what_is_inside_of_a_loop_is_found() -> None:
     root = loop(MULTIPLIED)
     found = {
         (each.computation.name, each.name): answer
-        for each, answer in fusion_indexing(root, 1).items()
+        for each, answer in ops.fusion_indexing(root, 1).items()
     }
     assert ways(found["body", "y"]) == [
         (0, "(d0, d1) -> (d0, d1)"),
@@ -186,7 +176,7 @@ def test_what_is_inside_of_a_loop_is_found() -> None:
     assert ways(found["body", "m"]) == [(0, "(d0, d1) -> ()")]
     assert ways(found["condition", "r"]) == [(0, "(d0, d1) -> ()")]
     assert ("condition", "r") not in {
-        (each.computation.name, each.name) for each in fusion_indexing(root, 2)
+        (each.computation.name, each.name) for each in ops.fusion_indexing(root, 2)
     }
 
 
@@ -212,10 +202,10 @@ BRANCHES = [
 @pytest.mark.parametrize(("text", "operands"), [(TWO, 3), (THREE, 4)], ids=["two", "three"])
 def test_a_conditional_is_any_of_its_branches(text: str, operands: int) -> None:
     root = hlo.parse(text).entry.root
-    answers = output_to_input(root).indexing
+    answers = ops.output_to_input(root).indexing
     assert [ways(answer) for answer in answers] == [[(0, way)] for way in BRANCHES[:operands]]
     for number, answer in enumerate(answers):
-        (back,) = input_to_output(root, number).indexing
+        (back,) = ops.input_to_output(root, number).indexing
         assert pairs(answer) == {pair[::-1] for pair in pairs(back)}
 
 
@@ -229,7 +219,7 @@ def test_one_operand_may_go_into_several_branches() -> None:
     )
     turned = "reversed { a = f32[2,3] parameter(0) ROOT r = f32[2,3] reverse(a), dimensions={0} }"
     root = hlo.parse(text.replace("ENTRY", f"{turned} ENTRY")).entry.root
-    found = fusion_indexing(root)
+    found = ops.fusion_indexing(root)
     assert ways(found[root.operands[1]]) == [
         (0, "(d0, d1){rt0} -> (d0, d1)"),
         (0, "(d0, d1){rt0} -> (-d0 + 1, d1)"),
@@ -251,7 +241,7 @@ def test_a_choice_that_is_known_is_the_only_one(text: str, value: int, chosen: l
     known = rf"unused = f32[] parameter(0) \1 constant({str(value).lower()})"
     text = re.sub(r"(p = \S+) parameter\(0\)", known, text)
     root = hlo.parse(text).entry.root
-    answers = output_to_input(root).indexing
+    answers = ops.output_to_input(root).indexing
     assert [number for number, answer in enumerate(answers) if number and answer] == chosen
     assert ways(answers[chosen[0]]) == [(0, BRANCHES[chosen[0]].replace("{rt0}", ""))]
 
@@ -267,7 +257,7 @@ def test_shapes_that_do_not_fit_are_pointed_at(opcode: str) -> None:
         ENTRY e {{ p = f32[3] parameter(0) q = pred[] parameter(1)
                    ROOT r = f32[3] {attributes[opcode]} }}"""
     with pytest.raises(hlo.HloTextError, match=r"parameter 0 of %b is f32\[2\]\{0\}, not f32\[3\]"):
-        output_to_input(hlo.parse(text).entry.root)
+        ops.output_to_input(hlo.parse(text).entry.root)
 
 
 # What programs do.
@@ -280,7 +270,7 @@ def test_programs_feel_no_more_than_the_branch_that_runs(branch: int) -> None:
     given = {0: np.int32(branch)}
     for operand in range(1, 4):
         runs = operand == branch + 1
-        answer = output_to_input(root).indexing[operand] if runs else ()
+        answer = ops.output_to_input(root).indexing[operand] if runs else ()
         assert felt(THREE, operand, given) == pairs(answer)
 
 
@@ -291,7 +281,7 @@ def test_programs_feel_what_the_maps_of_a_loop_say(rounds: int, round_: str) -> 
     """The maps hold what is felt after any number of rounds."""
     root = loop(round_)
     for output in range(1, 4):
-        (answer,) = output_to_input(root, output).indexing
+        (answer,) = ops.output_to_input(root, output).indexing
         for element in range(1, 4):
             ways_there = tuple(way for way in answered(answer) if way.element == element)
             seen = felt(program_of(root, output), element, {0: np.int32(1 - rounds)})

@@ -10,10 +10,8 @@ from ops import hlo, input_to_output, output_to_input
 from tests.ops.unfit import why_unfit
 
 TUPLE = "(f32[4,8], (f32[<=5], s32[]), token[])"
-MODULE = hlo.parse(
-    f"""ENTRY e {{ p = {TUPLE} parameter(0)
-    ROOT c = (f32[4,8]{{0,1}}, (f32[<=5], s32[]), token[]) copy(p) }}"""
-)
+MODULE = hlo.parse(f"""ENTRY e {{ p = {TUPLE} parameter(0)
+    ROOT c = (f32[4,8]{{0,1}}, (f32[<=5], s32[]), token[]) copy(p) }}""")
 COPIED = [
     "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]",
     "(d0)<p_1_0> -> (d0), domain: d0 in [0, p_1_0 - 1], p_1_0 in [0, 5]",

@@ -23,10 +23,8 @@ from simplifier.expr import operations
 from simplifier.tools.display import html
 from tests.evaluation import related
 
-MODULE = hlo.parse(
-    """ENTRY e { x = f32[150,64] parameter(0) a = s32[] parameter(1)
-        b = s32[] parameter(2) i = s32[9,3] parameter(3) ROOT r = f32[150,64] negate(x) }"""
-)
+MODULE = hlo.parse("""ENTRY e { x = f32[150,64] parameter(0) a = s32[] parameter(1)
+        b = s32[] parameter(2) i = s32[9,3] parameter(3) ROOT r = f32[150,64] negate(x) }""")
 A, B, INDICES = MODULE.entry.parameters[1:]
 
 

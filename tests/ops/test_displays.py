@@ -6,22 +6,11 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any, Final
 
+import ops
 import simplifier
 from indexing import IndexingMap, parse_map
 from indexing.layout import Shape, cute, linear
-from ops import (
-    Fusion,
-    Unknown,
-    analyze,
-    coalescing,
-    hlo,
-    output_to_input,
-    propagate,
-    schedule_of,
-    summary,
-    tilings,
-    utilization,
-)
+from ops import hlo
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.performance import A100
 from simplifier.problem import Trace
@@ -32,14 +21,14 @@ MODULE: Final = hlo.parse("""HloModule shown
 fused { p = f32[64,32] parameter(0) t = f32[32,64] transpose(p), dimensions={1,0}
   ROOT n = f32[32,64] negate(t), metadata={op_name="<script>&"} }
 ENTRY e { x = f32[64,32] parameter(0) ROOT f = f32[32,64] fusion(x), kind=kLoop, calls=fused }""")
-FUSION: Final = Fusion.of_computation(MODULE.computation("fused"))
+FUSION: Final = ops.Fusion.of_computation(MODULE.computation("fused"))
 MAP: Final = parse_map("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")
 
 ROWS: Final = linear.blocked((8, 16), (1, 4), (8, 4), (1, 1), (1, 0))
 
 VALUES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "map": (lambda: MAP, "d0 * 8 + d1"),
-    "undefined map": (lambda: Unknown("<nobody> knows"), "unknown (<nobody> knows)"),
+    "undefined map": (lambda: ops.Unknown("<nobody> knows"), "unknown (<nobody> knows)"),
     "set": (MAP.image, "(d0): d0 in [0, 31]"),
     "relation": (lambda: MAP | MAP, "(d0, d1) -> (d0 * 8 + d1)"),
     "tile": (lambda: MAP.tile([2, 8]), "t0 * 16"),
@@ -50,23 +39,26 @@ VALUES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     ),
     "computation": (lambda: MODULE.entry, "ENTRY %e"),
     "module": (lambda: MODULE, "computation %fused of 3 instructions"),
-    "dependence": (lambda: output_to_input(MODULE["t"]).indexing[0], "d1"),
-    "indexing": (lambda: output_to_input(MODULE["t"]), "0 %p:"),
+    "dependence": (lambda: ops.output_to_input(MODULE["t"]).indexing[0], "d1"),
+    "indexing": (lambda: ops.output_to_input(MODULE["t"]), "0 %p:"),
     "indexing of one operand": (lambda: OperandIndexing(MAP, approximation="too long"), "too long"),
-    "analysis": (lambda: analyze(MODULE), "f32[32,64]{1,0}"),
-    "analysis of one": (lambda: analyze(MODULE)["t"], "result to operand 0, %p"),
+    "analysis": (lambda: ops.analyze(MODULE), "f32[32,64]{1,0}"),
+    "analysis of one": (lambda: ops.analyze(MODULE)["t"], "result to operand 0, %p"),
     "reads": (lambda: FUSION.reads(FUSION.operands[0]), "(d1, d0)"),
     "provenance": (lambda: FUSION.why(FUSION.operands[0])[0], "%p <- %t transpose"),
-    "schedule": (lambda: schedule_of(MODULE["f"]), "transpose kernel of fusion of %fused"),
-    "access": (lambda: schedule_of(MODULE["f"]).reads(0)[0], "th_x"),
-    "coalescing": (lambda: coalescing(schedule_of(MODULE["f"]).reads(0)[0], A100), "ideal sectors"),
-    "utilization": (lambda: utilization(MODULE), "2048"),
-    "utilization of one": (lambda: utilization(MODULE).rows[0], "2048 of 2048 elements"),
-    "summary": (lambda: summary(MODULE), "%f = f32[32,64]"),
-    "summary of one": (lambda: summary(MODULE).kernels[0], "%f = f32[32,64]"),
-    "tilings": (lambda: tilings(FUSION, A100), "shared"),
-    "propagation": (lambda: propagate(FUSION, [8, 8]), "%p"),
-    "tile of an array": (lambda: propagate(FUSION, [8, 8]).tiles[0], "offsets"),
+    "schedule": (lambda: ops.schedule_of(MODULE["f"]), "transpose kernel of fusion of %fused"),
+    "access": (lambda: ops.schedule_of(MODULE["f"]).reads(0)[0], "th_x"),
+    "coalescing": (
+        lambda: ops.coalescing(ops.schedule_of(MODULE["f"]).reads(0)[0], A100),
+        "ideal sectors",
+    ),
+    "utilization": (lambda: ops.utilization(MODULE), "2048"),
+    "utilization of one": (lambda: ops.utilization(MODULE).rows[0], "2048 of 2048 elements"),
+    "summary": (lambda: ops.summary(MODULE), "%f = f32[32,64]"),
+    "summary of one": (lambda: ops.summary(MODULE).kernels[0], "%f = f32[32,64]"),
+    "tilings": (lambda: ops.tilings(FUSION, A100), "shared"),
+    "propagation": (lambda: ops.propagate(FUSION, [8, 8]), "%p"),
+    "tile of an array": (lambda: ops.propagate(FUSION, [8, 8]).tiles[0], "offsets"),
     "CuTe layout": (lambda: cute.parse("(4,8):(8,1)"), "(4,8):(8,1)"),
     "swizzle": (lambda: cute.Swizzle(3, 4, 3), "Sw<3,4,3>"),
     "swizzled layout": (lambda: cute.parse_composed("Sw<3,4,3> o 0 o 8:1"), "Sw<3,4,3> o 0 o 8:1"),

@@ -256,12 +256,11 @@ def test_a_slice_of_a_slice_has_the_starts_of_both(
 
 
 def test_origins_are_printed_below_the_map() -> None:
-    root = hlo.parse(
-        """HloModule m ENTRY e { x = s32[2,2,258] parameter(0) of1 = s32[] parameter(1)
+    text = """ENTRY e { x = s32[2,2,258] parameter(0) of1 = s32[] parameter(1)
           of2 = s32[] constant(0) of3 = s32[8]{0} parameter(2) s = s32[1] slice(of3), slice={[3:4]}
           t = s32[] reshape(s)
           ROOT r = s32[1,2,32] dynamic-slice(x, of1, of2, t), dynamic_slice_sizes={1,2,32} }"""
-    ).entry.root
+    root = hlo.parse(text).entry.root
     assert str(the_way(output_to_input(root).indexing[0])).splitlines() == [
         (
             "(d0, d1, d2){rt0, rt1} -> (d0 + rt0, d1, d2 + rt1), domain: d0 in [0, 0], "
@@ -273,21 +272,18 @@ def test_origins_are_printed_below_the_map() -> None:
 
 
 def test_a_notebook_shows_origins_as_rows_of_the_table() -> None:
-    root = hlo.parse(
-        """ENTRY e { x = s32[9] parameter(0) i = s32[8] parameter(1)
+    text = """ENTRY e { x = s32[9] parameter(0) i = s32[8] parameter(1)
           s = s32[1] slice(i), slice={[3:4]}
           t = s32[] reshape(s) ROOT r = s32[2] dynamic-slice(x, t), dynamic_slice_sizes={2} }"""
-    ).entry.root
+    root = hlo.parse(text).entry.root
     shown = the_way(output_to_input(root).indexing[0])._repr_html_()
     row = "<td>rt0</td><td>%t = s32[] reshape(%s); (d0) -&gt; ()</td>"
     assert f'<tr><th scope="rowgroup" rowspan="1">note</th>{row}</tr>' in shown
 
 
 def test_one_vector_may_hold_all_starts() -> None:
-    root = hlo.parse(
-        """HloModule m ENTRY e { x = s32[9,9] parameter(0) i = s32[2] parameter(1)
-          ROOT r = s32[2,3] dynamic-slice(x, i), dynamic_slice_sizes={2,3} }"""
-    ).entry.root
+    root = hlo.parse("""HloModule m ENTRY e { x = s32[9,9] parameter(0) i = s32[2] parameter(1)
+          ROOT r = s32[2,3] dynamic-slice(x, i), dynamic_slice_sizes={2,3} }""").entry.root
     operand, starts = map(the_way, output_to_input(root).indexing)
     assert [str(origin) for origin in operand.runtime] == [
         "%i = s32[2]{0} parameter(1); (d0, d1) -> (0)",

@@ -20,8 +20,7 @@ def texts(answer: Indexings) -> list[str]:
     return [str(way).partition(", domain")[0] for way in answer]
 
 
-TUPLES = hlo.parse(
-    """HloModule tuples
+TUPLES = hlo.parse("""HloModule tuples
     inner { a = f32[4,6] parameter(0) t = f32[6,4] transpose(a), dimensions={1,0}
       ROOT both = (f32[4,6], f32[6,4]) tuple(a, t) }
     outer { a = f32[4,6] parameter(0) f = (f32[4,6], f32[6,4]) fusion(a), kind=kLoop, calls=inner
@@ -31,8 +30,7 @@ TUPLES = hlo.parse(
       c = ((f32[4,6], f32[6,4]), f32[6,4]) call(q), to_apply=outer
       g = (f32[4,6], f32[6,4]) get-tuple-element(c), index=0
       y = f32[6,4] get-tuple-element(c), index=1 r = f32[6,4] reverse(y), dimensions={0}
-      ROOT root = (f32[6,4], (f32[4,6], f32[6,4])) tuple(r, g) }"""
-)
+      ROOT root = (f32[6,4], (f32[4,6], f32[6,4])) tuple(r, g) }""")
 
 THROUGH_TUPLES = [
     ("root", "(d0, d1) -> (d0, d1)"),
@@ -100,22 +98,18 @@ def test_elements_tell_which_array_of_a_tuple_is_meant() -> None:
 
 
 def test_an_operand_that_is_not_needed_has_no_map() -> None:
-    module = hlo.parse(
-        """HloModule m
+    module = hlo.parse("""HloModule m
         f { a = f32[3] parameter(0) b = f32[3] parameter(1) ROOT r = f32[3] negate(b) }
-        ENTRY e { p = f32[3] parameter(0) ROOT r = f32[3] fusion(p, p), kind=kLoop, calls=f }"""
-    )
+        ENTRY e { p = f32[3] parameter(0) ROOT r = f32[3] fusion(p, p), kind=kLoop, calls=f }""")
     first, second = output_to_input(module.entry.root).indexing
     assert (first, texts(second)) == ((), ["(d0) -> (d0)"])
     assert input_to_output(module.entry.root, 0).indexing == ((),)
 
 
 def test_what_has_no_map_hides_only_what_is_behind_it() -> None:
-    module = hlo.parse(
-        """ENTRY e { p = f32[3] parameter(0) q = f32[3] parameter(1)
+    module = hlo.parse("""ENTRY e { p = f32[3] parameter(0) q = f32[3] parameter(1)
           c = f32[3] custom-call(p), custom_call_target="x" n = f32[3] negate(q)
-          ROOT r = f32[3] add(c, n) }"""
-    )
+          ROOT r = f32[3] add(c, n) }""")
     found = fusion_indexing(module.entry.root)
     assert found[named(module, "p")] == Unknown("custom-call: no indexing map of x")
     assert texts(found[named(module, "c")]) == ["(d0) -> (d0)"]
@@ -123,10 +117,8 @@ def test_what_has_no_map_hides_only_what_is_behind_it() -> None:
 
 
 def test_unknown_and_known_paths_together_are_unknown() -> None:
-    module = hlo.parse(
-        """ENTRY e { p = f32[3] parameter(0)
-          c = f32[3] custom-call(p), custom_call_target="x" ROOT r = f32[3] add(p, c) }"""
-    )
+    module = hlo.parse("""ENTRY e { p = f32[3] parameter(0)
+          c = f32[3] custom-call(p), custom_call_target="x" ROOT r = f32[3] add(p, c) }""")
     assert fusion_indexing(module.entry.root)[named(module, "p")] == Unknown(
         "custom-call: no indexing map of x"
     )
@@ -178,8 +170,7 @@ def test_both_directions_of_a_fusion_are_one_relation(body: str) -> None:
 
 # Values in computations that are called more than once.
 
-OFTEN_CALLED = hlo.parse(
-    """part { x = f32[9] parameter(0) i = s32[] parameter(1)
+OFTEN_CALLED = hlo.parse("""part { x = f32[9] parameter(0) i = s32[] parameter(1)
       ROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4} }
     one { x = f32[9] parameter(0) i = s32[] parameter(1) a = f32[4] call(x, i), to_apply=part
       ROOT r = f32[4] negate(a) }
@@ -187,8 +178,7 @@ OFTEN_CALLED = hlo.parse(
       ROOT r = f32[4] negate(b) }
     ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
       c = f32[4] call(p, i), to_apply=one d = f32[4] call(p, j), to_apply=other
-      f = f32[4] call(p, i), to_apply=one x = f32[4] add(c, d) ROOT r = f32[4] add(x, f) }"""
-)
+      f = f32[4] call(p, i), to_apply=one x = f32[4] add(c, d) ROOT r = f32[4] add(x, f) }""")
 
 
 def test_calls_have_their_own_values_but_those_with_equal_operands() -> None:

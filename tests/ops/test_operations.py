@@ -6,16 +6,9 @@ import importlib
 
 import pytest
 
+import ops
 from benchmarks.coverage import answers
-from ops import (
-    REGISTRY,
-    InstructionIndexing,
-    Unknown,
-    fusion_indexing,
-    hlo,
-    input_to_output,
-    output_to_input,
-)
+from ops import hlo
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import infer_shape
@@ -33,7 +26,7 @@ SINCE = {"atan", "collective-reduce", "shuffle"}
 def test_every_opcode_is_known_and_has_a_program() -> None:
     assert PROGRAMS.keys() == OPCODES.keys()
     assert {*ALL_OPCODES} <= OPCODES.keys()
-    assert REGISTRY.opcodes.keys() <= OPCODES.keys()
+    assert ops.REGISTRY.opcodes.keys() <= OPCODES.keys()
 
 
 def test_the_shape_that_is_written_is_the_one_that_follows() -> None:
@@ -81,7 +74,7 @@ def test_shapes_that_follow_are_dynamic_where_operands_are(text: str, expected: 
 def test_every_opcode_is_answered_in_both_directions(program: Program) -> None:
     root = program.root
     assert root.opcode == program.opcode
-    reasons = {answer.reason for answer in answers(root) if isinstance(answer, Unknown)}
+    reasons = {answer.reason for answer in answers(root) if isinstance(answer, ops.Unknown)}
     assert not reasons
 
 
@@ -91,16 +84,16 @@ def test_both_directions_are_one_relation(program: Program) -> None:
     backward = {
         (output, number, way.element, here, there)
         for output in range(len(root.shape.arrays))
-        for number, answer in enumerate(output_to_input(root, output).indexing)
-        if not isinstance(answer, Unknown)
+        for number, answer in enumerate(ops.output_to_input(root, output).indexing)
+        if not isinstance(answer, ops.Unknown)
         for way in answer
         for here, there in related(way.map)
     }
     forward = {
         (output, number, way.element, here, there)
         for number in range(len(root.operands))
-        for output, answer in enumerate(input_to_output(root, number).indexing)
-        if not isinstance(answer, Unknown)
+        for output, answer in enumerate(ops.input_to_output(root, number).indexing)
+        if not isinstance(answer, ops.Unknown)
         for way in answer
         for there, here in related(way.map)
     }
@@ -148,19 +141,19 @@ def test_programs_that_xla_stops_at_are_answered(opcode: str, caller: str) -> No
     module = hlo.parse(f"""HloModule m {CALLED}
         inner {{ x = f32[2,3] parameter(0) {STOPPED[opcode]} }}
         ENTRY e {{ x = f32[2,3] parameter(0) ROOT r = f32[3,2] {caller}=inner }}""")
-    assert texts(output_to_input(module.entry.root)) == [
+    assert texts(ops.output_to_input(module.entry.root)) == [
         "(d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]"
     ]
-    assert texts(input_to_output(module.entry.root)) == [
+    assert texts(ops.input_to_output(module.entry.root)) == [
         "(d0, d1) -> (d1, d0), domain: d0 in [0, 1], d1 in [0, 2]"
     ]
-    assert opcode in {found.opcode for found in fusion_indexing(module.entry.root)}
+    assert opcode in {found.opcode for found in ops.fusion_indexing(module.entry.root)}
 
 
-def texts(found: InstructionIndexing) -> list[str]:
+def texts(found: ops.InstructionIndexing) -> list[str]:
     """All maps, or the reasons why there are none."""
     return [
         str(each)
         for answer in found.indexing
-        for each in ([answer] if isinstance(answer, Unknown) else answer)
+        for each in ([answer] if isinstance(answer, ops.Unknown) else answer)
     ]

@@ -13,16 +13,8 @@ from typing import Final, TypeVar
 
 import pytest
 
-from ops import (
-    REGISTRY,
-    InstructionIndexing,
-    ModuleAnalysis,
-    OpIndexing,
-    analyze,
-    elementwise,
-    hlo,
-    output_to_input,
-)
+import ops
+from ops import hlo
 from ops.rules.registry import Registry
 from tests.hlo.modules import module_text
 from tests.ops.batch_questions import is_known_by_its_answers
@@ -58,7 +50,7 @@ def again(value: T) -> T:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
 
 
-def given_by(analysis: ModuleAnalysis) -> list[InstructionIndexing]:
+def given_by(analysis: ops.ModuleAnalysis) -> list[ops.InstructionIndexing]:
     """All answers about all instructions."""
     return [answer for each in analysis for answer in all_answers(each)]
 
@@ -66,14 +58,14 @@ def given_by(analysis: ModuleAnalysis) -> list[InstructionIndexing]:
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_answers_and_modules_stay_what_they_are(text: str) -> None:
     module = hlo.parse(text)
-    answers = given_by(analyze(module))
+    answers = given_by(ops.analyze(module))
     assert again((module, answers)) == (module, answers)
     assert [again(answer) for answer in answers] == answers
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_an_analysis_takes_its_answers_along(text: str) -> None:
-    analysis = analyze(hlo.parse(text))
+    analysis = ops.analyze(hlo.parse(text))
     answers = given_by(analysis)
     loaded = again(analysis)
     assert loaded.module is analysis.module
@@ -81,7 +73,7 @@ def test_an_analysis_takes_its_answers_along(text: str) -> None:
 
 
 def test_another_process_finds_the_same_answers() -> None:
-    analyses = [analyze(hlo.parse(text)) for text in TEXTS.values()]
+    analyses = [ops.analyze(hlo.parse(text)) for text in TEXTS.values()]
     answers = [given_by(analysis) for analysis in analyses]
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         assert all(executor.map(is_known_by_its_answers, analyses, answers))
@@ -93,37 +85,37 @@ SIZES: Final = {"maps": 700, "origins": 960, "a fusion": 1200}
 
 @pytest.mark.parametrize(("name", "most"), SIZES.items(), ids=SIZES)
 def test_an_answer_is_small(name: str, most: int) -> None:
-    answer = output_to_input(hlo.parse(TEXTS[name]).entry.root)
+    answer = ops.output_to_input(hlo.parse(TEXTS[name]).entry.root)
     assert len(pickle.dumps(answer)) < most
 
 
 def test_an_analysis_with_all_answers_is_much_smaller_than_the_text() -> None:
     text = module_text("unoptimized/big_transformer12_train")
-    analysis = analyze(hlo.parse(text))
+    analysis = ops.analyze(hlo.parse(text))
     answers = given_by(analysis)
     assert len(pickle.dumps(analysis)) < len(text) / 3
     assert len(pickle.dumps(analysis.module)) < len(text) / 6
     assert len(answers) > 20_000
 
 
-def flipped(instruction: hlo.Instruction) -> OpIndexing:
+def flipped(instruction: hlo.Instruction) -> ops.OpIndexing:
     """A rule of a user."""
-    return elementwise([instruction.shape.dimensions])
+    return ops.elementwise([instruction.shape.dimensions])
 
 
 def test_a_registry_is_pickled_as_what_users_added() -> None:
-    assert again(REGISTRY) is REGISTRY
-    loaded = again(REGISTRY.with_custom_call("x", flipped).with_opcode("tuple", flipped))
+    assert again(ops.REGISTRY) is ops.REGISTRY
+    loaded = again(ops.REGISTRY.with_custom_call("x", flipped).with_opcode("tuple", flipped))
     assert loaded.custom_calls["x"].maps is loaded.opcodes["tuple"].maps is flipped
     assert loaded.opcodes["tuple"].routes is None
-    assert loaded.opcodes["add"] is REGISTRY.opcodes["add"]
-    left = {name: rule for name, rule in REGISTRY.opcodes.items() if name != "add"}
-    assert {*again(Registry(left, REGISTRY.custom_calls)).opcodes} == {*left}
+    assert loaded.opcodes["add"] is ops.REGISTRY.opcodes["add"]
+    left = {name: rule for name, rule in ops.REGISTRY.opcodes.items() if name != "add"}
+    assert {*again(Registry(left, ops.REGISTRY.custom_calls)).opcodes} == {*left}
 
 
 def test_threads_find_the_same_answers_in_any_order() -> None:
-    analysis = analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
-    expected = {each.instruction: [*all_answers(each)] for each in analyze(analysis.module)}
+    analysis = ops.analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
+    expected = {each.instruction: [*all_answers(each)] for each in ops.analyze(analysis.module)}
 
     def asked(seed: int) -> bool:
         shuffled = [*analysis]
@@ -137,7 +129,7 @@ def test_threads_find_the_same_answers_in_any_order() -> None:
 
 def test_answers_that_come_while_others_are_pickled() -> None:
     """Another thread gets its turn anywhere; here it asks whenever garbage is collected."""
-    analysis = analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
+    analysis = ops.analyze(hlo.parse(module_text("cpu/mlp_adam_step")))
     waiting = iter(analysis)
 
     def ask(*_: object) -> None:

@@ -15,19 +15,6 @@ from hypothesis import strategies as st
 from indexing import parse_map
 from indexing.layout import Shape, ShapeError
 from ops import reshape, transpose, xla_gpu
-from ops.xla_gpu import (
-    Access,
-    LaunchDimensions,
-    ReductionDimensions,
-    Schedule,
-    TransposeSchedule,
-    concatenate_schedule,
-    in_place_update_schedule,
-    loop_schedule,
-    packed_transpose_schedule,
-    reduce_schedule,
-    transpose_schedule,
-)
 from tests.cases import for_all, pairs
 from tests.extent import seldom
 from tests.ops.launches import (
@@ -53,18 +40,20 @@ SHAPES = (
     "f32[2,1,4,3]",
 )
 LAUNCHES = (
-    LaunchDimensions.of(1, threads=1),
-    LaunchDimensions.of(2, threads=4),
-    LaunchDimensions.of(5, threads=2, most_blocks=2),
-    LaunchDimensions(threads=(2, 2, 1), blocks=(1, 2, 3)),
-    LaunchDimensions.of(3, threads=32),
+    xla_gpu.LaunchDimensions.of(1, threads=1),
+    xla_gpu.LaunchDimensions.of(2, threads=4),
+    xla_gpu.LaunchDimensions.of(5, threads=2, most_blocks=2),
+    xla_gpu.LaunchDimensions(threads=(2, 2, 1), blocks=(1, 2, 3)),
+    xla_gpu.LaunchDimensions.of(3, threads=32),
 )
 
 
 @for_all([*product(SHAPES, LAUNCHES, [1, 2, 3, 4])])
-def test_a_loop_goes_through_memory(text: str, launch: LaunchDimensions, unroll: int) -> None:
+def test_a_loop_goes_through_memory(
+    text: str, launch: xla_gpu.LaunchDimensions, unroll: int
+) -> None:
     shape = Shape.parse(text)
-    schedule = loop_schedule(shape, launch, unroll)
+    schedule = xla_gpu.loop_schedule(shape, launch, unroll)
     assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
     assert schedule.writes_exactly_once()
     offsets = touches(schedule.writes[0].in_memory())
@@ -79,14 +68,14 @@ def test_a_loop_of_any_launch(sizes: list[int], data: st.DataObject, unroll: int
     order = data.draw(st.permutations(range(len(sizes))))
     shape = Shape.parse(f"f32[{_listed(sizes)}]{{{_listed(order)}}}")
     counts = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
-    launch = LaunchDimensions(data.draw(counts), data.draw(counts))
-    schedule = loop_schedule(shape, launch, unroll)
+    launch = xla_gpu.LaunchDimensions(data.draw(counts), data.draw(counts))
+    schedule = xla_gpu.loop_schedule(shape, launch, unroll)
     assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
 
 
 def test_what_a_loop_reads_follows_from_the_operation() -> None:
     result, operand = Shape.parse("f32[6,5]"), Shape.parse("f32[5,6]{0,1}")
-    schedule = loop_schedule(result, LaunchDimensions.of(2, threads=5), unroll=3)
+    schedule = xla_gpu.loop_schedule(result, xla_gpu.LaunchDimensions.of(2, threads=5), unroll=3)
     way = transpose((5, 6), (1, 0)).output_to_input[0]
     read = schedule.writes[0].through(way, operand)
     values = numbered(operand)
@@ -98,7 +87,7 @@ def test_what_a_loop_reads_follows_from_the_operation() -> None:
 def test_an_epilogue_writes_where_the_hero_leads() -> None:
     """A transpose, a bitcast to one dimension, and something elementwise at the root."""
     hero, root = Shape.parse("f32[40,1000]"), Shape.parse("f32[40000]")
-    schedule = transpose_schedule(Shape.parse("f32[1000,40]"), hero, (1, 0))
+    schedule = xla_gpu.transpose_schedule(Shape.parse("f32[1000,40]"), hero, (1, 0))
     way = reshape((40, 1000), (40000,)).input_to_output[0]
     assert str(way) == "(d0, d1) -> (d0 * 1000 + d1), domain: d0 in [0, 39], d1 in [0, 999]"
     written = schedule.writes[0].through(way, root)
@@ -122,7 +111,9 @@ def test_a_transpose_goes_through_tiles(
     batch, height, width, inner = sizes
     operand = Shape.parse(f"f32[{batch},{height},{width},{inner}]")
     result = Shape.parse(f"f32[{batch},{width},{height},{inner}]")
-    schedule = transpose_schedule(operand, result, (0, 2, 1, 3), rows=rows, vector_size=vector_size)
+    schedule = xla_gpu.transpose_schedule(
+        operand, result, (0, 2, 1, 3), rows=rows, vector_size=vector_size
+    )
     (read,), (written,) = schedule.reads, schedule.writes
     assert read is not None
     reads, writes = transpose_kernel(sizes, rows, vector_size)
@@ -144,7 +135,7 @@ TRANSPOSED = [
 
 
 def moves_every_element(
-    schedule: TransposeSchedule, operand: Shape, result: Shape, dimensions: tuple[int, ...]
+    schedule: xla_gpu.TransposeSchedule, operand: Shape, result: Shape, dimensions: tuple[int, ...]
 ) -> None:
     """Check that a schedule reads and writes each element once, and where a transpose has it."""
     values = numbered(operand)
@@ -160,7 +151,7 @@ def test_a_transpose_moves_every_element(
     before: str, after: str, dimensions: tuple[int, ...], vector_size: int
 ) -> None:
     operand, result = Shape.parse(before), Shape.parse(after)
-    schedule = transpose_schedule(operand, result, dimensions, vector_size=vector_size)
+    schedule = xla_gpu.transpose_schedule(operand, result, dimensions, vector_size=vector_size)
     moves_every_element(schedule, operand, result, dimensions)
 
 
@@ -182,21 +173,21 @@ def test_a_packed_transpose_moves_every_element(
     before: str, after: str, dimensions: tuple[int, ...], warps: int
 ) -> None:
     operand, result = Shape.parse(before), Shape.parse(after)
-    schedule = packed_transpose_schedule(operand, result, dimensions, warps=warps)
+    schedule = xla_gpu.packed_transpose_schedule(operand, result, dimensions, warps=warps)
     moves_every_element(schedule, operand, result, dimensions)
 
 
 TILES = [
-    (transpose_schedule, "f32[64,64]", "f32[64,64]", (1, 0), 1),
-    (transpose_schedule, "f32[2,32,32]", "f32[2,32,32]", (0, 2, 1), 1),
-    (packed_transpose_schedule, "bf16[64,64]", "bf16[64,64]", (1, 0), 2),
-    (packed_transpose_schedule, "s8[128,128]", "s8[128,128]", (1, 0), 4),
+    (xla_gpu.transpose_schedule, "f32[64,64]", "f32[64,64]", (1, 0), 1),
+    (xla_gpu.transpose_schedule, "f32[2,32,32]", "f32[2,32,32]", (0, 2, 1), 1),
+    (xla_gpu.packed_transpose_schedule, "bf16[64,64]", "bf16[64,64]", (1, 0), 2),
+    (xla_gpu.packed_transpose_schedule, "s8[128,128]", "s8[128,128]", (1, 0), 4),
 ]
 
 
 @pytest.mark.parametrize(("build", "before", "after", "dimensions", "elements_of_word"), TILES)
 def test_warps_find_every_word_in_a_bank_of_its_own(
-    build: Callable[..., TransposeSchedule],
+    build: Callable[..., xla_gpu.TransposeSchedule],
     before: str,
     after: str,
     dimensions: tuple[int, ...],
@@ -218,7 +209,9 @@ def test_any_transpose_moves_every_element(data: st.DataObject, sizes: list[int]
     operand = Shape.parse(f"s8[{_listed(sizes)}]{{{_listed(before)}}}")
     moved_sizes = [sizes[place] for place in dimensions]
     result = Shape.parse(f"s8[{_listed(moved_sizes)}]{{{_listed(after)}}}")
-    build = data.draw(st.sampled_from([transpose_schedule, packed_transpose_schedule]))
+    build = data.draw(
+        st.sampled_from([xla_gpu.transpose_schedule, xla_gpu.packed_transpose_schedule])
+    )
     try:
         schedule = build(operand, result, dimensions)
     except ShapeError:
@@ -277,12 +270,12 @@ REDUCTIONS = [
 
 def reduction(
     text: str, dimensions: tuple[int, ...], kind: str = "", vector_size: int = 1
-) -> Schedule:
+) -> xla_gpu.Schedule:
     """The schedule of a reduction to a result in the default layout."""
     operand = Shape.parse(text)
     kept = [n for place, n in enumerate(operand.dimensions) if place not in dimensions]
     result = Shape.parse(f"f32[{','.join(map(str, kept))}]")
-    return reduce_schedule(operand, result, dimensions, kind=kind, vector_size=vector_size)
+    return xla_gpu.reduce_schedule(operand, result, dimensions, kind=kind, vector_size=vector_size)
 
 
 @pytest.mark.parametrize("kind", ["row", "multi_row", "column", "small_column"])
@@ -317,7 +310,7 @@ def test_rows_that_blocks_share_are_written_twice() -> None:
 
 def test_a_group_of_reductions_has_blocks_of_its_own() -> None:
     row, scalar = Shape.parse("f32[36]"), Shape.parse("f32[]")
-    found = [reduce_schedule(row, scalar, (0,), groups=2, group=group) for group in (0, 1)]
+    found = [xla_gpu.reduce_schedule(row, scalar, (0,), groups=2, group=group) for group in (0, 1)]
     blocks = [{dims[5] for dims, *_ in one.writes[0].map.points()} for one in found]
     assert [one.launch.blocks for one in found] == [(1, 1, 2)] * 2
     assert blocks == [{0}, {1}]
@@ -326,7 +319,7 @@ def test_a_group_of_reductions_has_blocks_of_its_own() -> None:
 
 def test_blocks_laid_out_in_x_and_y_do_the_same() -> None:
     operand, result = Shape.parse("f32[40,200]"), Shape.parse("f32[40]")
-    wide = reduce_schedule(operand, result, (1,), most_blocks=3)
+    wide = xla_gpu.reduce_schedule(operand, result, (1,), most_blocks=3)
     assert wide.launch.blocks == (3, 2, 1)
     assert wide.writes_exactly_once()
     assert wide.reads[0] is not None
@@ -349,8 +342,8 @@ KINDS = [
 def test_the_dimensions_of_a_reduction(
     text: str, dimensions: tuple[int, ...], of_rows: bool, sizes: tuple[int, int, int], kind: str
 ) -> None:
-    found = ReductionDimensions.of(Shape.parse(text), dimensions)
-    assert found == ReductionDimensions(of_rows, sizes)
+    found = xla_gpu.ReductionDimensions.of(Shape.parse(text), dimensions)
+    assert found == xla_gpu.ReductionDimensions(of_rows, sizes)
     assert found.kind == kind
 
 
@@ -359,8 +352,8 @@ def test_the_dimensions_of_a_reduction(
 def test_a_concatenation_writes_every_part(parts: tuple[int, ...], unroll: int) -> None:
     operands = [Shape.parse(f"f32[2,{part},3]") for part in parts]
     result = Shape.parse(f"f32[2,{sum(parts)},3]")
-    launch = LaunchDimensions.for_elements(6 * max(parts), unroll=unroll)
-    schedule = concatenate_schedule(operands, result, 1, launch, unroll)
+    launch = xla_gpu.LaunchDimensions.for_elements(6 * max(parts), unroll=unroll)
+    schedule = xla_gpu.concatenate_schedule(operands, result, 1, launch, unroll)
     arrays = [numbered(operand) + 100 * place for place, operand in enumerate(operands)]
     reads = [
         (read, array)
@@ -375,8 +368,8 @@ def test_a_concatenation_writes_every_part(parts: tuple[int, ...], unroll: int) 
 
 def test_a_check_of_several_writes_sees_what_is_wrong() -> None:
     operands = [Shape.parse("f32[3]"), Shape.parse("f32[5]")]
-    launch = LaunchDimensions.for_elements(5)
-    right = concatenate_schedule(operands, Shape.parse("f32[8]"), 0, launch)
+    launch = xla_gpu.LaunchDimensions.for_elements(5)
+    right = xla_gpu.concatenate_schedule(operands, Shape.parse("f32[8]"), 0, launch)
     first, second = right.writes
     forwards = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 7]")
     backwards = parse_map("(d0) -> (d0 - 1), domain: d0 in [0, 7]")
@@ -398,9 +391,9 @@ def test_a_check_of_several_writes_sees_what_is_wrong() -> None:
 @pytest.mark.parametrize("starts", [(0, 0), (2, 3), (15, 24)])
 def test_an_update_writes_its_part(starts: tuple[int, int]) -> None:
     operand, update = Shape.parse("f32[20,30]"), Shape.parse("f32[5,6]")
-    launch = LaunchDimensions.for_elements(30, unroll=2)
-    known = in_place_update_schedule(operand, update, launch, 2, starts)
-    unknown = in_place_update_schedule(operand, update, launch, 2)
+    launch = xla_gpu.LaunchDimensions.for_elements(30, unroll=2)
+    known = xla_gpu.in_place_update_schedule(operand, update, launch, 2, starts)
+    unknown = xla_gpu.in_place_update_schedule(operand, update, launch, 2)
     values = numbered(update) + 1
     expected = np.zeros(operand.dimensions, dtype=int)
     expected[starts[0] : starts[0] + 5, starts[1] : starts[1] + 6] = values
@@ -421,11 +414,11 @@ def test_an_update_writes_its_part(starts: tuple[int, int]) -> None:
 
 def test_too_few_threads_are_seen() -> None:
     vector = Shape.parse("f32[100]")
-    schedule = loop_schedule(vector, LaunchDimensions.of(1, threads=10))
+    schedule = xla_gpu.loop_schedule(vector, xla_gpu.LaunchDimensions.of(1, threads=10))
     short = replace(schedule.writes[0], map=schedule.writes[0].map.with_constraint(0, (0, 0)))
     assert short.is_exactly_once()
-    assert not Access(short.map, Shape.parse("f32[101]")).covers()
-    assert not Access(short.map, Shape.parse("f32[99]")).is_exactly_once()
+    assert not xla_gpu.Access(short.map, Shape.parse("f32[101]")).covers()
+    assert not xla_gpu.Access(short.map, Shape.parse("f32[99]")).is_exactly_once()
 
 
 MISTAKES = pairs("""

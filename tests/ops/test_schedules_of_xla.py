@@ -13,17 +13,7 @@ import pytest
 
 from indexing import IndexingMap, parse_map
 from indexing.layout import Shape
-from ops import OpIndexing, broadcast, pad, reduce, transpose
-from ops.xla_gpu import (
-    Access,
-    LaunchDimensions,
-    Schedule,
-    concatenate_schedule,
-    in_place_update_schedule,
-    loop_schedule,
-    reduce_schedule,
-    transpose_schedule,
-)
+from ops import OpIndexing, broadcast, pad, reduce, transpose, xla_gpu
 from simplifier import symbol
 from tests.cases import rows
 from tests.conformance import rows_of
@@ -42,55 +32,61 @@ def stated(sizes: str, results: str, limits: str = "") -> IndexingMap:
     return parse_map(f"({', '.join(COORDINATES)}){names} -> ({results}), domain: {domain}")
 
 
-def read(schedule: Schedule, operand: int = 0) -> Access:
+def read(schedule: xla_gpu.Schedule, operand: int = 0) -> xla_gpu.Access:
     """What is read of an operand, which the schedule tells."""
     found = schedule.reads[operand]
     assert found is not None
     return found
 
 
-def bulk() -> Access:
+def bulk() -> xla_gpu.Access:
     """The result of a large loop in vectors, of as many blocks as run at a time."""
-    launch = LaunchDimensions.for_elements(6_000_000, unroll=4, most_blocks=1008)
-    return loop_schedule(Shape.parse("f32[100,200,300]"), launch, 4).writes[0]
+    launch = xla_gpu.LaunchDimensions.for_elements(6_000_000, unroll=4, most_blocks=1008)
+    return xla_gpu.loop_schedule(Shape.parse("f32[100,200,300]"), launch, 4).writes[0]
 
 
-def plain_loop(text: str) -> Access:
+def plain_loop(text: str) -> xla_gpu.Access:
     """The result of a loop with a thread for each element."""
     shape = Shape.parse(text)
-    launch = LaunchDimensions.for_elements(shape.element_count)
-    return loop_schedule(shape, launch).writes[0]
+    launch = xla_gpu.LaunchDimensions.for_elements(shape.element_count)
+    return xla_gpu.loop_schedule(shape, launch).writes[0]
 
 
-def broadcasting() -> Access:
+def broadcasting() -> xla_gpu.Access:
     """What is read of a vector that a loop of that kind broadcasts."""
     way = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
     return plain_loop("f32[10,20,30]").through(way, Shape.parse("f32[20]"))
 
 
-def transposing(before: str, after: str, dimensions: tuple[int, ...]) -> Schedule:
+def transposing(before: str, after: str, dimensions: tuple[int, ...]) -> xla_gpu.Schedule:
     """A transpose with four rows of threads, as XLA had it when its tests were written."""
-    return transpose_schedule(Shape.parse(before), Shape.parse(after), dimensions, rows=4)
+    return xla_gpu.transpose_schedule(Shape.parse(before), Shape.parse(after), dimensions, rows=4)
 
 
-def folding(before: str, after: str, dimension: int, kind: str, vector_size: int) -> Schedule:
+def folding(
+    before: str, after: str, dimension: int, kind: str, vector_size: int
+) -> xla_gpu.Schedule:
     """A reduction along one dimension."""
     operand, result = Shape.parse(before), Shape.parse(after)
-    return reduce_schedule(operand, result, (dimension,), kind=kind, vector_size=vector_size)
-
-
-def joining() -> Schedule:
-    """A concatenation, of which the operand in the middle is the largest."""
-    parts = [Shape.parse(text) for text in ("f32[200]", "f32[400]", "f32[300]")]
-    return concatenate_schedule(
-        parts, Shape.parse("f32[900]"), 0, LaunchDimensions.for_elements(400)
+    return xla_gpu.reduce_schedule(
+        operand, result, (dimension,), kind=kind, vector_size=vector_size
     )
 
 
-def updating() -> Schedule:
+def joining() -> xla_gpu.Schedule:
+    """A concatenation, of which the operand in the middle is the largest."""
+    parts = [Shape.parse(text) for text in ("f32[200]", "f32[400]", "f32[300]")]
+    return xla_gpu.concatenate_schedule(
+        parts, Shape.parse("f32[900]"), 0, xla_gpu.LaunchDimensions.for_elements(400)
+    )
+
+
+def updating() -> xla_gpu.Schedule:
     """An update of a part of a matrix."""
     operand, update = Shape.parse("f32[20,30]"), Shape.parse("f32[5,6]")
-    return in_place_update_schedule(operand, update, LaunchDimensions.for_elements(30))
+    return xla_gpu.in_place_update_schedule(
+        operand, update, xla_gpu.LaunchDimensions.for_elements(30)
+    )
 
 
 CASES = rows("""
@@ -177,7 +173,7 @@ InPlaceDynamicUpdateSliceFusionTest.ThreadIndexing update
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_maps_are_those_of_xla(case: tuple[str, ...]) -> None:
     ours, *text = case
-    found: Access = eval(ours)  # noqa: S307 - of the table above
+    found: xla_gpu.Access = eval(ours)  # noqa: S307 - of the table above
     assert found.map.equals(stated(*text))
 
 
@@ -189,28 +185,28 @@ def test_small_operands_of_a_concatenation_end_before_xla_says(operand: int) -> 
     assert read(schedule, operand).is_exactly_once()
 
 
-def elementwise(result: str, operand: str) -> Access:
+def elementwise(result: str, operand: str) -> xla_gpu.Access:
     """What a loop over a result reads of an operand with as many dimensions."""
     shape = Shape.parse(operand)
     return plain_loop(result).through(IndexingMap.identity(shape.dimensions), shape)
 
 
-def unrolled(result: str, operation: OpIndexing, *operands: str) -> tuple[Access, ...]:
+def unrolled(result: str, operation: OpIndexing, *operands: str) -> tuple[xla_gpu.Access, ...]:
     """What a loop of four neighbours a thread reads of each operand."""
     shape = Shape.parse(result)
-    launch = LaunchDimensions.for_elements(shape.element_count, unroll=4)
-    written = loop_schedule(shape, launch, 4).writes[0]
+    launch = xla_gpu.LaunchDimensions.for_elements(shape.element_count, unroll=4)
+    written = xla_gpu.loop_schedule(shape, launch, 4).writes[0]
     pairs = zip(operation.output_to_input, map(Shape.parse, operands), strict=True)
     return tuple(written.through(way, operand) for way, operand in pairs)
 
 
-def folding_loop() -> Access:
+def folding_loop() -> xla_gpu.Access:
     """What a loop with a thread for each sum reads of an operand."""
     way = reduce((5696, 10, 4), (1,)).output_to_input[0]
     return plain_loop("s32[5696,4]").through(way, Shape.parse("s32[5696,10,4]"))
 
 
-WARPS: dict[str, Callable[[], tuple[Access, ...]]] = {
+WARPS: dict[str, Callable[[], tuple[xla_gpu.Access, ...]]] = {
     "identity": lambda: (elementwise("f32[100,200]", "f32[100,200]"),) * 2,
     "rhs_transposed": lambda: (
         elementwise("f32[100,200]", "f32[100,200]"),
@@ -252,7 +248,7 @@ def warp_map(text: str) -> IndexingMap:
     return parse_map(f"{head}, domain: {', '.join(['th_x in [0, 31]', *limits])}")
 
 
-def first_warp(access: Access) -> set[Pair]:
+def first_warp(access: xla_gpu.Access) -> set[Pair]:
     """Where in memory the first 32 threads of the first block touch the array.
 
     Where the array is a scalar, the rows have no place at all.

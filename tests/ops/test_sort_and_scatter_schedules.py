@@ -9,14 +9,6 @@ import pytest
 
 from indexing.layout import Shape, ShapeError
 from ops import xla_gpu
-from ops.xla_gpu import (
-    LaunchDimensions,
-    Schedule,
-    SortKernel,
-    scatter_schedule,
-    sort_schedule,
-    sorted_scatter_schedule,
-)
 from tests.cases import for_all, pairs
 from tests.ops.unfit import refusal
 
@@ -39,7 +31,7 @@ SORTED = {
 """An array, the dimension, and the bytes of shared memory."""
 
 
-def exchanged(kernel: SortKernel, values: Array, dimension: int, tile: int) -> None:
+def exchanged(kernel: xla_gpu.SortKernel, values: Array, dimension: int, tile: int) -> None:
     """Run a kernel: compare and exchange what its masks say, within what its threads hold."""
     lines = np.moveaxis(values, dimension, -1)
     count = lines.shape[-1]
@@ -56,7 +48,7 @@ def exchanged(kernel: SortKernel, values: Array, dimension: int, tile: int) -> N
 @pytest.mark.parametrize(("text", "dimension", "shared_bytes"), SORTED.values(), ids=SORTED)
 def test_the_masks_of_the_kernels_sort(text: str, dimension: int, shared_bytes: int) -> None:
     shape = Shape.parse(text)
-    schedule = sort_schedule([shape], dimension, shared_bytes=shared_bytes)
+    schedule = xla_gpu.sort_schedule([shape], dimension, shared_bytes=shared_bytes)
     values = np.random.default_rng(7).permutation(shape.element_count)
     lines = values.reshape([s for a, s in enumerate(shape.dimensions) if a != dimension] + [-1])
     expected = np.sort(lines, axis=-1)
@@ -68,7 +60,7 @@ def test_the_masks_of_the_kernels_sort(text: str, dimension: int, shared_bytes: 
 @pytest.mark.parametrize(("text", "dimension", "shared_bytes"), SORTED.values(), ids=SORTED)
 def test_threads_hold_what_they_compare(text: str, dimension: int, shared_bytes: int) -> None:
     shape = Shape.parse(text)
-    for kernel in sort_schedule([shape], dimension, shared_bytes=shared_bytes).kernels:
+    for kernel in xla_gpu.sort_schedule([shape], dimension, shared_bytes=shared_bytes).kernels:
         (read,), (written,) = kernel.schedule.reads, kernel.schedule.writes
         assert read == written
         if len(kernel.masks) > 1:
@@ -93,7 +85,7 @@ def test_threads_hold_what_they_compare(text: str, dimension: int, shared_bytes:
 def test_a_block_holds_a_whole_tile(text: str, dimension: int, shared_bytes: int) -> None:
     """Elements of one line and one tile are in one block, so it can compare them."""
     shape = Shape.parse(text)
-    schedule = sort_schedule([shape], dimension, shared_bytes=shared_bytes)
+    schedule = xla_gpu.sort_schedule([shape], dimension, shared_bytes=shared_bytes)
     if len(schedule.kernels[-1].masks) == 1:
         return
     tile = schedule.launch.threads[0] * 4
@@ -132,7 +124,7 @@ def shapes_of(operand: Array, indices: Array, updates: Array) -> tuple[Shape, Sh
     return Shape.parse(first), Shape.parse(second), Shape.parse(third)
 
 
-def scattered(schedule: Schedule, operand: Array, indices: Array, updates: Array) -> Array:
+def scattered(schedule: xla_gpu.Schedule, operand: Array, indices: Array, updates: Array) -> Array:
     """Every thread adds what it reads where the vector says that it reads."""
     result = operand.copy()
     _, vectors, read = schedule.reads
@@ -185,12 +177,12 @@ def test_updates_land_where_numpy_adds_them(
             expected[row : row + height, column : column + width] += update
     shapes = shapes_of(operand, indices, updates)
     if windows_of_warp:
-        schedule = sorted_scatter_schedule(
+        schedule = xla_gpu.sorted_scatter_schedule(
             *shapes, dimensions, windows_of_warp=windows_of_warp, vector_size=unroll
         )
     else:
-        launch = LaunchDimensions.for_elements(updates.size, unroll=unroll)
-        schedule = scatter_schedule(*shapes, dimensions, launch, unroll)
+        launch = xla_gpu.LaunchDimensions.for_elements(updates.size, unroll=unroll)
+        schedule = xla_gpu.scatter_schedule(*shapes, dimensions, launch, unroll)
     assert schedule.reads[2] is not None
     assert schedule.reads[2].is_exactly_once()
     assert np.array_equal(scattered(schedule, operand, indices, updates), expected)
@@ -198,7 +190,7 @@ def test_updates_land_where_numpy_adds_them(
 
 def test_a_variadic_scatter_reads_all_updates_alike() -> None:
     shapes = shapes_of(np.zeros((8, 4)), np.zeros((5, 1)), np.zeros((5, 1, 4)))
-    schedule = scatter_schedule(*shapes, (0,), LaunchDimensions.of(1, 20), inputs=2)
+    schedule = xla_gpu.scatter_schedule(*shapes, (0,), xla_gpu.LaunchDimensions.of(1, 20), inputs=2)
     first, second, indices, *updates = schedule.reads
     assert first is second is None
     assert indices is not None
@@ -208,4 +200,4 @@ def test_a_variadic_scatter_reads_all_updates_alike() -> None:
 def test_updates_without_windows_are_refused() -> None:
     shapes = shapes_of(np.zeros((8, 4)), np.zeros((5, 1)), np.zeros(()))
     with pytest.raises(ShapeError, match="expected windows that the first dimension numbers"):
-        sorted_scatter_schedule(*shapes, (0,), windows_of_warp=2)
+        xla_gpu.sorted_scatter_schedule(*shapes, (0,), windows_of_warp=2)

@@ -12,15 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ops import (
-    Fusion,
-    OperandIndexing,
-    Unknown,
-    fusion_indexing,
-    hlo,
-    input_to_output,
-    output_to_input,
-)
+import ops
+from ops import hlo
 from ops.dependence.dependence import Indexings
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "networks"
@@ -64,30 +57,30 @@ NETWORKS = [
     ("text", "most"), [row[1:] for row in NETWORKS], ids=[row[0] for row in NETWORKS]
 )
 def test_work_is_bounded_in_both_directions(
-    text: str, most: int, composed: list[OperandIndexing]
+    text: str, most: int, composed: list[ops.OperandIndexing]
 ) -> None:
     module = hlo.parse(text)
-    needed = fusion_indexing(module.entry.root)
-    takes_part_in = Fusion.of_computation(module.entry).epilogue(module.entry.parameters[0])
-    assert not isinstance(takes_part_in, Unknown)
+    needed = ops.fusion_indexing(module.entry.root)
+    takes_part_in = ops.Fusion.of_computation(module.entry).epilogue(module.entry.parameters[0])
+    assert not isinstance(takes_part_in, ops.Unknown)
     assert takes_part_in
     are_exact([*needed.values(), takes_part_in])
     assert len(composed) < most
 
 
-def test_every_fusion_has_maps_in_both_directions(composed: list[OperandIndexing]) -> None:
+def test_every_fusion_has_maps_in_both_directions(composed: list[ops.OperandIndexing]) -> None:
     module = hlo.parse((PROGRAMS / "gradient.compiled.hlo").read_text())
     fusions = [each for each in module.entry.instructions if each.opcode == "fusion"]
     assert max(each.shape.rank for each in module.instructions if each.shape.is_array) == 22
     for fusion in fusions:
-        are_exact(output_to_input(fusion).indexing)
-        are_exact(Fusion.of_instruction(fusion).indexing().values())
+        are_exact(ops.output_to_input(fusion).indexing)
+        are_exact(ops.Fusion.of_instruction(fusion).indexing().values())
         for number in range(len(fusion.operands)):
-            are_exact(input_to_output(fusion, number).indexing)
+            are_exact(ops.input_to_output(fusion, number).indexing)
     assert len(composed) < 20 * len(fusions)
 
 
 def are_exact(answers: Iterable[Indexings]) -> None:
     for answer in answers:
-        assert not isinstance(answer, Unknown)
+        assert not isinstance(answer, ops.Unknown)
         assert not any(way.approximation for way in answer)

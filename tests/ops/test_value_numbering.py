@@ -71,7 +71,7 @@ ALIKE: Final = {
     "frontend attributes": 'f32[4,4] negate(p)<|, frontend_attributes={a="b"}>',
     "a control predecessor": "f32[4,4] negate(p)<|, control-predecessors={q}>",
     "a backend's notes": 'f32[4,4] negate(p)<|, backend_config={"cycles":"12"}>',
-    "a channel's number": "f32[4,4] all-reduce(p), channel_id=<1|2>, replica_groups={}, to_apply=add",
+    "a channel id": "f32[4,4] all-reduce(p), channel_id=<1|2>, replica_groups={}, to_apply=add",
     "names in what is applied": "f32[4] reduce(p, z), dimensions={0}, to_apply=<add|sum>",
     "a source": "f32[2,4] dynamic-slice(<p, j|q, k>, j), dynamic_slice_sizes={2,4}",
     "names in what is called": "f32[4,4] fusion(p, q), kind=kLoop, calls=<flip|turn>",

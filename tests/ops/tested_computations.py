@@ -6,15 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-from ops import (
-    REGISTRY,
-    OperandIndexing,
-    RuntimeOrigin,
-    Unknown,
-    fusion_indexing,
-    input_to_output,
-    output_to_input,
-)
+import ops
 from ops.dependence.dependence import Indexings
 from ops.hlo import Computation, HloModule, Instruction
 from tests.ops.operand_values import INTEGERS
@@ -22,7 +14,7 @@ from tests.ops.oracle import program
 from tests.ops.reached_elements import Array
 from tests.ops.standalone_programs import inputs_of, leading_to, shapes_of_inputs, standalone
 
-Ways: TypeAlias = "tuple[OperandIndexing, ...]"
+Ways: TypeAlias = "tuple[ops.OperandIndexing, ...]"
 
 
 class UnknownMapError(Exception):
@@ -48,8 +40,8 @@ class Subject:
         """For each result and operand, the maps from the result: of the root, and of the caller."""
         found: dict[tuple[int, int], list[Ways]] = {}
         for output in range(len(self.results)):
-            inside = fusion_indexing(self.computation.root, output)
-            outside = output_to_input(self.caller, output).indexing if self.caller else ()
+            inside = ops.fusion_indexing(self.computation.root, output)
+            outside = ops.output_to_input(self.caller, output).indexing if self.caller else ()
             for operand, (parameter, element) in enumerate(self.inputs):
                 answers = [inside.get(parameter, ())]
                 answers += [outside[parameter.parameter_number or 0]] if outside else []
@@ -62,7 +54,9 @@ class Subject:
         caller = self.caller
         if not caller:
             return {}
-        answers = [input_to_output(caller, each).indexing for each in range(len(caller.operands))]
+        answers = [
+            ops.input_to_output(caller, each).indexing for each in range(len(caller.operands))
+        ]
         return {
             (output, operand): _ways(answers[parameter.parameter_number or 0][output], element)
             for output in range(len(self.results))
@@ -77,7 +71,7 @@ class Subject:
         found = (self.source(origin) for way in ways for origin in way.runtime)
         return list(dict.fromkeys(each for each in found if each))
 
-    def source(self, origin: RuntimeOrigin) -> Instruction | None:
+    def source(self, origin: ops.RuntimeOrigin) -> Instruction | None:
         """The instruction of the computation itself that gives a value, if one does."""
         instruction: Instruction | None = origin.instruction
         for caller in reversed(origin.callers):
@@ -120,7 +114,7 @@ def subjects_in(module: HloModule) -> Iterator[tuple[str, Subject]]:
     """What fusions, calls, loops and choices run, each text once, by the names of what runs it."""
     seen: set[str] = set()
     for instruction in module.instructions:
-        calls = REGISTRY.calls(instruction)
+        calls = ops.REGISTRY.calls(instruction)
         caller = instruction if instruction.opcode in {"fusion", "call"} else None
         for computation in calls.computations if calls else ():
             text = standalone(computation)
@@ -138,7 +132,7 @@ def _argument(instruction: Instruction, caller: Instruction) -> Instruction | No
         whole = _argument(instruction.operands[0], caller)
         index: int = instruction.attributes["index"]
         return whole.operands[index] if whole else None
-    calls, number = REGISTRY.calls(caller), instruction.parameter_number
+    calls, number = ops.REGISTRY.calls(caller), instruction.parameter_number
     if calls is None or number is None:
         return None
     choices = [each for each in calls.choices if each.computation is instruction.computation]
@@ -146,6 +140,6 @@ def _argument(instruction: Instruction, caller: Instruction) -> Instruction | No
 
 
 def _ways(answer: Indexings, element: int) -> Ways:
-    if isinstance(answer, Unknown):
+    if isinstance(answer, ops.Unknown):
         raise UnknownMapError(answer.reason)
     return tuple(way for way in answer if way.element == element)
