@@ -35,7 +35,7 @@ one-unknown-convolution
 """)
 
 
-@pytest.mark.parametrize(("name", "text"), zip(MODULES, (GATHER, CONVOLUTION), strict=True))
+@pytest.mark.parametrize(("name", "text"), [*zip(MODULES, (GATHER, CONVOLUTION), strict=True)])
 def test_the_commands_go_on(
     name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
