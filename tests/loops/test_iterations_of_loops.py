@@ -30,7 +30,7 @@ def expected(program: Program) -> dict[int, set[tuple[int, int]]]:
     return {NUMBERS[name]: each for name, each in found.items() if each}
 
 
-@pytest.mark.parametrize("program", [row[1] for row in EXACT], ids=[row[0] for row in EXACT])
+@pytest.mark.parametrize("program", EXACT.values(), ids=EXACT)
 def test_dependences_are_those_of_a_run(program: Program) -> None:
     assert carried(program) == expected(program)
 

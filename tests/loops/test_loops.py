@@ -10,7 +10,8 @@ from indexing import IndexingMap
 from ops import Loop, LoopError, hlo, loops, output_to_input
 from ops.hlo import HloModule
 from simplifier.errors import ArgumentError
-from tests.ops.test_counted_loops import NESTED, loop, only
+from tests.ops.answers import only
+from tests.ops.test_counted_loops import NESTED, loop
 
 SAID: Final = [
     ("up", loop(), "runs 8 times, array 1 counts from 0 by 1"),
