@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import ops
 from indexing.layout import ShapeError
-from ops import OperandIndexing, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.dependence.dependence import Indexings
+from ops import OperandIndexing, fusion_indexing, hlo, input_to_output, output_to_input
 from tests.cases import for_rows
 from tests.evaluation import Pair, related
 from tests.extent import examples
+from tests.ops.answers import only
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
 from tests.ops.unfit import why_unfit
@@ -83,12 +83,6 @@ def parts(draw: st.DrawFn, least_rank: int = 0) -> Part:
     )
 
 
-def the_way(answer: Indexings) -> OperandIndexing:
-    assert not isinstance(answer, Unknown)
-    (way,) = answer
-    return way
-
-
 def pairs_of(way: OperandIndexing, given: dict[int, int]) -> set[Pair]:
     """What a dependence says if the scalar parameters have these values."""
     return related_given(
@@ -101,9 +95,9 @@ def pairs_of(way: OperandIndexing, given: dict[int, int]) -> set[Pair]:
 def both_ways(text: str, operand: int, given: dict[int, int]) -> set[Pair]:
     """What the maps of the root say of an operand, if both directions say the same."""
     root = hlo.parse(text).entry.root
-    there = pairs_of(the_way(output_to_input(root).indexing[operand]), given)
+    there = pairs_of(only(output_to_input(root).indexing[operand]), given)
     (answer,) = input_to_output(root, operand).indexing
-    assert pairs_of(the_way(answer), given) == {(second, first) for first, second in there}
+    assert pairs_of(only(answer), given) == {(second, first) for first, second in there}
     return there
 
 
@@ -248,7 +242,7 @@ def test_a_slice_of_a_slice_has_the_starts_of_both(
     }}"""
     given = dict(enumerate(starts, 1))
     entry = hlo.parse(text).entry
-    way = the_way(fusion_indexing(entry.root)[entry.parameters[0]])
+    way = only(fusion_indexing(entry.root)[entry.parameters[0]])
     assert pairs_of(way, given) == moved(text, 0, given)
 
 
@@ -261,7 +255,7 @@ def test_origins_are_printed_below_the_map() -> None:
           t = s32[] reshape(s)
           ROOT r = s32[1,2,32] dynamic-slice(x, of1, of2, t), dynamic_slice_sizes={1,2,32} }"""
     root = hlo.parse(text).entry.root
-    assert str(the_way(output_to_input(root).indexing[0])).splitlines() == [
+    assert str(only(output_to_input(root).indexing[0])).splitlines() == [
         (
             "(d0, d1, d2){rt0, rt1} -> (d0 + rt0, d1, d2 + rt1), domain: d0 in [0, 0], "
             "d1 in [0, 1], d2 in [0, 31], rt0 in [0, 1], rt1 in [0, 226]"
@@ -276,7 +270,7 @@ def test_a_notebook_shows_origins_as_rows_of_the_table() -> None:
           s = s32[1] slice(i), slice={[3:4]}
           t = s32[] reshape(s) ROOT r = s32[2] dynamic-slice(x, t), dynamic_slice_sizes={2} }"""
     root = hlo.parse(text).entry.root
-    shown = the_way(output_to_input(root).indexing[0])._repr_html_()
+    shown = only(output_to_input(root).indexing[0])._repr_html_()
     row = "<td>rt0</td><td>%t = s32[] reshape(%s); (d0) -&gt; ()</td>"
     assert f'<tr><th scope="rowgroup" rowspan="1">note</th>{row}</tr>' in shown
 
@@ -284,7 +278,7 @@ def test_a_notebook_shows_origins_as_rows_of_the_table() -> None:
 def test_one_vector_may_hold_all_starts() -> None:
     root = hlo.parse("""HloModule m ENTRY e { x = s32[9,9] parameter(0) i = s32[2] parameter(1)
           ROOT r = s32[2,3] dynamic-slice(x, i), dynamic_slice_sizes={2,3} }""").entry.root
-    operand, starts = map(the_way, output_to_input(root).indexing)
+    operand, starts = map(only, output_to_input(root).indexing)
     assert [str(origin) for origin in operand.runtime] == [
         "%i = s32[2]{0} parameter(1); (d0, d1) -> (0)",
         "%i = s32[2]{0} parameter(1); (d0, d1) -> (1)",

@@ -5,19 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ops import ShapeError, Unknown, fusion_indexing, hlo, input_to_output, output_to_input
-from ops.dependence.dependence import Indexings
 from ops.hlo import HloModule, Instruction
 from tests.evaluation import related
+from tests.ops.answers import known, texts
 
 
 def named(module: HloModule, name: str) -> Instruction:
     return next(found for found in module.instructions if found.name == name)
-
-
-def texts(answer: Indexings) -> list[str]:
-    """The maps without their domains."""
-    assert not isinstance(answer, Unknown)
-    return [str(way).partition(", domain")[0] for way in answer]
 
 
 TUPLES = hlo.parse("""HloModule tuples
@@ -161,10 +155,8 @@ def test_both_directions_of_a_fusion_are_one_relation(body: str) -> None:
     )
     (there,) = output_to_input(module.entry.root).indexing
     (back,) = input_to_output(module.entry.root).indexing
-    assert isinstance(there, tuple)
-    assert isinstance(back, tuple)
-    forward = [pair for way in there for pair in related(way.map)]
-    backward = [pair for way in back for pair in related(way.map)]
+    forward = [pair for way in known(there) for pair in related(way.map)]
+    backward = [pair for way in known(back) for pair in related(way.map)]
     assert set(forward) == {(result, operand) for operand, result in backward}
 
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import ops
 from indexing import IndexingMap
 from indexing.layout import ShapeError
-from ops import REGISTRY, OpIndexing, Origin, Unknown, hlo, input_to_output, output_to_input
-from ops.dependence.dependence import Indexings
+from ops import REGISTRY, OpIndexing, Origin, hlo, input_to_output, output_to_input
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
+from tests.ops.answers import only
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
 from tests.ops.unfit import why_unfit
@@ -50,26 +51,18 @@ class Windows:
 
     @property
     def gather_attributes(self) -> dict[str, Any]:
-        return {
-            "offset_dims": self.window_dims,
-            "collapsed_slice_dims": self.dropped,
-            "start_index_map": self.indexed,
-            "operand_batching_dims": self.operand_batching,
-            "start_indices_batching_dims": self.indices_batching,
-            "index_vector_dim": self.index_vector_dim,
-            "slice_sizes": self.window_sizes,
-        }
+        dims = {"offset_dims": self.window_dims, "collapsed_slice_dims": self.dropped}
+        dims |= {"start_index_map": self.indexed, "operand_batching_dims": self.operand_batching}
+        dims |= {"start_indices_batching_dims": self.indices_batching}
+        return dims | {"index_vector_dim": self.index_vector_dim, "slice_sizes": self.window_sizes}
 
     @property
     def scatter_attributes(self) -> dict[str, Any]:
-        return {
-            "update_window_dims": self.window_dims,
-            "inserted_window_dims": self.dropped,
-            "scatter_dims_to_operand_dims": self.indexed,
-            "input_batching_dims": self.operand_batching,
-            "scatter_indices_batching_dims": self.indices_batching,
-            "index_vector_dim": self.index_vector_dim,
-        }
+        dims = {"update_window_dims": self.window_dims, "inserted_window_dims": self.dropped}
+        dims |= {"scatter_dims_to_operand_dims": self.indexed}
+        dims |= {"input_batching_dims": self.operand_batching}
+        dims |= {"scatter_indices_batching_dims": self.indices_batching}
+        return dims | {"index_vector_dim": self.index_vector_dim}
 
     @property
     def gather_text(self) -> str:
@@ -342,15 +335,9 @@ def test_instructions_have_the_maps_of_their_operations(windows: Windows) -> Non
     ):
         root = hlo.parse(text).entry.root
         there = output_to_input(root).indexing
-        assert tuple(map(the_map, there)) == indexing.output_to_input
+        assert tuple(only(answer).map for answer in there) == indexing.output_to_input
         back = [input_to_output(root, number).indexing for number in range(len(there))]
-        assert tuple(the_map(answer) for (answer,) in back) == indexing.input_to_output
-
-
-def the_map(answer: Indexings) -> IndexingMap:
-    assert not isinstance(answer, Unknown)
-    (way,) = answer
-    return way.map
+        assert tuple(only(answer).map for (answer,) in back) == indexing.input_to_output
 
 
 # What is refused.
@@ -362,34 +349,29 @@ ROWS: dict[str, Any] = {
     "index_vector_dim": 1,
     "slice_sizes": (1, 5),
 }
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "a window beyond the result": (
-        {"offset_dims": (2,)},
-        "offset_dims lists dimension 2 of a tensor of rank 2",
-    ),
-    "a window before the result": (
-        {"offset_dims": (-1,)},
-        "offset_dims lists dimension -1 of a tensor of rank 2",
-    ),
-    "two components of vectors of one": (
-        {"start_index_map": (0, 1)},
-        "has 2 entries, but dimension 1 of the indices has size 1; expected 1",
-    ),
-    "two components of indices alone": (
-        {"start_index_map": (0, 1), "index_vector_dim": 2},
-        "has 2 entries, but each index is a vector by itself; expected 1",
-    ),
-    "batches of the operand alone": (
-        {"collapsed_slice_dims": (), "operand_batching_dims": (0,), "start_index_map": (1,)},
-        "start_indices_batching_dims has 0 entries; expected 1",
-    ),
+REFUSED: dict[str, dict[str, Any]] = {
+    "offset_dims lists dimension 2 of a tensor of rank 2": {"offset_dims": (2,)},
+    "offset_dims lists dimension -1 of a tensor of rank 2": {"offset_dims": (-1,)},
+    "has 2 entries, but dimension 1 of the indices has size 1; expected 1": {
+        "start_index_map": (0, 1)
+    },
+    "has 2 entries, but each index is a vector by itself; expected 1": {
+        "start_index_map": (0, 1),
+        "index_vector_dim": 2,
+    },
+    "start_indices_batching_dims has 0 entries; expected 1": {
+        "collapsed_slice_dims": (),
+        "operand_batching_dims": (0,),
+        "start_index_map": (1,),
+    },
 }
+"""What is said of dimension numbers other than those of :data:`ROWS`."""
 
 
-@pytest.mark.parametrize(("given_", "message"), REFUSED.values(), ids=REFUSED)
-def test_dimension_numbers_that_do_not_fit_are_named(given_: dict[str, Any], message: str) -> None:
+@for_all(REFUSED.items())
+def test_dimension_numbers_that_do_not_fit_are_named(message: str, changed: dict[str, Any]) -> None:
     with pytest.raises(ShapeError) as caught:
-        ops.gather((6, 5), (4, 1), **(ROWS | given_))
+        ops.gather((6, 5), (4, 1), **(ROWS | changed))
     assert message in str(caught.value)
 
 

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from indexing import parse_map
 from indexing.relation import terms_in
 from indexing.transform.hull import retabulated
-from ops import OperandIndexing, Unknown, hlo, output_to_input
+from ops import OperandIndexing, hlo, output_to_input
 from tests.cases import for_rows
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.ops import growing_programs
+from tests.ops.answers import only
 
 Pairs = list[tuple[int, int]]
 
@@ -24,10 +25,7 @@ def sent(pairs: Pairs, count: int) -> OperandIndexing:
         "HloModule m", f"HloModule m, num_partitions={count}"
     )
     body = hlo.parse(text).computations[1]
-    (answer,) = output_to_input(body.root).indexing
-    assert not isinstance(answer, Unknown)
-    (way,) = answer
-    return way
+    return only(*output_to_input(body.root).indexing)
 
 
 def sources(way: OperandIndexing, count: int) -> dict[int, int]:
