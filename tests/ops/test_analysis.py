@@ -45,7 +45,7 @@ def test_parameters_are_reached_where_maps_lead(name: str) -> None:
     for output in module.entry.root.shape.array_indices:
         found = root.parameter_indexing(output), root.parameters_reached(output)
         maps, reached = (
-            {each: isinstance(needed, ops.Unknown) for each, needed in answers.items() if needed != ()}
+            {each: isinstance(way, ops.Unknown) for each, way in answers.items() if way != ()}
             for answers in found
         )
         assert maps == reached
