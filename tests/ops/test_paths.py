@@ -116,6 +116,6 @@ def test_questions_together_get_what_each_gets_alone(
         flow = flow_in(module, Direction.OUTPUT_TO_INPUT, REGISTRY)
         root = module.entry.root
         begins = [(root, output) for output in range(len(root.shape.arrays))]
-        together = flow._across(module.entry, begins)
-        alone = [flow._across(module.entry, [begin]) for begin in begins]
+        together = flow._across(module.entry, begins, flow._interner)
+        alone = [flow._across(module.entry, [begin], flow._interner) for begin in begins]
         assert together == {place: links for each in alone for place, links in each.items()}
