@@ -1,113 +1,55 @@
-"""Maps that code is made of, and the points where it is run."""
+"""Maps that code is made of, the points where it is run, and how."""
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from indexing import IndexingMap
+from tests.indexing.tables import texts
 
 Array = np.ndarray[Any, Any]
 
-MAPS = [
-    ("no variables", "() -> (3, -2)"),
-    ("no results", "(d0) -> (), domain: d0 in [0, 3]"),
-    ("identity", "(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [-2, 2]"),
-    (
-        "natural quotients",
-        (
-            "(d0, d1) -> ((d0 * 7 + d1) floordiv 5, (d0 * 7 + d1) mod 5 * 3, d1 floordiv 2 + d0), "
-            "domain: d0 in [0, 9], d1 in [0, 6]"
-        ),
-    ),
-    (
-        "negative numerators and divisors",
-        (
-            "(d0) -> (d0 floordiv 4, d0 mod 4, d0 floordiv -4, d0 % -4, -(d0 floordiv 3), "
-            "d0 ceildiv 3, d0 ceildiv -3, (d0 floordiv 2) * -3), domain: d0 in [-13, 13]"
-        ),
-    ),
-    (
-        "divided by variables",
-        (
-            "(d0)[s0] -> (d0 floordiv s0, d0 mod s0, d0 ceildiv s0), "
-            "domain: d0 in [-9, 9], s0 in [1, 5]"
-        ),
-    ),
-    (
-        "by negative variables",
-        (
-            "(d0)[s0] -> (d0 floordiv s0, d0 mod s0, d0 ceildiv s0), "
-            "domain: d0 in [-9, 9], s0 in [-5, -1]"
-        ),
-    ),
-    (
-        "extrema",
-        (
-            "(d0)[s0]{rt0} -> (min(d0, s0, rt0) * 2, max(d0 + 1, -s0), -min(d0, 3) floordiv 2), "
-            "domain: d0 in [-4, 4], s0 in [0, 3], rt0 in [-1, 1]"
-        ),
-    ),
-    (
-        "products",
-        (
-            "(d0)[s0] -> (d0 * s0 * 3, -(d0 * s0), (d0 * s0) floordiv 2), "
-            "domain: d0 in [-4, 4], s0 in [-3, 3]"
-        ),
-    ),
-    (
-        "constraints",
-        (
-            "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [-5, 5], s0 in [0, 3], "
-            "(d0 * 4 + s0) mod 3 in [1, 1], d0 + s0 in [0, 5], d0 floordiv 3 in [0, 1]"
-        ),
-    ),
-    (
-        "one-sided constraints",
-        (
-            "(d0)[s0] -> (d0 - s0), domain: d0 in [0, 5], s0 in [0, 5], "
-            "d0 - s0 in [-inf, 2], d0 * 3 - s0 in [1, inf]"
-        ),
-    ),
-    (
-        "shared parts",
-        (
-            "(d0) -> ((d0 floordiv 3) * 2 + (d0 floordiv 3) mod 4, min(d0 floordiv 3, 2)), "
-            "domain: d0 in [-20, 20]"
-        ),
-    ),
-    (
-        "names of the languages",
-        (
-            "(float, t0)[minimum] -> (float floordiv 2 + t0, minimum mod 2), "
-            "domain: float in [0, 3], t0 in [0, 3], minimum in [-3, 3]"
-        ),
-    ),
-    (
-        "names that say something",
-        (
-            "(row, t0) -> ((row + t0) floordiv 3 * 2, (row + t0) floordiv 3), "
-            "domain: row in [-3, 3], t0 in [0, 3]"
-        ),
-    ),
-    (
-        "choices in functions of bits and comparisons",
-        (
-            "(d0, d1) -> (bitor(d0, select(d1 != 0, d0 floordiv d1, 5)), "
-            "(select(d1 > 0, d0 mod d1, d0) >= 2) * 8), domain: d0 in [-7, 7], d1 in [-3, 3]"
-        ),
-    ),
-    (
-        "choices where no point is",
-        (
-            "(d0, d1) -> (select(d0 < 9, -3, d1) mod 3), "
-            "domain: d0 in [-5, 6], d1 in [0, 4], bitor(max(d1, 9), 0) in [-9, 2]"
-        ),
-    ),
-    ("empty", "(d0) -> (d0), domain: KNOWN EMPTY"),
-]
+MAPS = texts("""
+no variables: () -> (3, -2)
+no results: (d0) -> (), domain: d0 in [0, 3]
+identity: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [-2, 2]
+natural quotients: (d0, d1) -> ((d0 * 7 + d1) floordiv 5, (d0 * 7 + d1) mod 5 * 3, d1 floordiv 2 +
+        d0), domain: d0 in [0, 9], d1 in [0, 6]
+negative numerators and divisors: (d0) -> (d0 floordiv 4, d0 mod 4, d0 floordiv -4, d0 % -4, -(d0
+        floordiv 3), d0 ceildiv 3, d0 ceildiv -3, (d0 floordiv 2) * -3), domain: d0 in [-13, 13]
+divided by variables:
+        (d0)[s0] -> (d0 floordiv s0, d0 mod s0, d0 ceildiv s0), domain: d0 in [-9, 9], s0 in [1, 5]
+by negative variables: (d0)[s0] -> (d0 floordiv s0, d0 mod s0, d0 ceildiv s0), domain:
+        d0 in [-9, 9], s0 in [-5, -1]
+extrema: (d0)[s0]{rt0} -> (min(d0, s0, rt0) * 2, max(d0 + 1, -s0), -min(d0, 3) floordiv 2), domain:
+        d0 in [-4, 4], s0 in [0, 3], rt0 in [-1, 1]
+products: (d0)[s0] -> (d0 * s0 * 3, -(d0 * s0), (d0 * s0) floordiv 2), domain: d0 in [-4, 4],
+        s0 in [-3, 3]
+constraints: (d0)[s0] -> (d0 * 4 + s0), domain: d0 in [-5, 5], s0 in [0, 3], (d0 * 4 + s0) mod
+        3 in [1, 1], d0 + s0 in [0, 5], d0 floordiv 3 in [0, 1]
+one-sided constraints: (d0)[s0] -> (d0 - s0), domain: d0 in [0, 5], s0 in [0, 5], d0 -
+        s0 in [-inf, 2], d0 * 3 - s0 in [1, inf]
+shared parts: (d0) -> ((d0 floordiv 3) * 2 + (d0 floordiv 3) mod 4, min(d0 floordiv 3, 2)), domain:
+        d0 in [-20, 20]
+names of the languages: (float, t0)[minimum] -> (float floordiv 2 + t0, minimum mod 2), domain:
+        float in [0, 3], t0 in [0, 3], minimum in [-3, 3]
+names that say something: (row, t0) -> ((row + t0) floordiv 3 * 2, (row + t0) floordiv 3), domain:
+        row in [-3, 3], t0 in [0, 3]
+choices in functions of bits and comparisons: (d0, d1) -> (bitor(d0, select(d1 != 0, d0 floordiv d1,
+        5)), (select(d1 > 0, d0 mod d1, d0) >= 2) * 8), domain: d0 in [-7, 7], d1 in [-3, 3]
+choices where no point is: (d0, d1) -> (select(d0 < 9, -3, d1) mod 3), domain: d0 in [-5, 6],
+        d1 in [0, 4], bitor(max(d1, 9), 0) in [-9, 2]
+empty: (d0) -> (d0), domain: KNOWN EMPTY
+""")
 
 
 def grid(indexing_map: IndexingMap, margin: int = 0) -> list[Array]:
@@ -130,9 +72,38 @@ def is_inside(indexing_map: IndexingMap, row: tuple[int, ...]) -> bool:
     return indexing_map.contains(*indexing_map.domain.by_role(map(int, row)))
 
 
+def value_at(indexing_map: IndexingMap, point: Sequence[Any]) -> tuple[Any, ...]:
+    """The results where all variables have these values, or columns of them."""
+    return tuple(indexing_map.evaluate(*indexing_map.domain.by_role(point)))
+
+
 def expected(indexing_map: IndexingMap, columns: list[Array]) -> list[list[int]]:
     """The results at each point, one point after the other."""
-    return [
-        list(indexing_map.evaluate(*indexing_map.domain.by_role(map(int, row))))
-        for row in zip(*columns, strict=True)
-    ]
+    rows = zip(*columns, strict=True)
+    return [list(value_at(indexing_map, [*map(int, row)])) for row in rows]
+
+
+# Programs that are made of generated code: compiled, or run as they are.
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"there is no {program}")
+
+
+def shared_library(text: str, folder: Path, *, warns: bool = True) -> ctypes.CDLL:
+    """The compiled C of a text, where a warning and what C does not define are errors."""
+    strict = ["-Wall", "-Wextra", "-Werror"] if warns else []
+    unused = [f"-Wno-unused-{what}" for what in ("function", "parameter", "variable")]
+    checked = ["-fsanitize=undefined", "-fno-sanitize-recover"]
+    source, made = folder / "map.c", folder / "map.so"
+    source.write_text(text)
+    command = ["cc", "-std=c11", *strict, *unused, *checked, "-shared", "-fPIC", "-o", str(made)]
+    subprocess.run([*command, str(source)], check=True)
+    return ctypes.CDLL(str(made))
+
+
+def run_node(text: str, script: Path) -> str:
+    """What a text of JavaScript prints."""
+    script.write_text(text)
+    command = ["node", str(script)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

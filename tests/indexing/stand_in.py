@@ -15,14 +15,25 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
+def _operator(operate: Callable[[Array, Array], Array]) -> Callable[[Tensor, Any], Any]:
+    return lambda self, other: Tensor(operate(self.values, self.beside(other)))
+
+
+def _reflected(operate: Callable[[Array, Array], Array]) -> Callable[[Tensor, Any], Tensor]:
+    return lambda self, other: Tensor(operate(self.beside(other), self.values))
+
+
+def _quotient_towards_zero(numerator: Array, divisor: Array) -> Array:
+    rounded_down = np.floor_divide(numerator, divisor)
+    is_rounded = np.remainder(numerator, divisor) != 0
+    return rounded_down + (is_rounded & (rounded_down < 0)).astype(rounded_down.dtype)
+
+
 class Tensor:
     """Integers, or truth values, with the operators of Triton."""
 
     def __init__(self, values: Array) -> None:
         self.values = values
-
-    def _with(self, other: Tensor | float, operate: Callable[[Array, Array], Array]) -> Tensor:
-        return Tensor(operate(self.values, self.beside(other)))
 
     def beside(self, other: Tensor | float) -> Array:
         """The other operand; a number in the type of this one."""
@@ -35,83 +46,33 @@ class Tensor:
             return np.asarray(other, kind)
         return np.asarray(other)
 
-    def __add__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.add)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.subtract)
-
-    def __rsub__(self, other: int) -> Tensor:
-        return Tensor(self.beside(other) - self.values)
+    __add__ = __radd__ = _operator(np.add)
+    __sub__, __rsub__ = _operator(np.subtract), _reflected(np.subtract)
+    __mul__ = __rmul__ = _operator(np.multiply)
+    __floordiv__ = _operator(_quotient_towards_zero)
+    __rfloordiv__ = _reflected(_quotient_towards_zero)
+    __mod__, __rmod__ = _operator(np.fmod), _reflected(np.fmod)
+    __truediv__, __rtruediv__ = _operator(np.divide), _reflected(np.divide)
+    __and__ = __rand__ = _operator(np.bitwise_and)
+    __or__ = __ror__ = _operator(np.bitwise_or)
+    __xor__ = __rxor__ = _operator(np.bitwise_xor)
+    __ge__, __le__ = _operator(np.greater_equal), _operator(np.less_equal)
+    __gt__, __lt__ = _operator(np.greater), _operator(np.less)
+    __eq__, __ne__ = _operator(np.equal), _operator(np.not_equal)
+    __hash__ = None  # type: ignore[assignment]
 
     def __neg__(self) -> Tensor:
         return Tensor(-self.values)
 
-    def __mul__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.multiply)
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, _quotient_towards_zero)
-
-    def __mod__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.fmod)
-
-    def __rfloordiv__(self, other: int) -> Tensor:
-        return Tensor(_quotient_towards_zero(self.beside(other), self.values))
-
-    def __rmod__(self, other: int) -> Tensor:
-        return Tensor(np.fmod(self.beside(other), self.values))
-
-    def __truediv__(self, other: Tensor | float) -> Tensor:
-        return self._with(other, np.divide)
-
-    def __rtruediv__(self, other: float) -> Tensor:
-        return Tensor(other / self.values)
-
     def __invert__(self) -> Tensor:
         return Tensor(~self.values)
-
-    def to(self, dtype: str) -> Tensor:
-        """The values in another type."""
-        return Tensor(self.values.astype(dtype))
-
-    def __and__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.bitwise_and)
-
-    def __or__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.bitwise_or)
-
-    def __xor__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.bitwise_xor)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-
-    def __ge__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.greater_equal)
-
-    def __le__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.less_equal)
-
-    def __gt__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.greater)
-
-    def __lt__(self, other: Tensor | int) -> Tensor:
-        return self._with(other, np.less)
-
-    def __eq__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
-        return self._with(other, np.equal)  # pyright: ignore[reportArgumentType] - a tensor or number
-
-    def __ne__(self, other: object) -> Any:  # noqa: ANN401 - elementwise, as Triton's
-        return self._with(other, np.not_equal)  # pyright: ignore[reportArgumentType] - as above
 
     def __bool__(self) -> bool:
         return bool(self.values)
 
-    __hash__ = None  # type: ignore[assignment]
+    def to(self, dtype: str) -> Tensor:
+        """The values in another type."""
+        return Tensor(self.values.astype(dtype))
 
 
 def values_in(value: object) -> Array:
@@ -141,12 +102,6 @@ def _pair(left: Tensor | int, right: Tensor | int) -> tuple[Array, Array]:
     return _tensor(left).values, _tensor(right).values
 
 
-def _quotient_towards_zero(numerator: Array, divisor: Array) -> Array:
-    rounded_down = np.floor_divide(numerator, divisor)
-    is_rounded = np.remainder(numerator, divisor) != 0
-    return rounded_down + (is_rounded & (rounded_down < 0)).astype(rounded_down.dtype)
-
-
 def _cast(value: Tensor | int, dtype: str) -> Tensor:
     return Tensor(_tensor(value).values.astype(dtype))
 
@@ -170,10 +125,6 @@ def _range(*ends: Tensor | int) -> Iterator[Tensor]:
     return (Tensor(np.array(each, kind)) for each in range(*(int(values_in(end)) for end in ends)))
 
 
-def _compiled(function: Callable[..., object]) -> Callable[..., object]:
-    return function
-
-
 def functions_of(text: str) -> dict[str, Any]:
     """The functions that a Triton text defines, to be called with tensors."""
     language = SimpleNamespace(
@@ -181,11 +132,8 @@ def functions_of(text: str) -> dict[str, Any]:
     )
     head = "import triton\nimport triton.language as tl\n"
     assert head in text
-    seen: dict[str, Any] = {
-        "triton": SimpleNamespace(jit=_compiled),
-        "tl": language,
-        "range": _range,
-    }
+    triton = SimpleNamespace(jit=lambda function: function)  # pyright: ignore[reportUnknownLambdaType]
+    seen: dict[str, Any] = {"triton": triton, "tl": language, "range": _range}
     exec(text.replace(head, ""), seen)  # noqa: S102 - the text under test
     return seen
 

@@ -7,13 +7,13 @@ compared in CIELAB, with a white of D65.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 import numpy as np
-import pytest
 
 from indexing.pictures.svg import STYLES
+from tests.cases import for_all
 
 VISIONS: Final = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -69,15 +69,14 @@ def distance(one: str, other: str, vision: str) -> float:
     return float(np.linalg.norm(lab(one, vision) - lab(other, vision)))
 
 
-@pytest.mark.parametrize("vision", VISIONS)
-@pytest.mark.parametrize("name", PICTURES)
+@for_all([*product(PICTURES, VISIONS)])
 def test_colors_that_mean_something_differ(name: str, vision: str) -> None:
     stems = tuple(PICTURES[name].split())
     chosen = [(each.light, each.dark) for key, each in STYLES.items() if key.startswith(stems)]
     assert len(chosen) > 1
-    for one, other in combinations(chosen, 2):
-        for ground in (0, 1):
-            assert distance(one[ground], other[ground], vision) >= APART, (one, other, ground)
+    for ground in zip(*chosen, strict=True):
+        for one, other in combinations(ground, 2):
+            assert distance(one, other, vision) >= APART, (one, other)
 
 
 def test_red_and_green_are_close_for_some() -> None:

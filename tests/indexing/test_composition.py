@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, Variable, compose, parse_map
+from indexing import IndexingMap, MapError, compose, parse_map
 from simplifier import symbol
 from simplifier.expr import form as forms
 from tests.call_counts import calls_of
+from tests.cases import for_all
 from tests.evaluation import Pair, related
+from tests.indexing.tables import rows
 from tests.strategies import maps
 
 
@@ -70,26 +73,18 @@ def test_composition_is_associative(chain: tuple[IndexingMap, IndexingMap, Index
 
 @given(maps())
 def test_the_identity_changes_nothing(made: IndexingMap) -> None:
-    before = IndexingMap((), made.dims)
-    identity = IndexingMap.from_forms(
-        [before.domain.by_name[name] for name in before.domain.names], before.domain
-    )
+    identity = IndexingMap([symbol(name) for name in made.names[0]], made.dims)
     assert related(compose(identity, made)) == related(made)
 
 
 def test_roles_are_ordered_from_the_last_producer_to_the_first_consumer() -> None:
     """The order in which ``ops`` keeps the origins of runtime variables."""
-
-    def step(letter: str, size: int) -> IndexingMap:
-        shifted = SHIFT.substitute({"rt0": 0}).rename(s0=f"{letter}s")
-        offset = symbol(f"{letter}t")
-        return shifted.substitute(
-            {"d0": symbol("d1") + offset},
-            dims=[Variable((0, 143))],
-            runtime=[Variable.of_size(size, f"{letter}t")],
+    first, second, third = (
+        IndexingMap.from_sizes(
+            f"d0 + {name}s + {name}t", [144], {f"{name}s": 2}, {f"{name}t": size}
         )
-
-    first, second, third = step("a", 3), step("b", 4), step("c", 5)
+        for name, size in (("a", 3), ("b", 4), ("c", 5))
+    )
     for chain in (
         compose(compose(first, second), third),
         compose(first, compose(second, third)),
@@ -108,58 +103,51 @@ def test_empty_maps_absorb_and_keep_all_variables() -> None:
 
 
 def test_variables_come_in_xla_s_order() -> None:
-    consumer = parse_map(
-        "(d0)[a]{t} -> (d0 + a + t), domain: d0 in [0, 1], a in [0, 2], t in [0, 3]"
-    )
-    producer = parse_map(
-        "(d0)[b]{u} -> (d0 - b - u), domain: d0 in [0, 9], b in [0, 4], u in [0, 5]"
-    )
-    assert str(compose(consumer, producer)) == (
+    consumer = "(d0)[a]{t} -> (d0 + a + t), domain: d0 in [0, 1], a in [0, 2], t in [0, 3]"
+    producer = "(d0)[b]{u} -> (d0 - b - u), domain: d0 in [0, 9], b in [0, 4], u in [0, 5]"
+    assert str(compose(parse_map(consumer), parse_map(producer))) == (
         "(d0)[b, a]{u, t} -> (d0 + a + t - b - u), domain: d0 in [0, 1], b in [0, 4], a in [0, 2], "
         "u in [0, 5], t in [0, 3], d0 + a + t in [0, 9]"
     )
 
 
-TWICE = [
-    # both use the name n: the second one goes
-    ("(d0)[n] -> (d0 + n)", "(d0)[n] -> (d0 * n)", ["d0", "n", "s1"]),
-    # a name that is the identifier of another variable goes, one that is a free identifier stays
-    ("(s0)[n] -> (s0 + n)", "(d0)[s0] -> (d0 * s0)", ["d0", "s0", "n"]),
-    ("(s0)[n] -> (s0 + n)", "(d0)[m] -> (d0 * m)", ["s0", "m", "n"]),
-    # a name that is an identifier needed once another name goes
-    ("(s1)[n] -> (s1 + n)", "(d0)[n] -> (d0 * n)", ["d0", "n", "s1"]),
-    # a coordinate of a launch keeps its name and kind once
-    ("(d0)[th_x] -> (d0 + th_x)", "(d0)[th_x] -> (d0 * th_x)", ["d0", "th_x", "s1"]),
-]
+# results of the consumer => of the producer => names of variables
+TWICE = rows("""
+# both use the name n: the second one goes
+(d0)[n] -> (d0 + n) => (d0)[n] -> (d0 * n) => d0, n, s1
+# a name that is the identifier of another variable goes, one that is a free identifier stays
+(s0)[n] -> (s0 + n) => (d0)[s0] -> (d0 * s0) => d0, s0, n
+(s0)[n] -> (s0 + n) => (d0)[m] -> (d0 * m) => s0, m, n
+# a name that is an identifier needed once another name goes
+(s1)[n] -> (s1 + n) => (d0)[n] -> (d0 * n) => d0, n, s1
+# a coordinate of a launch keeps its name and kind once
+(d0)[th_x] -> (d0 + th_x) => (d0)[th_x] -> (d0 * th_x) => d0, th_x, s1
+""")
 
 
-@pytest.mark.parametrize(("consumer", "producer", "names"), TWICE)
-def test_names_stay_different(consumer: str, producer: str, names: list[str]) -> None:
+@for_all(TWICE)
+def test_names_stay_different(consumer: str, producer: str, names: str) -> None:
     def parse(text: str) -> IndexingMap:
         first, second = text[1 : text.index(")")], text[text.index("[") + 1 : text.index("]")]
         return parse_map(f"{text}, domain: {first} in [0, 3], {second} in [0, 1]")
 
     composed = compose(parse(consumer), parse(producer))
     composed.verify()
-    assert list(composed.domain.names) == names
+    assert ", ".join(composed.domain.names) == names
     assert related(composed) == joined(related(parse(consumer)), related(parse(producer)))
 
 
 def test_arities_must_meet() -> None:
-    with pytest.raises(MapError) as caught:
+    message = "the consumer has 2 results, but the producer has 1 dimensions; expected as many"
+    with pytest.raises(MapError, match=f"^compose: {message}$"):
         compose(IndexingMap.identity([4, 4]), IndexingMap.identity([4]))
-    assert str(caught.value) == (
-        "compose: the consumer has 2 results, but the producer has 1 dimensions; expected as many"
-    )
     with pytest.raises(TypeError):
         IndexingMap.identity([4]) @ 3  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
 
 
 SPLIT = parse_map("(d0) -> (d0 floordiv 12, d0 mod 12), domain: d0 in [0, 143]")
 JOIN = parse_map("(d0, d1) -> (d0 * 12 + d1), domain: d0 in [0, 11], d1 in [0, 11]")
-SHIFT = parse_map(
-    "(d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 143], s0 in [0, 1], rt0 in [0, 2]"
-)
+SHIFT = IndexingMap.from_sizes("d0 + s0 + rt0", [144], [2], [3])
 
 
 def chained(steps: Iterable[IndexingMap], *, simplified: bool = False) -> IndexingMap:
@@ -172,11 +160,8 @@ def chained(steps: Iterable[IndexingMap], *, simplified: bool = False) -> Indexi
     return chain
 
 
-def test_a_chain_of_a_thousand_ends_where_it_began() -> None:
+def test_long_chains_end_where_they_began_whenever_they_are_simplified() -> None:
     assert chained([SPLIT, JOIN] * 500, simplified=True) == IndexingMap.identity([144])
-
-
-def test_a_long_chain_that_is_simplified_at_the_end_ends_there_too() -> None:
     assert chained([SPLIT, JOIN] * 50).simplify() == IndexingMap.identity([144])
 
 
@@ -186,23 +171,18 @@ def parts_of(made: IndexingMap) -> int:
     return len(forms.postorder([*made.forms, *limited]))
 
 
-@pytest.mark.parametrize(
-    ("steps", "grown"),
-    # a quotient and a remainder; a range and an offset
-    [([SPLIT, JOIN], 2), ([SHIFT], 2)],
-    ids=["reshapes", "slices"],
-)
-def test_every_step_adds_the_same_to_a_chain(steps: list[IndexingMap], grown: int) -> None:
+@pytest.mark.parametrize("steps", [[SPLIT, JOIN], [SHIFT]], ids=["reshapes", "slices"])
+def test_every_step_adds_the_same_to_a_chain(steps: list[IndexingMap]) -> None:
+    """A quotient and a remainder; a range and an offset."""
     sizes = [parts_of(chained(steps * count)) for count in (20, 21, 40)]
-    assert sizes[1] - sizes[0] == grown
-    assert sizes[2] - sizes[0] == 20 * grown
+    assert [size - sizes[0] for size in sizes] == [0, 2, 40]
 
 
 @pytest.mark.parametrize("simplified", [False, True], ids=["as it is", "simplified"])
 def test_every_step_of_a_chain_costs_the_same(*, simplified: bool) -> None:
     chained([SPLIT, JOIN], simplified=simplified)
     few, many = (
-        calls_of(lambda count=count: chained([SPLIT, JOIN] * count, simplified=simplified))
+        calls_of(partial(chained, [SPLIT, JOIN] * count, simplified=simplified))
         for count in (50, 500)
     )
     assert many <= 12 * few  # a new constraint finds its place by bisection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from ast import literal_eval
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -19,8 +20,7 @@ from simplifier.expr.form import Form
 from tests.cases import for_all
 from tests.extent import IN_CI
 from tests.indexing.stand_in import functions_of
-
-FIRST = -(2**31)
+from tests.indexing.tables import named
 
 
 def skip_without(language: str) -> None:
@@ -29,168 +29,87 @@ def skip_without(language: str) -> None:
         pytest.skip(f"there is no {needed}")
 
 
-FAR = "d0 in [-2147483648, 2147483647]"
-DEEP = "(((d0 floordiv 3 * 5) floordiv 7 * 5) floordiv 9 * 4) floordiv 5 * 9"
-POINTS = {
-    "numpy-ceiling": (
-        "numpy",
-        "(d0) -> (d0 ceildiv 1024), domain: d0 in [-2147483648, 0]",
-        (FIRST,),
-        (-2097152,),
-    ),
-    "numpy-minus-one": ("numpy", f"(d0) -> (d0 // -1), domain: {FAR}", (FIRST,), (2147483648,)),
-    "numpy-wide-choice": (
-        "numpy",
-        "(d0, d1) -> (select(d0 < d1, d0, 2147483648)), domain: d0 in [0, 7], d1 in [0, 9]",
-        (3, 1),
-        (2147483648,),
-    ),
-    "numpy-wide-bits": (
-        "numpy",
-        "(d0) -> (bitxor(d0, 2147483648)), domain: d0 in [0, 7]",
-        (1,),
-        (2147483649,),
-    ),
-    "numpy-wide-extremum": (
-        "numpy",
-        "(d0) -> (max(d0, 2147483648), min(d0, -2147483649)), domain: d0 in [0, 7]",
-        (1,),
-        (2147483648, -2147483649),
-    ),
-    "numpy-wide-divisor": (
-        "numpy",
-        "(d0) -> (d0 floordiv 2147483649, d0 mod 4294967296), domain: d0 in [-7, 7]",
-        (-1,),
-        (-1, 4294967295),
-    ),
-    "numpy-first-constant": (
-        "numpy",
-        "(d0) -> (d0 * 3 - 2147483648), domain: d0 in [0, 7]",
-        (7,),
-        (-2147483627,),
-    ),
-    "numpy-wide-condition": (
-        "numpy",
-        "(d0) -> (d0), domain: d0 in [0, 9], (d0 >= 5) * 5000000000 in [1, 5000000000]",
-        (7,),
-        (7,),
-    ),
-    "numpy-mask-of-a-ceiling": (
-        "numpy",
-        "(d0) -> (0), domain: d0 in [-2147483648, 0], d0 ceildiv 1024 in [-2097152, -5]",
-        (FIRST,),
-        (0,),
-    ),
-    "c-negation": (
-        "c",
-        "(d0) -> ((-d0) floordiv 1024), domain: d0 in [0, 2147483648]",
-        (2147483648,),
-        (-2097152,),
-    ),
-    "c-subtracted-multiple": (
-        "c",
-        "(d0, d1) -> (d0 - d1 * 4), domain: d0 in [0, 7], d1 in [0, 536870912]",
-        (0, 536870912),
-        (FIRST,),
-    ),
-    "c-remainder-by-minus-one": ("c", f"(d0) -> (d0 % -1), domain: {FAR}", (FIRST,), (0,)),
-    "c-far-shift": (
-        "c",
-        f"(d0) -> (d0 floordiv 1099511627776, d0 floordiv 4294967296), domain: {FAR}",
-        (FIRST,),
-        (-1, -1),
-    ),
-    "c-what-is-too-deep-to-ask": (
-        "c",
-        f"(d0) -> (bitand({DEEP}, 2147483647) * 1000), domain: d0 in [0, 100000000]",
-        (100000000,),
-        (95238081000,),
-    ),
-    "c-what-the-type-never-passes": (
-        "c",
-        (
-            "(d0, d1) -> (0), domain: d0 in [0, 9], d1 in [1, 3], "
-            "((d0 floordiv d1) mod 8) floordiv d1 in [0, 2147483648]"
-        ),
-        (9, 1),
-        (0,),
-    ),
-    "c-what-never-holds": (
-        "c",
-        "(d0) -> (0), domain: d0 in [0, 9], d0 * d0 in [0, 9223372036854775808]",
-        (9,),
-        (0,),
-    ),
-    "triton-minus-one": (
-        "triton",
-        f"(d0) -> (d0 floordiv -1), domain: {FAR}",
-        (FIRST,),
-        (2147483648,),
-    ),
-    "triton-wide-constants": (
-        "triton",
-        "(d0) -> (select(d0 < 5, 2147483648, 4294967295) - d0 * 2), domain: d0 in [0, 9]",
-        (9,),
-        (4294967277,),
-    ),
-    "triton-wide-bounds": (
-        "triton",
-        "(d0) -> (d0), domain: d0 in [0, 2147483648]",
-        (2147483647,),
-        (2147483647,),
-    ),
-    "javascript-zero": ("javascript", "(d0) -> (-d0), domain: d0 in [0, 4]", (0,), (0,)),
-    "javascript-zeros": (
-        "javascript",
-        (
-            "(d0, d1) -> (d0 * d1, d0 * -3, -d0 - d1, min(d0 * d1, 5), d0 floordiv -3, "
-            "(d1 * 2) ceildiv 7, d1 % -2, (-d0) mod 3), domain: d0 in [0, 4], d1 in [-4, 0]"
-        ),
-        (0, 0),
-        (0,) * 8,
-    ),
-    "javascript-ceiling": (
-        "javascript",
-        "(d0) -> (d0 ceildiv 7), domain: d0 in [-4, 4]",
-        (-4,),
-        (0,),
-    ),
-    "javascript-odd-multiple": (
-        "javascript",
-        "(d0) -> (d0 mod 3002399751580333), domain: d0 in [-9007199254740991, 0]",
-        (-9007199254740991,),
-        (8,),
-    ),
-}
+# a language and a case: a map => a point near an end => what is right there
+POINTS = named("""
+numpy-ceiling: (d0) -> (d0 ceildiv 1024), domain: d0 in [-2147483648, 0] => (-2147483648,)
+    (-2097152,)
+numpy-minus-one: (d0) -> (d0 // -1), domain: d0 in [-2147483648, 2147483647] => (-2147483648,)
+    (2147483648,)
+numpy-wide-choice: (d0, d1) -> (select(d0 < d1, d0, 2147483648)), domain: d0 in [0, 7], d1 in [0, 9]
+    (3, 1) => (2147483648,)
+numpy-wide-bits: (d0) -> (bitxor(d0, 2147483648)), domain: d0 in [0, 7] => (1,) => (2147483649,)
+numpy-wide-extremum: (d0) -> (max(d0, 2147483648), min(d0, -2147483649)), domain: d0 in [0, 7]
+    (1,) => (2147483648, -2147483649)
+numpy-wide-divisor: (d0) -> (d0 floordiv 2147483649, d0 mod 4294967296), domain: d0 in [-7, 7]
+    (-1,) => (-1, 4294967295)
+numpy-first-constant: (d0) -> (d0 * 3 - 2147483648), domain: d0 in [0, 7] => (7,) => (-2147483627,)
+numpy-wide-condition: (d0) -> (d0), domain: d0 in [0, 9], (d0 >= 5) * 5000000000 in [1, 5000000000]
+    (7,) => (7,)
+numpy-mask-of-a-ceiling:
+        (d0) -> (0), domain: d0 in [-2147483648, 0], d0 ceildiv 1024 in [-2097152, -5]
+    (-2147483648,) => (0,)
+c-negation: (d0) -> ((-d0) floordiv 1024), domain: d0 in [0, 2147483648] => (2147483648,)
+    (-2097152,)
+c-subtracted-multiple: (d0, d1) -> (d0 - d1 * 4), domain: d0 in [0, 7], d1 in [0, 536870912]
+    (0, 536870912) => (-2147483648,)
+c-remainder-by-minus-one: (d0) -> (d0 % -1), domain: d0 in [-2147483648, 2147483647]
+    (-2147483648,) => (0,)
+c-far-shift: (d0) -> (d0 floordiv 1099511627776, d0 floordiv 4294967296), domain:
+        d0 in [-2147483648, 2147483647]
+    (-2147483648,) => (-1, -1)
+c-what-is-too-deep-to-ask: (d0) -> (bitand((((d0 floordiv 3 * 5) floordiv 7 * 5) floordiv 9 * 4)
+        floordiv 5 * 9, 2147483647) * 1000), domain: d0 in [0, 100000000]
+    (100000000,) => (95238081000,)
+c-what-the-type-never-passes: (d0, d1) -> (0), domain: d0 in [0, 9], d1 in [1, 3], ((d0 floordiv d1)
+        mod 8) floordiv d1 in [0, 2147483648]
+    (9, 1) => (0,)
+c-what-never-holds: (d0) -> (0), domain: d0 in [0, 9], d0 * d0 in [0, 9223372036854775808] => (9,)
+    (0,)
+triton-minus-one: (d0) -> (d0 floordiv -1), domain: d0 in [-2147483648, 2147483647]
+    (-2147483648,) => (2147483648,)
+triton-wide-constants:
+        (d0) -> (select(d0 < 5, 2147483648, 4294967295) - d0 * 2), domain: d0 in [0, 9]
+    (9,) => (4294967277,)
+triton-wide-bounds: (d0) -> (d0), domain: d0 in [0, 2147483648] => (2147483647,) => (2147483647,)
+javascript-zero: (d0) -> (-d0), domain: d0 in [0, 4] => (0,) => (0,)
+javascript-zeros: (d0, d1) -> (d0 * d1, d0 * -3, -d0 - d1, min(d0 * d1, 5), d0 floordiv -3, (d1 * 2)
+        ceildiv 7, d1 % -2, (-d0) mod 3), domain: d0 in [0, 4], d1 in [-4, 0]
+    (0, 0) => (0, 0, 0, 0, 0, 0, 0, 0)
+javascript-ceiling: (d0) -> (d0 ceildiv 7), domain: d0 in [-4, 4] => (-4,) => (0,)
+javascript-odd-multiple: (d0) -> (d0 mod 3002399751580333), domain: d0 in [-9007199254740991, 0]
+    (-9007199254740991,) => (8,)
+""")
 
 
-OUTSIDE = {
-    "c-below-the-first-bound": ("c", "d0 in [-9223372036854775807, 0]", (-(2**63),)),
-    "mlir-below-the-first-bound": ("mlir", "d0 in [-9223372036854775807, 0]", (-(2**63),)),
-    "javascript-above-the-last-bound": ("javascript", "d0 in [0, 9007199254740991]", (2**53,)),
-    "c-never": ("c", "d0 in [0, 9], d0 * d0 in [9223372036854775808, 9223372036854775809]", (3,)),
-    "mlir-never": (
-        "mlir",
-        "d0 in [0, 9], d0 * d0 in [9223372036854775808, 9223372036854775809]",
-        (3,),
-    ),
-    "triton-last-bound": ("triton", "d0 in [0, 2147483647], d0 mod 4 in [0, 2]", (-1,)),
-}
+# a domain => a point outside of it
+OUTSIDE = named("""
+c-below-the-first-bound: d0 in [-9223372036854775807, 0] => (-9223372036854775808,)
+mlir-below-the-first-bound: d0 in [-9223372036854775807, 0] => (-9223372036854775808,)
+javascript-above-the-last-bound: d0 in [0, 9007199254740991] => (9007199254740992,)
+c-never: d0 in [0, 9], d0 * d0 in [9223372036854775808, 9223372036854775809] => (3,)
+mlir-never: d0 in [0, 9], d0 * d0 in [9223372036854775808, 9223372036854775809] => (3,)
+triton-last-bound: d0 in [0, 2147483647], d0 mod 4 in [0, 2] => (-1,)
+""")
 
 
-def named() -> Iterator[tuple[str, str, EdgeMap]]:
-    """A name, a language, and a map with a point and what is right there."""
-    for name, (language, text, row, right) in POINTS.items():
-        yield name, language, EdgeMap(parse_map(text), [(row, right)], [(row, True)])
-    for name, (language, domain, row) in OUTSIDE.items():
+def language_of(name: str) -> str:
+    return name.partition("-")[0]
+
+
+def named_maps() -> Iterator[tuple[str, EdgeMap]]:
+    """A name, and a map with a point and what is right there."""
+    for name, (text, point, right) in POINTS.items():
+        row = literal_eval(point)
+        yield name, EdgeMap(parse_map(text), [(row, literal_eval(right))], [(row, True)])
+    for name, (domain, point) in OUTSIDE.items():
         drawn_map = parse_map(f"(d0) -> (d0), domain: {domain}")
-        yield name, language, EdgeMap(drawn_map, [], [(row, False)])
+        yield name, EdgeMap(drawn_map, [], [(literal_eval(point), False)])
 
 
 @cache
 def said_of_named(language: str) -> dict[str, list[str]]:
     """What is wrong with each map of a language; they share a file."""
-    rows = [(name, each) for name, own, each in named() if own == language]
+    rows = [(name, each) for name, each in named_maps() if language_of(name) == language]
     found = faults(language, [each for _, each in rows])
     return {
         name: [said for at, said in found if at in (place, WHOLE)]
@@ -200,34 +119,38 @@ def said_of_named(language: str) -> dict[str, list[str]]:
 
 @for_all([*POINTS, *OUTSIDE])
 def test_code_is_right_at_the_ends(name: str) -> None:
-    language = {**POINTS, **OUTSIDE}[name][0]
+    language = language_of(name)
     skip_without(language)
     assert said_of_named(language)[name] == []
 
 
-@pytest.mark.parametrize("name", POINTS)
-def test_what_is_right_is_what_integers_of_python_give(name: str) -> None:
-    _, text, row, right = POINTS[name]
-    assert parse_map(text).evaluate(row) == right
+@for_all(POINTS)
+def test_what_is_right_is_what_integers_of_python_give(text: str, row: str, right: str) -> None:
+    assert parse_map(text).evaluate(literal_eval(row)) == literal_eval(right)
 
 
-def test_what_is_multiplied_with_zero_must_fit_too() -> None:
-    huge = "(d0, d1) -> (d0 * (d1 * 9223372036854775807 + 1)), domain: d0 in [0, 0], d1 in [0, 9]"
-    with pytest.raises(MapError, match="may need more than 64 bits"):
-        emit(parse_map(huge), "c")
+# a map and a language => what may need more bits than the language has
+TOO_WIDE = named("""
+what is multiplied with zero: (d0, d1) -> (d0 * (d1 * 9223372036854775807 + 1)), domain:
+        d0 in [0, 0], d1 in [0, 9] => c => may need more than 64 bits
+bits below the first integer: (d0) -> (bitxor(d0, 1) ceildiv -1), domain:
+        d0 in [-9223372036854775807, 0] => c => may need more than 64 bits
+an unused parameter: (d0) -> (0), domain: d0 in [0, 9007199254740992] => javascript
+    d0 may need more than 53 bits and a sign
+""")
 
 
-def test_bits_below_the_first_integer_are_refused() -> None:
-    beyond = "(d0) -> (bitxor(d0, 1) ceildiv -1), domain: d0 in [-9223372036854775807, 0]"
-    with pytest.raises(MapError, match="may need more than 64 bits"):
-        emit(parse_map(beyond), "c")
-    (found,) = parse_map(beyond).to_numpy()(np.array([1 - 2**63]))
+@for_all(TOO_WIDE)
+def test_what_does_not_fit_is_refused(text: str, language: str, message: str) -> None:
+    with pytest.raises(MapError, match=message):
+        emit(parse_map(text), language)
+
+
+def test_numpy_has_bits_below_the_first_integer() -> None:
+    (found,) = parse_map(TOO_WIDE["bits below the first integer"][0]).to_numpy()(
+        np.array([1 - 2**63])
+    )
     assert found.tolist() == [2**63]
-
-
-def test_unused_parameters_must_fit_too() -> None:
-    with pytest.raises(MapError, match="d0 may need more than 53 bits and a sign"):
-        emit(parse_map("(d0) -> (0), domain: d0 in [0, 9007199254740992]"), "javascript")
 
 
 # Loops.
@@ -240,18 +163,15 @@ def test_a_loop_ends_before_the_last_integer() -> None:
 
 
 def test_ends_of_loops_that_64_bits_do_not_hold_are_asked() -> None:
-    far = parse_map(
-        "(d0)[s0] -> (s0), domain: d0 in [0, 0], s0 in [0, 11], d0 mod 3 in [1, 1], "
-        "d0 + s0 + 1 in [-9223372036854775807, 5]"
-    )
-    assert "9223372036854775808" not in emit_loops(far, "c", "")
+    text = """(d0)[s0] -> (s0), domain: d0 in [0, 0], s0 in [0, 11], d0 mod 3 in [1, 1],
+    d0 + s0 + 1 in [-9223372036854775807, 5]"""
+    assert "9223372036854775808" not in emit_loops(parse_map(text), "c", "")
 
 
 def test_a_counter_that_goes_in_steps_has_the_type_of_its_first_value() -> None:
-    steps = parse_map(
-        "()[s0] -> (s0), domain: s0 in [-2147483649, -2147483646], s0 mod 2 in [1, 1]"
-    )
-    assert "for (int64_t s0 = -2147483649; s0 < -2147483645; s0 += 2)" in emit_loops(steps, "c", "")
+    steps = "()[s0] -> (s0), domain: s0 in [-2147483649, -2147483646], s0 mod 2 in [1, 1]"
+    head = "for (int64_t s0 = -2147483649; s0 < -2147483645; s0 += 2)"
+    assert head in emit_loops(parse_map(steps), "c", "")
 
 
 def test_counters_in_triton_have_the_type_of_their_bounds() -> None:
@@ -264,30 +184,23 @@ def test_counters_in_triton_have_the_type_of_their_bounds() -> None:
 
 # Remainders.
 
-BOUNDS = "domain: x in [0, 1023], z in [0, 3]"
-SUM = parse_map(f"(x, z) -> ((x * 2 + z) mod 3), {BOUNDS}")
-NATURAL = {
-    "remainder-of-a-difference": (
-        parse_map(f"(x, z) -> ((z - x) mod 3), {BOUNDS}"),
-        "(z - x + 1023) % 3",
-    ),
-    "remainder-of-a-sum": (SUM.simplify(), "(x * 2 + z) % 3"),
-    "remainder-of-a-sum, as given": (SUM, "(x * 2 + z) % 3"),
-    "remainder-of-a-rolled-index": (
-        parse_map("(x)<n> -> ((x - 2) mod n), domain: x in [0, n - 1], n in [4, 9]"),
-        "(x + n - 2) % n",
-    ),
-    "where 32 bits do not hold the sum": (
-        parse_map("(d0) -> ((d0 + 5) mod 7), domain: d0 in [-8, 2147483642]"),
-        "floormod32(d0 + 5, 7)",
-    ),
-}
+NATURAL = named("""
+a difference: (x, z) -> ((z - x) mod 3), domain: x in [0, 1023], z in [0, 3] => (z - x + 1023) % 3
+a sum: (x, z) -> ((x * 2 + z) mod 3), domain: x in [0, 1023], z in [0, 3] => (x * 2 + z) % 3
+a rolled index: (x)<n> -> ((x - 2) mod n), domain: x in [0, n - 1], n in [4, 9] => (x + n - 2) % n
+where 32 bits do not hold the sum: (d0) -> ((d0 + 5) mod 7), domain: d0 in [-8, 2147483642]
+    floormod32(d0 + 5, 7)
+""")
 
 
-@pytest.mark.parametrize("name", NATURAL)
-def test_dividends_stay_at_least_zero(name: str) -> None:
-    given, text = NATURAL[name]
-    assert f"results[0] = {text};" in given.to_c()
+@for_all(NATURAL)
+def test_dividends_stay_at_least_zero(text: str, written: str) -> None:
+    assert f"results[0] = {written};" in parse_map(text).to_c()
+
+
+def test_dividends_of_simplified_maps_stay_at_least_zero() -> None:
+    text, written = NATURAL["a sum"]
+    assert f"results[0] = {written};" in parse_map(text).simplify().to_c()
 
 
 # Random maps.

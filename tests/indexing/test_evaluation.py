@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
+from ast import literal_eval
+from itertools import islice, product
 from typing import Any, cast
 
 import numpy as np
@@ -16,13 +16,12 @@ from indexing.variable import Variable
 from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
+from tests.cases import for_all
 from tests.evaluation import related, values_of
+from tests.indexing.tables import refusals, rows, texts
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 
-tiles = parse_map(
-    "(d0)[s0]{rt0} -> (d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)), "
-    "domain: d0 in [0, 15], s0 in [0, 3], rt0 in [0, 2]"
-)
+tiles = IndexingMap.from_sizes("d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)", [16], [4], [3])
 
 
 def on_point(dims: int, ranges: int, runtime: int) -> tuple[int, ...]:
@@ -30,17 +29,14 @@ def on_point(dims: int, ranges: int, runtime: int) -> tuple[int, ...]:
     return dims // 4, dims % 4 + ranges * runtime, min(dims, ranges)
 
 
-@pytest.mark.parametrize("point", [(0, 0, 0), (15, 3, 2), (-5, 7, -1), (10**30, 1, 10**20)])
+@pytest.mark.parametrize(
+    "point",
+    [(0, 0, 0), (15, 3, 2), (-5, 7, -1), (10**30, 1, 10**20), (np.int8(-5), np.uint8(7), -1)],
+)
 def test_a_point(point: tuple[int, int, int]) -> None:
     dims, ranges, runtime = point
     values = tiles.evaluate([dims], [ranges], [runtime])
-    assert values == on_point(*point)
-    assert {type(value) for value in values} == {int}
-
-
-def test_numpy_integers_are_integers() -> None:
-    values = tiles.evaluate([np.int8(-5)], [np.uint8(7)], [np.int64(-1)])
-    assert values == on_point(-5, 7, -1)
+    assert values == on_point(*map(int, point))
     assert {type(value) for value in values} == {int}
 
 
@@ -54,35 +50,35 @@ def test_arrays_broadcast() -> None:
     assert found[1].dtype == np.int64
 
 
-WIDE = [
-    ("small integers do not wrap", np.array([100, 127], dtype=np.int8), "(d0) -> (d0 * 100)"),
-    ("products", np.array([2**40, -(2**40)]), "(d0) -> (d0 * d0 * d0)"),
-    ("coefficients", np.array([1, 2]), f"(d0) -> (d0 * {2**63})"),
-    ("constants", np.array([1, 2]), f"(d0) -> ((d0 + {2**63}) mod {2**64})"),
-    ("inside only", np.array([3, 2**62]), f"(d0) -> ((d0 * {2**20}) floordiv {2**30})"),
-    ("unsigned", np.array([2**64 - 1, 0], dtype=np.uint64), "(d0) -> (d0 + 1, d0 floordiv -3)"),
-    ("the smallest", np.array([-(2**63)]), "(d0) -> (-d0, d0 - 1, d0 mod 7)"),
-    ("Python integers", np.array([10**40, -(10**40)], dtype=object), "(d0) -> (d0 mod 97, d0 - 1)"),
-    ("quotients by -1", np.array([-(2**63)]), "(d0) -> (d0 floordiv -1)"),
-]
+WIDE = {
+    "small integers do not wrap": (np.array([100, 127], dtype=np.int8), "d0 * 100"),
+    "products": (np.array([2**40, -(2**40)]), "d0 * d0 * d0"),
+    "coefficients": (np.array([1, 2]), f"d0 * {2**63}"),
+    "constants": (np.array([1, 2]), f"(d0 + {2**63}) mod {2**64}"),
+    "inside only": (np.array([3, 2**62]), f"(d0 * {2**20}) floordiv {2**30}"),
+    "unsigned": (np.array([2**64 - 1, 0], dtype=np.uint64), "d0 + 1, d0 floordiv -3"),
+    "the smallest": (np.array([-(2**63)]), "-d0, d0 - 1, d0 mod 7"),
+    "Python integers": (np.array([10**40, -(10**40)], dtype=object), "d0 mod 97, d0 - 1"),
+    "quotients by -1": (np.array([-(2**63)]), "d0 floordiv -1"),
+}
 
 
-@pytest.mark.parametrize(("values", "text"), [c[1:] for c in WIDE], ids=[c[0] for c in WIDE])
+@for_all(WIDE)
 def test_arrays_are_exact_beyond_64_bits(values: np.ndarray[Any, Any], text: str) -> None:
-    wide = parse_map(f"{text}, domain: d0 in [-inf, inf]")
+    wide = parse_map(f"(d0) -> ({text}), domain: d0 in [-inf, inf]")
     found = wide.evaluate([values])
     points = [wide.evaluate([int(value)]) for value in values]
     assert list(zip(*(map(int, column) for column in found), strict=True)) == points
 
 
-CHOICES = [
-    ("the number is chosen", "select(d1 > 1, d0 * d0, 0)"),
-    ("the number comes first", "select(d1 > 1, d1 * d0, d0)"),
-    ("sums of conditions", f"(d1 > 1) * {2**63} + (d1 > 0) * {2**63} + d0 * d0"),
-]
+CHOICES = texts(f"""
+the number is chosen: select(d1 > 1, d0 * d0, 0)
+the number comes first: select(d1 > 1, d1 * d0, d0)
+sums of conditions: (d1 > 1) * {2**63} + (d1 > 0) * {2**63} + d0 * d0
+""")
 
 
-@pytest.mark.parametrize("text", [text for _, text in CHOICES], ids=[name for name, _ in CHOICES])
+@for_all(CHOICES)
 def test_choices_are_exact_beyond_64_bits(text: str) -> None:
     made = parse_map(f"(d0, d1) -> ({text}), domain: d0 in [0, {2**40}], d1 in [0, {2**60}]")
     for number in (5, 2**40):
@@ -92,68 +88,38 @@ def test_choices_are_exact_beyond_64_bits(text: str) -> None:
 
 
 def test_choices_in_functions_of_bits() -> None:
-    made = parse_map(
-        "(d0, d1) -> (bitor(d0, select(d1 != 0, d0 floordiv d1, 5)), "
-        "(select(d1 > 0, d0 mod d1, d0) >= 2) * 8), domain: d0 in [0, 7], d1 in [0, 3]"
-    )
-    expected = [
-        (d0 | (d0 // d1 if d1 else 5), 8 * ((d0 % d1 if d1 else d0) >= 2))
-        for d0, d1 in product(range(8), range(4))
-    ]
+    bits = "bitor(d0, select(d1 != 0, d0 floordiv d1, 5))"
+    made = IndexingMap.from_sizes(f"{bits}, (select(d1 > 0, d0 mod d1, d0) >= 2) * 8", [8, 4])
     points = [*product(range(8), range(4))]
+    expected = [
+        (d0 | (d0 // d1 if d1 else 5), 8 * ((d0 % d1 if d1 else d0) >= 2)) for d0, d1 in points
+    ]
     assert [made.evaluate(point) for point in points] == expected
     columns = made.evaluate([*np.array(points).T])
     assert [*zip(*(column.tolist() for column in columns), strict=True)] == expected
 
 
 def test_empty_arrays() -> None:
-    (found, constant) = parse_map("(d0) -> (d0 mod 3, 7), domain: d0 in [0, 9]").evaluate(
-        [np.array([], dtype=int)]
-    )
+    halves = parse_map("(d0) -> (d0 mod 3, 7), domain: d0 in [0, 9]")
+    found, constant = halves.evaluate([np.array([], dtype=int)])
     assert found.shape == (0,)
     assert constant == 7
 
 
-REFUSED: list[tuple[str, Callable[[], object], str]] = [
-    ("too few", lambda: tiles.evaluate([1], [1]), "evaluate: runtime has 0 values; expected 1"),
-    (
-        "too many",
-        lambda: tiles.evaluate([1, 2], [1], [1]),
-        "evaluate: dims has 2 values; expected 1",
-    ),
-    (
-        "float",
-        lambda: tiles.evaluate([0.5], [1], [1]),
-        "evaluate: dims has the value 0.5; expected an integer or an array of integers",
-    ),
-    (
-        "array of floats",
-        lambda: tiles.evaluate([1], [np.array([0.5])], [1]),
-        "evaluate: ranges has the value array([0.5]); expected an integer or an array of integers",
-    ),
-    (
-        "zero",
-        lambda: parse_map("(d0) -> (7 floordiv d0), domain: d0 in [0, 1]").evaluate([0]),
-        "evaluate: division by zero in 7 floordiv d0",
-    ),
-    (
-        "zero in an array",
-        lambda: parse_map("(d0) -> (7 mod d0), domain: d0 in [0, 1]").evaluate([np.arange(3)]),
-        "evaluate: division by zero in 7 mod d0",
-    ),
-    (
-        "points without end",
-        lambda: next(parse_map("(d0) -> (d0), domain: d0 in [0, inf]").points()),
-        "points: d0 has the bounds [0, inf]; expected a bounded variable",
-    ),
-]
-
-
-@pytest.mark.parametrize(("ask", "message"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
-def test_what_is_refused(ask: Callable[[], object], message: str) -> None:
-    with pytest.raises(MapError) as caught:
-        ask()
-    assert str(caught.value) == message
+test_what_is_refused = refusals(globals(), MapError, whole=True)("""
+tiles.evaluate([1], [1]) => evaluate: runtime has 0 values; expected 1
+tiles.evaluate([1, 2], [1], [1]) => evaluate: dims has 2 values; expected 1
+tiles.evaluate([0.5], [1], [1])
+    evaluate: dims has the value 0.5; expected an integer or an array of integers
+tiles.evaluate([1], [np.array([0.5])], [1])
+    evaluate: ranges has the value array([0.5]); expected an integer or an array of integers
+parse_map("(d0) -> (7 floordiv d0), domain: d0 in [0, 1]").evaluate([0])
+    evaluate: division by zero in 7 floordiv d0
+parse_map("(d0) -> (7 mod d0), domain: d0 in [0, 1]").evaluate([np.arange(3)])
+    evaluate: division by zero in 7 mod d0
+next(parse_map("(d0) -> (d0), domain: d0 in [0, inf]").points())
+    points: d0 has the bounds [0, inf]; expected a bounded variable
+""")
 
 
 @given(expressions(), bounded_boxes())
@@ -178,37 +144,30 @@ def test_points_are_the_domain_in_order(made: IndexingMap) -> None:
     for dims, ranges, runtime, results in points[:20]:
         assert made.contains(dims, ranges, runtime)
         assert made.evaluate(dims, ranges, runtime) == results
+    for point in product(*(range(-4, 5, 4) for _ in made.domain.identifiers)):
+        assert made.contains(*made.domain.by_role(point)) is (point in places)
 
 
-@given(maps())
-def test_only_points_are_contained(made: IndexingMap) -> None:
-    domain = made.domain
-    inside = {(*dims, *ranges, *runtime) for dims, ranges, runtime, _ in made.points()}
-    first, second = len(made.dims), len(made.dims) + len(made.ranges)
-    for point in product(*(range(-4, 5, 4) for _ in domain.identifiers)):
-        split = point[:first], point[first:second], point[second:]
-        assert made.contains(*split) is (point in inside)
-
-
-@pytest.mark.parametrize("first", [-(2**64), -(2**63) - 1, -(2**63), 2**63 - 2, 2**64])
+@for_all([-(2**64), -(2**63) - 1, -(2**63), 2**63 - 2, 2**64])
 def test_points_beyond_64_bits(first: int) -> None:
     made = parse_map(f"(d0) -> (d0 + 1), domain: d0 in [{first}, {first + 2}]")
-    dims = [int(point[0][0]) for point in made.points()]
-    assert dims == [first, first + 1, first + 2]
-    assert [int(point[-1][0]) for point in made.points()] == [first + 1, first + 2, first + 3]
+    pairs = [(int(dim), int(result)) for (dim,), _, _, (result,) in made.points()]
+    assert pairs == [(first + at, first + at + 1) for at in range(3)]
 
 
-def test_points_of_a_large_domain_come_at_once() -> None:
-    huge = parse_map("(d0, d1) -> (d1), domain: d0 in [0, 999999999], d1 in [0, 999999999]")
-    points = huge.points()
-    assert next(points) == ((0, 0), (), (), (0,))
-    assert next(points) == ((0, 1), (), (), (1,))
+# a map => its first two points: those of a large domain come at once
+FIRST_POINTS = rows("""
+(d0, d1) -> (d1), domain: d0 in [0, 999999999], d1 in [0, 999999999]
+    [((0, 0), (), (), (0,)), ((0, 1), (), (), (1,))]
+() -> (7) => [((), (), (), (7,))]
+() -> (0), domain: KNOWN EMPTY => []
+() -> () => [((), (), (), ())]
+""")
 
 
-def test_a_map_without_variables_has_one_point() -> None:
-    assert list(parse_map("() -> (7)").points()) == [((), (), (), (7,))]
-    assert list(parse_map("() -> (0), domain: KNOWN EMPTY").points()) == []
-    assert list(parse_map("() -> ()").points()) == [((), (), (), ())]
+@for_all(FIRST_POINTS)
+def test_points_come_one_after_the_other(text: str, first: str) -> None:
+    assert [*islice(parse_map(text).points(), 2)] == literal_eval(first)
     assert not parse_map("() -> (0), domain: KNOWN EMPTY").contains([])
 
 

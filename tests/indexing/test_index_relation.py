@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
-from itertools import product
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 import numpy as np
@@ -12,23 +12,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.loop_nests import NESTS, SIZES, Nest, accesses, isl_dependences
 from indexing import (
     IndexingMap,
     IndexRelation,
     IndexSet,
     MapError,
-    UndefinedMap,
+    flow_dependences,
     parse_map,
     parse_relation,
 )
 from simplifier import TextError
 from simplifier.errors import ArgumentError
 from simplifier.exact import NotQuasiAffineError
+from tests.cases import for_all
+from tests.evaluation import Pair
 from tests.extent import seldom
+from tests.indexing.pairs import pairs, pairs_of
+from tests.indexing.tables import evaluated, named, refusals
 from tests.strategies import maps
-
-Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
-
 
 HIGH = 5
 
@@ -44,16 +46,6 @@ def small_maps(draw: st.DrawFn) -> IndexingMap:
         f"domain: d0 in [0, {draw(st.integers(0, HIGH))}], d1 in [0, {HIGH}], "
         f"s0 in [0, {draw(st.integers(0, 2))}], d0 + d1 * {b} in [{least}, {least + 6}]"
     )
-
-
-def pairs(made: IndexingMap) -> Pairs:
-    """The dimensions and results of all points."""
-    return set() if made.is_known_empty else {(point[0], point[3]) for point in made.points()}
-
-
-def pairs_of(relation: IndexRelation[IndexingMap]) -> Pairs:
-    """What the maps of a relation relate."""
-    return {pair for made in relation.maps for pair in pairs(made)}
 
 
 @given(small_maps(), small_maps())
@@ -186,142 +178,144 @@ def test_isl_says_the_same(left: IndexingMap, right: IndexingMap) -> None:
 
 STENCIL = "[N] -> { [i] -> [j] : 1 <= i < N and i - 1 <= j <= i + 1 and j < N }"
 
-RESULTS: dict[str, tuple[Callable[[], object], str]] = {
-    "a window counts from an affine end": (
-        lambda: parse_relation(STENCIL),
-        (
-            "(i)[j]<N> -> (i + j - 1), domain: i in [1, N - 1], j in [0, 2], N in [2, inf], "
-            "i + j - N in [-inf, 0]"
-        ),
-    ),
-    "names are those of the first": (
-        lambda: (
-            parse_map("(a) -> (a), domain: a in [0, 3]")
-            | parse_map("(b) -> (b), domain: b in [2, 9]")
-        ),
-        "(a) -> (a), domain: a in [0, 9]",
-    ),
-    "a map less a relation": (
-        lambda: (
-            IndexingMap.identity([9]) - IndexRelation(parse_map("(i) -> (i), domain: i in [2, 3]"))
-        ),
-        "(d0) -> (d0), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [4, 8]",
-    ),
-    "nothing": (
-        lambda: IndexingMap.identity([4, 4]) - IndexingMap.identity([4, 4]),
-        "(d0, d1) -> (0, 0), domain: KNOWN EMPTY",
-    ),
-    "wrapped around": (
-        lambda: parse_relation("{ [i] -> [i + 1] : 0 <= i < 9; [9] -> [0] }").inverse(),
-        "(d0) -> (9), domain: d0 in [0, 0] or (d0) -> (d0 - 1), domain: d0 in [1, 9]",
-    ),
-    "an or within a condition": (
-        lambda: parse_relation(
-            "(i) -> (i), domain: i in [0, 3] or (j) -> (j), domain: j in [5, 6]"
-        ),
-        "(i) -> (i), domain: i in [0, 3] or (i) -> (i), domain: i in [5, 6]",
-    ),
-    "of no coordinates": (lambda: IndexRelation(parse_map("() -> ()", unbounded=True)), "() -> ()"),
-    "at a parameter": (
-        lambda: parse_map("(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]").lexmax(),
-        "(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]",
-    ),
-    "a dimension called as a parameter of the other": (
-        lambda: (
-            parse_map("(N) -> (N), domain: N in [0, 3]")
-            & parse_map("(i)<N> -> (i), domain: i in [0, N], N in [0, inf]")
-        ),
-        "(d0)<N> -> (d0), domain: d0 in [0, min(N, 3)], N in [0, inf]",
-    ),
-    "runtime variables are any value": (
-        lambda: parse_map("(i){rt0} -> (i + rt0), domain: i in [0, 3], rt0 in [0, 5]").lexmax(),
-        "(i) -> (i + 5), domain: i in [0, 3]",
-    ),
-}
+RESULTS = named("""
+a window counts from an affine end: parse_relation(STENCIL)
+    (i)[j]<N> -> (i + j - 1), domain: i in [1, N - 1], j in [0, 2], N in [2, inf], i + j -
+        N in [-inf, 0]
+names are those of the first:
+        parse_map("(a) -> (a), domain: a in [0, 3]") | parse_map("(b) -> (b), domain: b in [2, 9]")
+    (a) -> (a), domain: a in [0, 9]
+a map less a relation:
+        IndexingMap.identity([9]) - IndexRelation(parse_map("(i) -> (i), domain: i in [2, 3]"))
+    (d0) -> (d0), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [4, 8]
+nothing: IndexingMap.identity([4, 4]) - IndexingMap.identity([4, 4])
+    (d0, d1) -> (0, 0), domain: KNOWN EMPTY
+wrapped around: parse_relation("{ [i] -> [i + 1] : 0 <= i < 9; [9] -> [0] }").inverse()
+    (d0) -> (9), domain: d0 in [0, 0] or (d0) -> (d0 - 1), domain: d0 in [1, 9]
+an or within a condition:
+        parse_relation("(i) -> (i), domain: i in [0, 3] or (j) -> (j), domain: j in [5, 6]")
+    (i) -> (i), domain: i in [0, 3] or (i) -> (i), domain: i in [5, 6]
+of no coordinates: IndexRelation(parse_map("() -> ()", unbounded=True)) => () -> ()
+at a parameter: parse_map("(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]").lexmax()
+    (i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]
+a dimension called as a parameter of the other: parse_map("(N) -> (N), domain: N in [0, 3]") &
+        parse_map("(i)<N> -> (i), domain: i in [0, N], N in [0, inf]")
+    (d0)<N> -> (d0), domain: d0 in [0, min(N, 3)], N in [0, inf]
+runtime variables are any value:
+        parse_map("(i){rt0} -> (i + rt0), domain: i in [0, 3], rt0 in [0, 5]").lexmax()
+    (i) -> (i + 5), domain: i in [0, 3]
+""")
 
 
-@pytest.mark.parametrize(("make", "expected"), RESULTS.values(), ids=RESULTS)
-def test_results_read_well(make: Callable[[], object], expected: str) -> None:
-    found = make()
+@for_all(RESULTS)
+def test_results_read_well(call: str, expected: str) -> None:
+    found = evaluated(call, globals())
     assert str(found) == expected
     assert parse_relation(str(found)) == found
 
 
-ROWS = "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]"
-DOWN = "{ [i] -> [j] : j <= i }"
+ROWS = parse_map("(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]")
 
-ERRORS: dict[str, tuple[Callable[[], object], str]] = {
-    "no map": (IndexRelation[IndexingMap], "IndexRelation: no map is given; expected one or more"),
-    "no map, but text": (
-        lambda: IndexRelation("(i) -> (i)"),  # pyright: ignore[reportArgumentType, reportUnknownLambdaType]
-        r"IndexRelation: map 0 is '\(i\) -> \(i\)'; expected an IndexingMap",
-    ),
-    "other ranks": (
-        lambda: parse_map(ROWS) | IndexingMap.identity([4]),
-        r"\|: 2 dimensions and 1 results against 1 dimensions and 1 results; expected as many",
-    ),
-    "ranks of a difference": (
-        lambda: IndexRelation(parse_map(ROWS)) - IndexingMap.identity([4]),
-        r"-: 2 dimensions and 1 results against 1 dimensions and 1 results; expected as many",
-    ),
-    "an undefined map": (
-        lambda: IndexingMap.identity([4]) | UndefinedMap("nobody knows"),
-        "the map is undefined: nobody knows",
-    ),
-    "no end": (lambda: parse_relation(DOWN).lexmin(), "lexmin: some element is related to others"),
-    "no square": (
-        lambda: IndexRelation(parse_map(ROWS)).to_later(),
-        "to_later: the relation has 2 dimensions and 1 results; expected as many",
-    ),
-    "another set": (
-        lambda: IndexRelation(parse_map(ROWS)).apply(IndexSet.box((0, 3))),
-        "apply: the set has 1 coordinates; expected 2",
-    ),
-    "no set": (
-        lambda: IndexRelation(parse_map(ROWS)).restrict(3),  # pyright: ignore[reportArgumentType]
-        "restrict: the set is 3; expected an IndexSet",
-    ),
-    "producer of another rank": (
-        lambda: IndexRelation(parse_map(ROWS)).compose(parse_map(ROWS)),
-        "compose: the producer takes 2 coordinates, the consumer gives 1; expected as many",
-    ),
-    "no producer": (
-        lambda: IndexRelation(parse_map(ROWS)).compose(3),  # pyright: ignore[reportArgumentType]
-        "compose: the producer is 3; expected an IndexingMap or an IndexRelation",
-    ),
-    "text": (lambda: parse_relation("{ [i] -> [i * i] }"), "isl does not read this as a relation"),
-    "text of a second map": (
-        lambda: parse_relation(
-            "(i) -> (i), domain: i in [0, 1] or (i) -> (k), domain: i in [2, 3]"
-        ),
-        r"1:44: 'k' is not a declared variable",
-    ),
-}
-
-
-@pytest.mark.parametrize(("ask", "message"), ERRORS.values(), ids=ERRORS)
-def test_errors_say_what_was_expected(ask: Callable[[], object], message: str) -> None:
-    with pytest.raises((MapError, TextError, ArgumentError), match=message):
-        ask()
+test_errors_say_what_was_expected = refusals(globals(), MapError, TextError, ArgumentError)("""
+IndexRelation[IndexingMap]() => IndexRelation: no map is given; expected one or more
+IndexRelation("(i) -> (i)") => IndexRelation: map 0 is '(i) -> (i)'; expected an IndexingMap
+ROWS | IndexingMap.identity([4])
+    |: 2 dimensions and 1 results against 1 dimensions and 1 results; expected as many
+IndexRelation(ROWS) - IndexingMap.identity([4])
+    -: 2 dimensions and 1 results against 1 dimensions and 1 results; expected as many
+IndexingMap.identity([4]) | UndefinedMap("nobody knows") => the map is undefined: nobody knows
+parse_relation("{ [i] -> [j] : j <= i }").lexmin() => lexmin: some element is related to others
+IndexRelation(ROWS).to_later()
+    to_later: the relation has 2 dimensions and 1 results; expected as many
+IndexRelation(ROWS).apply(IndexSet.box((0, 3))) => apply: the set has 1 coordinates; expected 2
+IndexRelation(ROWS).restrict(3) => restrict: the set is 3; expected an IndexSet
+IndexRelation(ROWS).compose(ROWS)
+    compose: the producer takes 2 coordinates, the consumer gives 1; expected as many
+IndexRelation(ROWS).compose(3)
+    compose: the producer is 3; expected an IndexingMap or an IndexRelation
+parse_relation("{ [i] -> [i * i] }") => isl does not read this as a relation
+parse_relation("(i) -> (i), domain: i in [0, 1] or (i) -> (k), domain: i in [2, 3]")
+    1:44: 'k' is not a declared variable
+""")
 
 
 def test_other_values_are_no_relations() -> None:
     identity = IndexingMap.identity([4])
-    for operator in ("__or__", "__and__", "__sub__", "__le__", "__matmul__"):
-        assert getattr(IndexRelation(identity), operator)(3) is NotImplemented
-        assert getattr(identity, operator)(3) is NotImplemented
+    for name in ("__or__", "__and__", "__sub__", "__le__", "__matmul__"):
+        for left in (identity, IndexRelation(identity)):
+            assert getattr(left, name)(3) is NotImplemented
     assert IndexRelation(identity) != 3
 
 
 def test_a_relation_and_a_map_go_together_on_either_side() -> None:
     low, high = (parse_map(f"(i) -> (i), domain: i in [{at}, {at + 5}]") for at in (0, 4))
     relation = IndexRelation(high)
-    for sign in ("|", "&", "-"):
-        results = {
-            str(eval(f"one {sign} two", {"one": one, "two": two}))  # noqa: S307 - our own text
-            for one, two in product((low, IndexRelation(low)), (high, relation))
-            if (one, two) != (low, high)
+    for sign in "|&-":
+        both = ((low, relation), (IndexRelation(low), high), (IndexRelation(low), relation))
+        found = {
+            str(evaluated(f"one {sign} two", {"one": pair[0], "two": pair[1]})) for pair in both
         }
-        assert len(results) == 1
+        assert len(found) == 1
     assert low <= relation | low
     assert (relation | low) >= low
+
+
+# Dependences of loop nests from the polyhedral literature: as the books say, and isl finds.
+
+
+Index = tuple[int, ...]
+
+
+@pytest.mark.parametrize("nest", NESTS.values(), ids=NESTS)
+def test_dependences_are_those_of_isl(nest: Nest) -> None:
+    writes, reads = accesses(nest.writes), accesses(nest.reads)
+    found = flow_dependences(parse_relation(writes), parse_relation(reads))
+    expected = isl_dependences(isl.UnionMap(writes), isl.UnionMap(reads))
+    assert isl.UnionMap(str(found.to_isl())).is_equal(expected)
+    assert found.to_later() == found, "sources come first"
+
+
+@pytest.mark.parametrize("nest", NESTS.values(), ids=NESTS)
+def test_dependences_are_those_of_a_run(nest: Nest) -> None:
+    writes, reads = (at_sizes(accesses(text)) for text in (nest.writes, nest.reads))
+    found = flow_dependences(writes, reads)
+    assert pairs_of(found) == run(writes, reads)
+    if nest.distances:
+        assert str(found.distances()) == nest.distances
+
+
+def at_sizes(text: str) -> IndexRelation[IndexingMap]:
+    """A relation with numbers for its parameters."""
+    sized = isl.Map(text)
+    for name, value in SIZES.items():
+        place = sized.find_dim_by_name(isl.dim_type.param, name)
+        sized = sized.fix_val(isl.dim_type.param, place, isl.Val(value))
+    return parse_relation(str(sized.project_out(isl.dim_type.param, 0, len(SIZES))))
+
+
+def run(writes: IndexRelation[IndexingMap], reads: IndexRelation[IndexingMap]) -> set[Pair]:
+    """Who reads what who wrote: every iteration in order, first its reads and then its writes."""
+    writer: dict[Index, Index] = {}
+    found: set[Pair] = set()
+    written, read = by_iteration(writes), by_iteration(reads)
+    for iteration in sorted({*written, *read}):
+        elements = read.get(iteration, ())
+        found |= {(writer[each], iteration) for each in elements if each in writer}
+        writer |= dict.fromkeys(written.get(iteration, ()), iteration)
+    return found
+
+
+def by_iteration(accessed: IndexRelation[IndexingMap]) -> Mapping[Index, Sequence[Index]]:
+    """The elements that each iteration accesses."""
+    found: defaultdict[Index, list[Index]] = defaultdict(list)
+    for iteration, element in pairs_of(accessed):
+        found[iteration].append(element)
+    return found
+
+
+def test_accesses_are_of_one_array() -> None:
+    rows = parse_relation("{ [i, j] -> [i] : 0 <= i, j < 4 }")
+    with pytest.raises(MapError, match="flow_dependences: writes have 1 dimensions and 1 results"):
+        flow_dependences(IndexingMap.identity([4]), rows)
+    with pytest.raises(MapError, match="flow_dependences: reads is 3; expected an IndexingMap"):
+        flow_dependences(rows, 3)  # pyright: ignore[reportArgumentType] - that is the error

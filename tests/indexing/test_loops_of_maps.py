@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-import shutil
-import subprocess
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,55 +17,33 @@ from indexing import IndexingMap, MapError, emit_loops, parse_map
 from indexing.code.coder import names_in
 from indexing.code.language import LANGUAGES
 from tests.extent import seldom
-from tests.indexing.code_maps import MAPS
+from tests.indexing.code_maps import MAPS, needs, run_node, shared_library
 from tests.indexing.stand_in import functions_of, tensors
+from tests.indexing.tables import refusals, texts
 from tests.strategies import maps
 
-LOOPED = {
-    **dict(MAPS),
-    "a window": (
-        "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 * 2 + s0 in [1, 16]"
-    ),
-    "a dilated window": (
-        "(d0)[s0] -> ((d0 + s0 - 1) floordiv 2), domain: d0 in [0, 9], s0 in [0, 4], "
-        "d0 + s0 in [1, 9], (d0 + s0) mod 2 in [1, 1]"
-    ),
-    "backwards": (
-        "(d0)[s0] -> (d0 - s0), domain: d0 in [0, 9], s0 in [0, 9], d0 * 3 - s0 * 2 in [-4, 7], "
-        "(d0 - s0) mod 3 in [2, 2]"
-    ),
-    "two residues": (
-        "(d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 30], (d0 + s0) mod 3 in [1, 1], "
-        "s0 mod 4 in [2, 2]"
-    ),
-    "no remainder": (
-        "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9], (d0 + s0) mod 3 in [4, 4]"
-    ),
-    "a triangle": (
-        "(d0)[s0, s1] -> (s0 * 5 + s1), domain: d0 in [0, 4], s0 in [0, 4], s1 in [0, 4], "
-        "s0 + s1 in [0, 4], d0 - s1 in [-3, 0]"
-    ),
-    "no line": (
-        "(d0)[s0, s1] -> (s0 * s1), domain: d0 in [-2, 2], s0 in [0, 4], s1 in [0, 4], "
-        "s0 * s0 in [1, 9], d0 * s1 in [-3, 3], d0 * d0 in [1, 4]"
-    ),
-    "digits": (
-        "(d0)[s0] -> (s0 floordiv 12 + d0, s0 floordiv 4 mod 3, s0 mod 4), domain: d0 in [0, 1], "
-        "s0 in [0, 47]"
-    ),
-    "nothing": "()[s0] -> (s0), domain: KNOWN EMPTY",
-    "a range that does not begin at 0": "()[s0] -> (s0 floordiv 4), domain: s0 in [4, 11]",
-    "a runtime variable": (
-        "(d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 3], s0 in [0, 3], rt0 in [0, 2], "
-        "s0 + rt0 in [1, 3]"
-    ),
-    "a parameter": (
-        "(d0)[s0]<N> -> (d0 * N + s0), domain: d0 in [0, 2], s0 in [0, N - 1], N in [1, 4]"
-    ),
-}
+LOOPED = MAPS | texts("""
+a window: (d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 * 2 + s0 in [1, 16]
+a dilated window: (d0)[s0] -> ((d0 + s0 - 1) floordiv 2), domain: d0 in [0, 9], s0 in [0, 4], d0 +
+        s0 in [1, 9], (d0 + s0) mod 2 in [1, 1]
+backwards: (d0)[s0] -> (d0 - s0), domain: d0 in [0, 9], s0 in [0, 9], d0 * 3 - s0 * 2 in [-4, 7],
+        (d0 - s0) mod 3 in [2, 2]
+two residues: (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 30], (d0 + s0) mod 3 in [1, 1], s0
+        mod 4 in [2, 2]
+no remainder: (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9], (d0 + s0) mod 3 in [4, 4]
+a triangle: (d0)[s0, s1] -> (s0 * 5 + s1), domain: d0 in [0, 4], s0 in [0, 4], s1 in [0, 4], s0 +
+        s1 in [0, 4], d0 - s1 in [-3, 0]
+no line: (d0)[s0, s1] -> (s0 * s1), domain: d0 in [-2, 2], s0 in [0, 4], s1 in [0, 4], s0 *
+        s0 in [1, 9], d0 * s1 in [-3, 3], d0 * d0 in [1, 4]
+digits: (d0)[s0] -> (s0 floordiv 12 + d0, s0 floordiv 4 mod 3, s0 mod 4), domain: d0 in [0, 1],
+        s0 in [0, 47]
+nothing: ()[s0] -> (s0), domain: KNOWN EMPTY
+a range that does not begin at 0: ()[s0] -> (s0 floordiv 4), domain: s0 in [4, 11]
+a runtime variable: (d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 3], s0 in [0, 3],
+        rt0 in [0, 2], s0 + rt0 in [1, 3]
+a parameter: (d0)[s0]<N> -> (d0 * N + s0), domain: d0 in [0, 2], s0 in [0, N - 1], N in [1, 4]
+""")
 by_map = pytest.mark.parametrize("text", LOOPED.values(), ids=LOOPED)
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler: cc")
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 
 Row = tuple[int, ...]
 
@@ -104,16 +80,7 @@ def seen_in_body(indexing_map: IndexingMap, language: str) -> list[str]:
 # C.
 
 
-def library(text: str, folder: Path) -> ctypes.CDLL:
-    (folder / "loops.c").write_text(text)
-    strict = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
-    checked = ("-fsanitize=undefined", "-fno-sanitize-recover", "-Wno-unused-variable")
-    command = ["cc", *strict, *checked, "-shared", "-fPIC", "-o", str(folder / "loops.so")]
-    subprocess.run([*command, str(folder / "loops.c")], check=True)
-    return ctypes.CDLL(str(folder / "loops.so"))
-
-
-@needs_compiler
+@needs("cc")
 @by_map
 def test_loops_in_c_visit_the_points_of_the_domain(text: str, tmp_path: Path) -> None:
     indexing_map = parse_map(text)
@@ -128,14 +95,14 @@ def test_loops_in_c_visit_the_points_of_the_domain(text: str, tmp_path: Path) ->
   return count;
 }}
 """
-    compiled = library(source, tmp_path)
+    compiled = shared_library(source, tmp_path)
     compiled.run.restype = ctypes.c_int64
     width = len(seen_in_body(indexing_map, "c"))
     buffer = (ctypes.c_int64 * (1 << 12))()
-    for point, rows in right.items():
+    for point, wanted in right.items():
         count = compiled.run((ctypes.c_int64 * (outer + 1))(*point), buffer)
         found = [list(buffer[place * width :][:width]) for place in range(count)]
-        assert found == rows, point
+        assert found == wanted, point
 
 
 SEEN = "int64_t **seen, int64_t *count"
@@ -144,7 +111,7 @@ SEEN = "int64_t **seen, int64_t *count"
 # JavaScript.
 
 
-@needs_node
+@needs("node")
 def test_loops_in_javascript_visit_the_points_of_the_domain(tmp_path: Path) -> None:
     lines: list[str] = []
     right: list[list[list[list[int]]]] = []
@@ -159,13 +126,12 @@ def test_loops_in_javascript_visit_the_points_of_the_domain(tmp_path: Path) -> N
             for point in by_point
         )
         lines.append(f"{{ {source}\nlet seen; const all = [];\n{calls} every.push(all); }}")
-    script = tmp_path / "loops.js"
-    body = "".join(lines)
-    script.write_text(f'"use strict"; const every = []; {body}; console.log(JSON.stringify(every))')
-    command = ["node", str(script)]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    for name, found, rows in zip(LOOPED, json.loads(printed), right, strict=True):
-        assert found == rows, name
+    program = (
+        f'"use strict"; const every = []; {"".join(lines)}; console.log(JSON.stringify(every))'
+    )
+    printed = run_node(program, tmp_path / "loops.js")
+    for name, found, wanted in zip(LOOPED, json.loads(printed), right, strict=True):
+        assert found == wanted, name
 
 
 # NumPy and Triton: many points at once.
@@ -231,44 +197,37 @@ def test_loops_in_triton_say_which_points_are_inside(text: str) -> None:
 # What the loops look like.
 
 
-def loops_of(text: str, language: str = "c") -> list[str]:
-    """The heads of loops and conditions."""
-    emitted = emit_loops(parse_map(text), language, "", "r")
-    return re.findall(r"(?:for|if) \((.*)\) \{$|^ *(mask = .*)", emitted, re.MULTILINE)
+def looped(name: str, language: str = "c") -> str:
+    """The loops of a map, with nothing in them."""
+    return emit_loops(parse_map(LOOPED[name]), language, "", "r")
 
 
 def test_constraints_become_the_ends_of_loops() -> None:
-    window = LOOPED["a window"]
-    text = emit_loops(parse_map(window), "c", "", "r")
+    text = looped("a window")
     assert "for (int32_t s0 = maximum32(d0 * -2 + 1, 0); s0 < 3; ++s0) {" in text
     assert "if" not in re.sub("#.*", "", text)
 
 
 def test_residues_become_the_steps_of_loops() -> None:
-    text = emit_loops(parse_map(LOOPED["a dilated window"]), "c", "", "r")
+    text = looped("a dilated window")
     assert "; s0 += 2) {" in text
     assert "if (" not in text
 
 
 def test_what_no_loop_can_meet_is_asked_outside_of_the_loops_that_do_not_change_it() -> None:
-    text = emit_loops(parse_map(LOOPED["no line"]), "c", "", "r")
+    text = looped("no line")
     heads = re.findall(r"(if|for) \((?:int32_t (\w+) = )?(.*?)[;)]", text)
-    assert [head[:2] for head in heads] == [
-        ("if", ""),
+    assert [(word, name or asked) for word, name, asked in heads] == [
+        ("if", "d0 * d0 >= 1"),
         ("for", "s0"),
-        ("if", ""),
+        ("if", "s0 * s0 >= 1 && s0 * s0 < 10"),
         ("for", "s1"),
-        ("if", ""),
-    ]
-    assert [head[2] for head in heads if head[0] == "if"] == [
-        "d0 * d0 >= 1",
-        "s0 * s0 >= 1 && s0 * s0 < 10",
-        "d0 * s1 >= -3 && d0 * s1 < 4",
+        ("if", "d0 * s1 >= -3 && d0 * s1 < 4"),
     ]
 
 
 def test_masks_stand_outside_of_the_loops_that_do_not_change_them() -> None:
-    text = emit_loops(parse_map(LOOPED["no line"]), "triton", "", "r")
+    text = looped("no line", "triton")
     before, outer, inner = re.split(r"for s\d in", text)
     assert "d0 * d0 >= 1" in before
     assert "s0 * s0 < 10" in outer
@@ -276,75 +235,58 @@ def test_masks_stand_outside_of_the_loops_that_do_not_change_them() -> None:
 
 
 def test_loops_are_split_where_that_spares_divisions() -> None:
-    text = emit_loops(parse_map(LOOPED["digits"]), "c", "", "r")
-    assert re.findall(r"int32_t (\w+) = 0; \w+ < (\d+)", text) == [
-        ("s0_by_12", "4"),
-        ("s0_by_4", "3"),
-        ("s0_by_1", "4"),
-    ]
+    text = looped("digits")
+    counters = [("s0_by_12", "4"), ("s0_by_4", "3"), ("s0_by_1", "4")]
+    assert re.findall(r"int32_t (\w+) = 0; \w+ < (\d+)", text) == counters
     assert not re.search(r"[/%&]|>>", text.partition("{")[2])
 
 
 def test_results_are_computed_where_they_are_known() -> None:
-    text = emit_loops(
-        parse_map("(d0)[s0] -> (d0 floordiv 3, s0), domain: d0 in [0, 8], s0 in [0, 2]"),
-        "c",
-        "",
-        "r",
-    )
+    made = parse_map("(d0)[s0] -> (d0 floordiv 3, s0), domain: d0 in [0, 8], s0 in [0, 2]")
+    text = emit_loops(made, "c", "", "r")
     assert text.index("r0 =") < text.index("for (") < text.index("r1 =")
 
 
 # Several maps.
 
 
-@needs_compiler
+@needs("cc")
 def test_ranges_of_one_name_are_one_loop(tmp_path: Path) -> None:
     read = parse_map(
         "(d0)[s0] -> (d0 + s0 - 1), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [1, 10]"
     )
     weight = parse_map("()[s0] -> (2 - s0), domain: s0 in [0, 2]")
-    text = emit_loops(
-        [read, weight],
-        "c",
-        "*y += x[read] * w[weight];",
-        ["read", "weight"],
-        parameters="const int32_t *x, const int32_t *w, int32_t *y",
-    )
-    text += """
-void run(const int32_t *x, const int32_t *w, int32_t *y) {
+    arrays = "const int32_t *x, const int32_t *w, int32_t *y"
+    body, names = "*y += x[read] * w[weight];", ["read", "weight"]
+    text = emit_loops([read, weight], "c", body, names, parameters=arrays)
+    text += (
+        f"void run({arrays})"
+        + """ {
   for (int32_t d0 = 0; d0 < 10; ++d0) read_weight_loops(d0, x, w, &y[d0]);
 }
 """
+    )
     x, w, y = np.arange(3, 13, dtype="int32"), np.array([2, 3, 5], "int32"), np.zeros(10, "int32")
-    library(text, tmp_path).run(*(each.ctypes.data_as(ctypes.c_void_p) for each in (x, w, y)))
+    shared_library(text, tmp_path).run(
+        *(each.ctypes.data_as(ctypes.c_void_p) for each in (x, w, y))
+    )
     assert y.tolist() == np.convolve(x, w, "same").tolist()
 
 
 # What is refused.
 
-IDENTITY = "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]"
-REFUSED: list[tuple[list[str], dict[str, Any], str]] = [
-    ([IDENTITY], {"language": "mlir"}, "language is 'mlir'; expected c, cuda"),
-    ([IDENTITY], {"language": ["c"]}, "expected its name"),
-    ([IDENTITY], {"names": "d0"}, "d0 is a result and also a variable"),
-    ([IDENTITY], {"names": "mask"}, "mask is a result and also what says which points are inside"),
-    ([IDENTITY], {"body": 3}, "body is 3; expected a string"),
-    ([IDENTITY], {"names": ["a", "b"]}, "got 2 names; expected 1, one for each map"),
-    ([], {}, "maps is empty; expected a map at least"),
-    (
-        [IDENTITY, "(s0) -> (s0), domain: s0 in [0, 3]"],
-        {},
-        "s0 is a range of one map and none of another; expected names of one role",
-    ),
-    (["(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]"], {}, r"s0 has the bounds"),
-]
-
-
-@pytest.mark.parametrize(("texts", "given_more", "message"), REFUSED)
-def test_what_cannot_be_written_is_refused(
-    texts: list[str], given_more: dict[str, Any], message: str
-) -> None:
-    arguments = {"language": "c", "body": "", **given_more}
-    with pytest.raises((MapError, TypeError), match=f"emit_loops: .*{message}"):
-        emit_loops(list(map(parse_map, texts)), **arguments)
+IDENTITY = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 3]")
+test_what_cannot_be_written_is_refused = refusals(globals(), MapError, TypeError)("""
+emit_loops([IDENTITY], "mlir", "") => emit_loops: language is 'mlir'; expected c, cuda
+emit_loops([IDENTITY], ["c"], "") => expected its name
+emit_loops([IDENTITY], "c", "", "d0") => emit_loops: d0 is a result and also a variable
+emit_loops([IDENTITY], "c", "", "mask")
+    emit_loops: mask is a result and also what says which points are inside
+emit_loops([IDENTITY], "c", 3) => emit_loops: body is 3; expected a string
+emit_loops([IDENTITY], "c", "", ["a", "b"]) => emit_loops: got 2 names; expected 1, one for each map
+emit_loops([], "c", "") => emit_loops: maps is empty; expected a map at least
+emit_loops([IDENTITY, parse_map("(s0) -> (s0), domain: s0 in [0, 3]")], "c", "")
+    emit_loops: s0 is a range of one map and none of another; expected names of one role
+emit_loops([parse_map("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, inf]")], "c", "")
+    emit_loops: s0 has the bounds
+""")

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
+from itertools import product
 
 import pytest
 from hypothesis import given
 
-from indexing import IndexingMap, MapError, Variable, VariableKind, parse_map
+from indexing import (
+    IndexingMap,
+    MapError,
+    UndefinedMap,
+    Variable,
+    VariableKind,
+    format_map,
+    parse_map,
+)
 from indexing.domain import Domain
-from simplifier import ConversionError, FloorDiv, Interval, Mod, symbol
+from simplifier import FloorDiv, Interval, Mod, parse_expr, symbol
 from simplifier.expr import form as forms
+from tests.cases import for_all
+from tests.indexing.tables import evaluated, named
 from tests.strategies import maps
 
 d0, d1, s0, rt0 = map(symbol, ("d0", "d1", "s0", "rt0"))
@@ -22,12 +31,10 @@ TEN = Variable((0, 9))
 
 def test_fields_are_as_given() -> None:
     constraint = (Mod(d0, 2), Interval(0, 0))
-    made = IndexingMap([d0 + s0, rt0], [TEN], [Variable((1, 4))], [Variable((0, 2))], [constraint])
-    assert made.results == (d0 + s0, rt0)
-    assert made.dims == (TEN,)
-    assert made.ranges == (Variable((1, 4)),)
-    assert made.runtime == (Variable((0, 2)),)
-    assert made.constraints == (constraint,)
+    roles = [TEN], [Variable((1, 4))], [Variable((0, 2))]
+    made = IndexingMap([d0 + s0, rt0], *roles, [constraint])
+    assert (made.results, made.constraints) == ((d0 + s0, rt0), (constraint,))
+    assert (made.dims, made.ranges, made.runtime) == tuple(map(tuple, roles))
     assert made == parse_map(str(made))
 
 
@@ -40,11 +47,8 @@ def test_names_are_those_of_the_symbols() -> None:
     assert str(made) == "(row){gpu} -> (row floordiv 4 + gpu), domain: row in [0, 9], gpu in [0, 1]"
 
 
-def test_a_name_that_says_its_place_is_no_name() -> None:
-    assert IndexingMap([d0], [Variable((0, 9), "d0")]) == IndexingMap([d0], [TEN])
-
-
 def test_sizes_and_identity() -> None:
+    assert IndexingMap([d0], [Variable((0, 9), "d0")]) == IndexingMap([d0], [TEN])
     assert IndexingMap.identity([4, 1]) == IndexingMap.from_sizes([d0, d1], [4, 1])
     assert IndexingMap.identity([]) == IndexingMap([], [])
     assert str(IndexingMap.from_sizes([d0, s0], [4], [8])) == (
@@ -60,143 +64,56 @@ def test_kinds_name_the_variables_of_a_launch() -> None:
     assert parsed.dims[0] == thread
 
 
-NORMAL = [
-    # name, constraints, text of the domain
-    ("a variable's own bound moves in", [(d0, (3, 20))], "d0 in [3, 9]"),
-    ("a constant that holds goes", [(7, (0, 9))], "d0 in [0, 9]"),
-    ("a constant that fails empties", [(7, (0, 6))], "KNOWN EMPTY"),
-    ("no value is left", [(d0, (10, 12))], "KNOWN EMPTY"),
-    ("an interval without values", [(Mod(d0, 8), (5, 4))], "KNOWN EMPTY"),
-    (
-        "repeated expressions are joined",
-        [(Mod(d0, 8), (0, 5)), (Mod(d0, 8), (3, 7))],
-        "d0 in [0, 9], d0 mod 8 in [3, 5]",
-    ),
-    ("joined to nothing", [(Mod(d0, 8), (0, 2)), (Mod(d0, 8), (3, 7))], "KNOWN EMPTY"),
-    (
-        "sorted as texts",
-        [(Mod(d0, 8), (0, 5)), (FloorDiv(d0, 2), (1, 3))],
-        "d0 in [0, 9], d0 floordiv 2 in [1, 3], d0 mod 8 in [0, 5]",
-    ),
-]
+NORMAL = named("""
+a variable's own bound moves in: [(d0, (3, 20))] => d0 in [3, 9]
+a constant that holds goes: [(7, (0, 9))] => d0 in [0, 9]
+a constant that fails empties: [(7, (0, 6))] => KNOWN EMPTY
+no value is left: [(d0, (10, 12))] => KNOWN EMPTY
+an interval without values: [(d0 % 8, (5, 4))] => KNOWN EMPTY
+repeated expressions are joined: [(d0 % 8, (0, 5)), (d0 % 8, (3, 7))]
+    d0 in [0, 9], d0 mod 8 in [3, 5]
+joined to nothing: [(d0 % 8, (0, 2)), (d0 % 8, (3, 7))] => KNOWN EMPTY
+sorted as texts: [(d0 % 8, (0, 5)), (d0 // 2, (1, 3))]
+    d0 in [0, 9], d0 floordiv 2 in [1, 3], d0 mod 8 in [0, 5]
+""")
 
 
-@pytest.mark.parametrize(
-    ("constraints", "domain"), [case[1:] for case in NORMAL], ids=[case[0] for case in NORMAL]
-)
-def test_domains_are_normal_at_construction(constraints: list[Any], domain: str) -> None:
-    made = IndexingMap([d0], [TEN], constraints=constraints)
+@for_all(NORMAL)
+def test_domains_are_normal_at_construction(constraints: str, domain: str) -> None:
+    made = IndexingMap([d0], [TEN], constraints=evaluated(constraints, globals()))
     assert str(made).partition("domain: ")[2] == domain
     assert made.is_known_empty is (domain == "KNOWN EMPTY")
     assert parse_map(str(made)) == made
 
 
 def test_an_empty_map_has_one_form() -> None:
-    empties = [
+    empties = {
         IndexingMap([d0 + 1], [Variable((5, 4))]),
         IndexingMap([d0 * 3], [TEN], constraints=[(d0 * 0 + 1, (0, 0))]),
         parse_map("(d0) -> (d0 mod 3), domain: KNOWN EMPTY"),
-    ]
-    assert len(set(empties)) == 1
-    (empty,) = set(empties)
-    assert empty.results == (0,)
-    assert empty.dims == (Variable((0, -1)),)
-
-
-def test_an_empty_map_without_variables() -> None:
+    }
+    (empty,) = empties
+    assert (empty.results, empty.dims) == ((0,), (Variable((0, -1)),))
     empty = IndexingMap([3], [], constraints=[(1, (0, 0))])
-    assert empty.is_known_empty
     assert str(empty) == "() -> (0), domain: KNOWN EMPTY"
     assert parse_map(str(empty)) == empty
-    assert not IndexingMap([3], []).is_known_empty
+    assert empty.is_known_empty > IndexingMap([3], []).is_known_empty
 
 
-REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
-    (
-        "result",
-        lambda: IndexingMap([d1], [TEN]),
-        MapError,
-        "IndexingMap: result 0 uses 'd1'; expected a declared variable (d0)",
-    ),
-    (
-        "constraint",
-        lambda: IndexingMap([d0], [TEN], constraints=[(s0 + d0, (0, 3))]),
-        MapError,
-        "IndexingMap: constraint 0 uses 's0'; expected a declared variable (d0)",
-    ),
-    (
-        "nothing declared",
-        lambda: IndexingMap([d0], []),
-        MapError,
-        "IndexingMap: result 0 uses 'd0'; expected a declared variable (none)",
-    ),
-    (
-        "name",
-        lambda: IndexingMap([], [Variable((0, 1), "a"), Variable((0, 1), "a")]),
-        MapError,
-        "IndexingMap: the name 'a' stands for two variables; expected different names",
-    ),
-    (
-        "default name",
-        lambda: IndexingMap([], [TEN], [Variable((0, 1), "d0")]),
-        MapError,
-        "IndexingMap: the name 'd0' stands for two variables; expected different names",
-    ),
-    (
-        "fraction",
-        lambda: IndexingMap([d0 / 2], [TEN]),
-        ConversionError,
-        (
-            "d0/2: is a fraction; expected an integer, floor around it, "
-            "or a fact such as d0 mod 2 == 0"
-        ),
-    ),
-    (
-        "with_constraint",
-        lambda: IndexingMap([d0], [TEN]).with_constraint(d1, (0, 1)),
-        MapError,
-        "IndexingMap: constraint 0 uses 'd1'; expected a declared variable (d0)",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
-)
-def test_what_is_refused(make: Callable[[], object], error: type[Exception], message: str) -> None:
-    with pytest.raises(error) as caught:
-        make()
-    assert str(caught.value) == message
-
-
-BROKEN: list[tuple[str, IndexingMap, str]] = [
-    (
-        "undeclared",
-        IndexingMap.from_forms([forms.variable("d7")], Domain.of([TEN])),
-        "IndexingMap: result 0 uses 'd7'; expected a declared variable (d0)",
-    ),
-    (
-        "doubled",
-        IndexingMap.from_forms([], Domain.of([Variable((0, 1), "a"), Variable((0, 1), "a")])),
-        "IndexingMap: the name 'a' stands for two variables; expected different names",
-    ),
-]
-
-
-@pytest.mark.parametrize(("made", "message"), [c[1:] for c in BROKEN], ids=[c[0] for c in BROKEN])
-def test_verify_gives_the_reason(made: IndexingMap, message: str) -> None:
-    with pytest.raises(MapError) as caught:
-        made.verify()
-    assert str(caught.value) == message
+def test_verify_gives_the_reason() -> None:
+    undeclared = IndexingMap.from_forms([forms.variable("d7")], Domain.of([TEN]))
+    with pytest.raises(MapError, match=r"^IndexingMap: result 0 uses 'd7'; expected a declared"):
+        undeclared.verify()
+    doubled = IndexingMap.from_forms([], Domain.of([Variable((0, 1), "a")] * 2))
+    with pytest.raises(MapError, match=r"^IndexingMap: the name 'a' stands for two variables"):
+        doubled.verify()
 
 
 @given(maps())
-def test_sound_maps_are_verified(made: IndexingMap) -> None:
+def test_sound_maps_are_verified_and_their_copies_are_equal_and_hash_alike(
+    made: IndexingMap,
+) -> None:
     made.verify()
-
-
-@given(maps())
-def test_copies_are_equal_and_hash_alike(made: IndexingMap) -> None:
     again = IndexingMap(made.results, made.dims, made.ranges, made.runtime, made.constraints)
     pickled = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
     for other in (again, pickled, copy.deepcopy(made), parse_map(str(made))):
@@ -205,17 +122,17 @@ def test_copies_are_equal_and_hash_alike(made: IndexingMap) -> None:
         assert str(other) == str(made)
 
 
-DIFFERENT = [
-    "(d0) -> (d0), domain: d0 in [0, 9]",
-    "(d0) -> (d0), domain: d0 in [0, 8]",
-    "(d0) -> (d0 + 1), domain: d0 in [0, 9]",
-    "(d0) -> (d0, d0), domain: d0 in [0, 9]",
-    "(row) -> (row), domain: row in [0, 9]",
-    "()[s0] -> (s0), domain: s0 in [0, 9]",
-    "(){rt0} -> (rt0), domain: rt0 in [0, 9]",
-    "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [0, 0]",
-    "(d0) -> (d0), domain: KNOWN EMPTY",
-]
+DIFFERENT = """
+(d0) -> (d0), domain: d0 in [0, 9]
+(d0) -> (d0), domain: d0 in [0, 8]
+(d0) -> (d0 + 1), domain: d0 in [0, 9]
+(d0) -> (d0, d0), domain: d0 in [0, 9]
+(row) -> (row), domain: row in [0, 9]
+()[s0] -> (s0), domain: s0 in [0, 9]
+(){rt0} -> (rt0), domain: rt0 in [0, 9]
+(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [0, 0]
+(d0) -> (d0), domain: KNOWN EMPTY
+""".strip().splitlines()
 
 
 def test_different_maps_differ() -> None:
@@ -223,18 +140,203 @@ def test_different_maps_differ() -> None:
     assert parse_map(DIFFERENT[0]) != DIFFERENT[0]
 
 
-@pytest.mark.parametrize("name", ["results", "dims", "constraints", "domain", "anything"])
+@for_all(["results", "dims", "constraints", "domain", "anything"])
 def test_nothing_can_be_changed(name: str) -> None:
     with pytest.raises(AttributeError):
         setattr(IndexingMap.identity([4]), name, ())
 
 
-def test_a_map_with_a_constraint_is_a_new_map() -> None:
+def test_a_map_with_a_constraint_is_a_new_map_and_shows_it() -> None:
     whole = IndexingMap.identity([10])
     half = whole.with_constraint(Mod(d0, 2), (0, 0))
-    assert str(half) == "(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [0, 0]"
+    assert repr(half) == "IndexingMap('(d0) -> (d0), domain: d0 in [0, 9], d0 mod 2 in [0, 0]')"
     assert whole == IndexingMap.identity([10])
 
 
-def test_repr_is_a_constructor_for_people() -> None:
-    assert repr(IndexingMap.identity([4])) == "IndexingMap('(d0) -> (d0), domain: d0 in [0, 3]')"
+# Compared, hashed and pickled with others.
+
+
+# Made in Python.
+
+
+def test_variables_with_and_without_names() -> None:
+    d1, middle, rt0, rt1 = map(symbol, ("d1", "range", "rt0", "rt1"))
+    made = IndexingMap(
+        [d1, d0, middle + rt0, rt1],
+        [Variable((0, 99), "d0"), Variable((0, 43), "d1")],
+        [Variable((-99, 99), "range")],
+        [Variable((0, 2)), Variable((0, 7))],
+    )
+    assert str(made) == (
+        "(d0, d1)[range]{rt0, rt1} -> (d1, d0, range + rt0, rt1), domain: d0 in [0, 99], "
+        "d1 in [0, 43], range in [-99, 99], rt0 in [0, 2], rt1 in [0, 7]"
+    )
+
+
+def test_points_of_a_constraint() -> None:
+    wide = IndexingMap.from_sizes("d1, d0, s1, s0", [4, 4], [10, 10])
+    assert wide.contains([1, 2], [3, 4])
+    limited = wide.with_constraint(parse_expr("s0 mod 4"), (0, 0))
+    assert not limited.contains([1, 2], [5, 4])
+    assert limited.contains([1, 2], [4, 4])
+
+
+def test_a_constraint_on_a_constant_or_variable_is_no_constraint() -> None:
+    made = IndexingMap([d0], [Variable((0, 10))], constraints=[(-1, (0, 1)), (d0, (0, 5))])
+    assert (made.is_known_empty, made.constraints) == (True, ())
+    made = IndexingMap([Mod(d0, 16)], [Variable((0, 31))], constraints=[(d0, (0, 7))])
+    assert str(made) == "(d0) -> (d0 mod 16), domain: d0 in [0, 7]"
+    assert made.simplify().results == (d0,)
+
+
+# Compared.
+
+HEAD = "(d0, d1)[s0, s1] -> (d1, d0, s1, s0), "
+BOUNDS = "domain: d0 in [0, 49], d1 in [0, 59], s0 in [0, 69], s1 in [0, 79]"
+VALUES = {
+    "intervals": [Interval(1, 1), Interval(0, 1), Interval.of((1, 1)), Interval(1, None)],
+    "variables": [Variable((1, 1)), Variable((0, 1)), Variable((1, 2)), Variable((1, 2))],
+    "named variables": [Variable((1, 1), "s"), Variable((1, 1), "t"), Variable((1, 1))],
+    "maps": [
+        parse_map(HEAD + BOUNDS),
+        parse_map(HEAD.replace("(d1, d0", "(d1 * 2, d0") + BOUNDS),
+        parse_map(HEAD + BOUNDS.replace("49", "50")),
+        parse_map(HEAD + BOUNDS),
+        parse_map(f"{HEAD}{BOUNDS}, d0 mod 8 in [0, 0], d0 mod 32 in [0, 0]"),
+    ],
+}
+
+
+@for_all(VALUES)
+def test_equal_values_have_equal_hashes_and_survive_pickling(values: list[object]) -> None:
+    for left, right in product(values, repeat=2):
+        assert (left != right) is not (left == right)
+        assert left != right or hash(left) == hash(right)
+    assert pickle.loads(pickle.dumps(values)) == values  # noqa: S301 - our own bytes
+
+
+# The undefined map: it absorbs, says why, and is a value like any other.
+
+
+WHY = UndefinedMap("a sort's order is not known")
+OTHER = UndefinedMap("no layout")
+FOUR = IndexingMap.identity([4])
+
+ABSORBED = """
+WHY.simplify()
+WHY.simplify(exact=True)
+WHY.compose(FOUR)
+FOUR.compose(WHY)
+WHY @ FOUR
+FOUR @ WHY
+IndexingMap.identity([4, 4]).compose(WHY)
+compose(WHY, UndefinedMap("no layout"))
+WHY.with_constraint(symbol("d0"), (0, 3))
+WHY.without_unused_symbols()
+WHY.without_unused_variables()
+WHY.ranges_to_dims([0])
+WHY.symbols_to_dims()
+WHY.rescale_symbols()
+WHY.rename(d0="a")
+WHY.substitute({"d0": 1})
+WHY.select_results([0])
+WHY.concatenate_results(FOUR)
+FOUR.concatenate_results(WHY)
+""".strip().splitlines()
+
+
+@for_all(ABSORBED)
+def test_what_is_made_of_it_is_undefined_for_the_same_reason(call: str) -> None:
+    assert evaluated(call, globals()) is WHY
+
+
+FIELDS = ("results", "dims", "ranges", "runtime", "constraints", "domain", "forms")
+ASKED = [
+    *(f"WHY.{name}" for name in (*FIELDS, "is_known_empty", "is_empty()", "result_bounds()")),
+    *("WHY.equals(FOUR)", "FOUR.equals(WHY)", "WHY.evaluate([0])", "WHY.contains([0])"),
+    *("list(WHY.points())", "WHY.verify()"),
+]
+
+
+@for_all(ASKED)
+def test_what_is_asked_of_it_raises_the_reason(call: str) -> None:
+    with pytest.raises(MapError, match=r"^the map is undefined: a sort's order is not known$"):
+        evaluated(call, globals())
+
+
+def test_undefined_maps_are_equal_for_the_same_reason() -> None:
+    again = UndefinedMap("  a sort's order\n is not known ")
+    assert again == WHY
+    assert hash(again) == hash(WHY)
+    assert repr(WHY) == 'UndefinedMap("a sort\'s order is not known")'
+    assert len({WHY, OTHER, UndefinedMap(), FOUR, "UNDEFINED"}) == 5
+    assert WHY.is_undefined > parse_map("(d0) -> (d0), domain: KNOWN EMPTY").is_undefined
+    with pytest.raises(MapError, match=r"^the map is undefined$"):
+        _ = UndefinedMap().results
+
+
+@for_all([WHY, OTHER, UndefinedMap(), UndefinedMap("a: [b] -> $7%_{x}")])
+def test_copies_and_texts_are_equal(made: UndefinedMap) -> None:
+    pickled = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
+    for other in (pickled, copy.deepcopy(made), parse_map(str(made)), parse_map(f" {made}\n")):
+        assert other == made
+        assert isinstance(other, UndefinedMap)
+        assert other.reason == made.reason
+
+
+TEXTS = [
+    # XLA prints its one undefined map like the first, and reads none.
+    (UndefinedMap(), "UNDEFINED"),
+    (UndefinedMap("a sort"), "UNDEFINED: a sort"),
+    (UndefinedMap("first\n\tsecond"), "UNDEFINED: first second"),
+]
+
+
+@for_all(TEXTS)
+def test_the_text_tells_the_reason(made: UndefinedMap, text: str) -> None:
+    assert str(made) == format_map(made) == text
+
+
+def test_the_reason_is_text_in_a_notebook_too_and_cannot_be_changed() -> None:
+    assert UndefinedMap(r"50% of {a_b} \ x^2")._repr_latex_() == (
+        r"$\text{UNDEFINED: 50\% of \{a\_b\} \textbackslash{} x\textasciicircum{}2}$"
+    )
+    with pytest.raises(AttributeError):
+        WHY.reason = ""  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# What a pass asks of a map first, beside what all its points say.
+
+
+MAPS = {
+    "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 4]": "identity permutation",
+    "(d0, d1) -> (d0 mod 4, d1), domain: d0 in [0, 3], d1 in [0, 4]": "identity permutation",
+    "(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 4]": "permutation",
+    "(d0, d1) -> (d0, d0), domain: d0 in [0, 3], d1 in [0, 4]": "",
+    "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 4]": "",
+    "(d0) -> (d0, 0), domain: d0 in [0, 3]": "",
+    "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]": "",
+    "(d0) -> (d0 floordiv 4, 7), domain: d0 in [0, 3]": "constant",
+    "(d0) -> (0), domain: d0 in [0, 0]": "identity permutation constant",
+    "() -> (), domain:": "identity permutation constant",
+}
+
+
+@for_all([*MAPS.items()])
+def test_a_map_is_what_its_points_say(text: str, wanted: str) -> None:
+    found = parse_map(text)
+    words = ("identity", "permutation", "constant")
+    assert [each for each in words if getattr(found, f"is_{each}")] == wanted.split()
+    points = [*found.points()]
+    assert ("identity" in wanted) == all(results == dims for dims, *_, results in points)
+    assert ("constant" in wanted) == (len({results for *_, results in points}) == 1)
+
+
+def test_constraints_on_symbols() -> None:
+    text = "(d0)[s0, s1]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 3], "
+    found = parse_map(text + "rt0 in [0, 9], d0 + s1 in [0, 5], rt0 mod 2 in [0, 0]")
+    for symbols in ((0, 1, 2), ("s0", "s1", "rt0")):
+        assert [*map(found.is_symbol_constrained, symbols)] == [False, True, True]
+    for wrong in ("d0", 3):
+        with pytest.raises(MapError, match="is_symbol_constrained"):
+            found.is_symbol_constrained(wrong)

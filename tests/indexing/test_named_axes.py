@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import pairwise, product
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -16,12 +18,14 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, from_einops, from_einsum, parse_map, to_einsum
 from simplifier import TextError, symbol
 from simplifier.errors import ArgumentError
-from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
+from tests.indexing.tables import errors_in, refusals, rows
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Sizes: TypeAlias = "dict[str, int]"
 
 
-PATTERNS: dict[str, tuple[str, list[int], dict[str, int], str]] = {
+PATTERNS: dict[str, tuple[str, list[int], Sizes, str]] = {
     # what einops' tutorial does: pattern, shape, sizes, results of the map
     "transpose": ("h w c -> w h c", [2, 3, 4], {}, "(h, w, c)"),
     "compose": ("b h w c -> (b h) w c", [6, 2, 3, 4], {}, "(d0 floordiv 2, d0 mod 2, w, c)"),
@@ -52,28 +56,28 @@ PATTERNS: dict[str, tuple[str, list[int], dict[str, int], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_results_of_patterns(name: str) -> None:
-    pattern, shape, sizes, results = PATTERNS[name]
+by_pattern = for_all([row[:3] for row in PATTERNS.values()])
+
+
+@for_all(PATTERNS)
+def test_results_of_patterns(pattern: str, shape: list[int], sizes: Sizes, results: str) -> None:
     made = from_einops(pattern, shape, **sizes)
     made.verify()
     assert str(made).partition(" -> ")[2].partition(", domain")[0] == results
 
 
 @pytest.mark.needs("einops")
-@pytest.mark.parametrize("name", PATTERNS)
-def test_einops_does_what_maps_of_patterns_say(name: str) -> None:
-    pattern, shape, sizes, _ = PATTERNS[name]
+@by_pattern
+def test_einops_does_what_maps_of_patterns_say(
+    pattern: str, shape: list[int], sizes: Sizes
+) -> None:
     check_against_einops(pattern, shape, sizes)
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_patterns_are_written_back(name: str) -> None:
-    pattern, shape, sizes, _ = PATTERNS[name]
-    made = from_einops(pattern, shape, **sizes)
-    written = made.to_einops()
-    again = from_einops(written.pattern, shape, **written.sizes)
-    assert renamed_without_units(again) == renamed_without_units(made)
+@by_pattern
+def test_patterns_are_written_back(pattern: str, shape: list[int], sizes: Sizes) -> None:
+    check_written_back(pattern, shape, sizes)
+    written = from_einops(pattern, shape, **sizes).to_einops()
     assert str(written).startswith(written.pattern)
 
 
@@ -112,7 +116,7 @@ def summed(maps: Sequence[IndexingMap], operands: Sequence[Array]) -> Array:
 
 
 @st.composite
-def patterns(draw: st.DrawFn) -> tuple[str, list[int], dict[str, int]]:
+def patterns(draw: st.DrawFn) -> tuple[str, list[int], Sizes]:
     """Axes in two orders and groupings; some are reduced, or some are new."""
     names = "abcd"[: draw(st.integers(0, 4))]
     sizes = {name: draw(st.integers(1, 3)) for name in names}
@@ -136,7 +140,7 @@ def grouped(draw: st.DrawFn, names: Sequence[str]) -> list[list[str]]:
 
 @pytest.mark.needs("einops")
 @given(patterns())
-def test_any_pattern(drawn: tuple[str, list[int], dict[str, int]]) -> None:
+def test_any_pattern(drawn: tuple[str, list[int], Sizes]) -> None:
     check_against_einops(*drawn)
     pattern, shape, sizes = drawn
     written = from_einops(pattern, shape, **sizes).to_einops()
@@ -147,18 +151,17 @@ def test_any_pattern(drawn: tuple[str, list[int], dict[str, int]]) -> None:
 @example(drawn=("(a c b d) -> (b c a d)", [16], {"a": 2, "b": 2, "c": 2, "d": 2}))
 @example(drawn=("(a c b d) -> (c a d b)", [16], {"a": 2, "b": 2, "c": 2, "d": 2}))
 @given(patterns())
-def test_any_pattern_is_written_back(drawn: tuple[str, list[int], dict[str, int]]) -> None:
-    pattern, shape, sizes = drawn
+def test_any_pattern_is_written_back(drawn: tuple[str, list[int], Sizes]) -> None:
+    check_written_back(*drawn)
+
+
+def check_written_back(pattern: str, shape: Sequence[int], sizes: Sizes) -> None:
+    """Ranges of size 1 are not written, and count nothing."""
     made = from_einops(pattern, shape, **sizes)
     written = made.to_einops()
-    assert renamed_without_units(from_einops(written.pattern, shape, **written.sizes)) == (
-        renamed_without_units(made)
-    )
-
-
-def renamed_without_units(given: IndexingMap) -> str:
-    """Ranges of size 1 are not written, and count nothing."""
-    return renamed(given.simplify().without_unused_symbols())
+    again = from_einops(written.pattern, shape, **written.sizes)
+    one, other = (renamed(each.simplify().without_unused_symbols()) for each in (again, made))
+    assert one == other
 
 
 def test_symbolic_sizes() -> None:
@@ -177,103 +180,60 @@ def test_symbolic_sizes() -> None:
     assert str(left).startswith("(i, k)[j]<H, N> -> (i, j)")
 
 
-BAD_PATTERNS = """
-b c
-^^^ expected one '->', from operand to result
-
-b c -> b -> c
-         ^^ expected one '->', from operand to result
-
-b c -> b d
-         ^ the axis is new, but c is reduced; einops.repeat and einops.reduce are two calls
-
-b (c (d)) -> b c d
-     ^ groups are not nested
-
-b c) -> b c
-   ^ no '(' before this
-
-(b c -> b c
-^^^^ expected a ')'
-
-b b -> b
-  ^ b stands twice on this side
-
-b, c -> b c
- ^ expected the name of an axis, '1', '...' or '('
-
-(b ...) -> b
-   ^^^ the operand's '...' stands outside of parentheses
-
-b c -> ... b c
-       ^^^ the axes of '...' are not in the operand
-
-b 0 -> b
-  ^ the size of an axis is 1 or more
-
-b c d -> b
-^^^^^ 2 sizes are in the shape; expected 3
-
-b c d ... -> b
-^^^^^^^^^ 2 sizes are in the shape; expected 3 or more
-
-b c -> b c d
-           ^ the size of d is not known
-
-(b d) c -> b c d
- ^ the sizes of b and d are not known; expected all but one
-
-b (c 4) -> b c
-   ^ the size of c is 3 / 4; expected a whole
-
-b 2 -> b
-  ^ the size is 2 here, but 3 in the shape
-"""
+test_bad_patterns = errors_in(lambda text: from_einops(text, [2, 3]))("""
+«b c» => expected one '->', from operand to result
+b c -> b «->» c => expected one '->', from operand to result
+b c -> b «d» => the axis is new, but c is reduced; einops.repeat and einops.reduce are two calls
+b (c «(»d)) -> b c d => groups are not nested
+b c«)» -> b c => no '(' before this
+«(b c» -> b c => expected a ')'
+b «b» -> b => b stands twice on this side
+b«,» c -> b c => expected the name of an axis, '1', '...' or '('
+(b «...») -> b => the operand's '...' stands outside of parentheses
+b c -> «...» b c => the axes of '...' are not in the operand
+b «0» -> b => the size of an axis is 1 or more
+«b c d» -> b => 2 sizes are in the shape; expected 3
+«b c d ...» -> b => 2 sizes are in the shape; expected 3 or more
+b c -> b c «d» => the size of d is not known
+(«b» d) c -> b c d => the sizes of b and d are not known; expected all but one
+b («c» 4) -> b c => the size of c is 3 / 4; expected a whole
+b «2» -> b => the size is 2 here, but 3 in the shape
+""")
 
 
-@pytest.mark.parametrize("drawn", drawn_errors(BAD_PATTERNS), ids=str)
-def test_bad_patterns(drawn: DrawnError) -> None:
-    with pytest.raises(TextError) as caught:
-        from_einops(drawn.text, [2, 3])
-    drawn.check(caught.value)
+test_wrong_arguments = refusals({}, MapError, TextError, ArgumentError)("""
+from_einops("b -> b", [2], q=3) => from_einops: 'q' has a size, but is no axis
+from_einops("b -> b", [-1]) => shape[0] is -1; expected a size
+from_einops("b -> b", None) => shape is None; expected a sequence
+from_einops("(b c) -> b c", [6], b=True) => b[0] is True; expected a size
+from_einops("9" * 5000 + " -> 1", [3]) => at most 18 digits
+to_einsum(3) => to_einsum:
+to_einsum([3]) => to_einsum:
+from_einsum("i", None) => shapes is None
+""")
 
 
-def test_sizes_of_no_axis() -> None:
-    with pytest.raises(MapError, match="from_einops: 'q' has a size, but is no axis"):
-        from_einops("b -> b", [2], q=3)
-    with pytest.raises(MapError, match=r"shape\[0\] is -1; expected a size"):
-        from_einops("b -> b", [-1])
-    with pytest.raises(MapError, match="shape is None; expected a sequence"):
-        from_einops("b -> b", None)  # type: ignore[arg-type]
-    with pytest.raises(MapError, match=r"b\[0\] is True; expected a size"):
-        from_einops("(b c) -> b c", [6], b=True)
-    with pytest.raises(TextError, match="at most 18 digits"):
-        from_einops("9" * 5000 + " -> 1", [3])
+REFUSED = rows("""
+(d0) -> (d0), domain: d0 in [0, -1] => has no element
+(d0) -> (d0, d0), domain: d0 in [0, 3] => a diagonal
+(d0) -> (d0 + 1), domain: d0 in [0, 3] => 1 in a result
+(d0) -> (d0 * 2), domain: d0 in [0, 3] => the result 2*d0, which leaves gaps or overlaps
+(d0) -> (-d0), domain: d0 in [0, 3] => -d0 in a result
+(d0) -> (d0 floordiv 3), domain: d0 in [0, 3] => d0//3 in a result
+(d0) -> (d0), domain: d0 in [1, 3] => does not count from 0
+(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d0 + d1 in [0, 3] => constraints
+(d0){rt0} -> (d0, rt0), domain: d0 in [0, 3], rt0 in [0, 3] => runtime variables
+(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3] => a range that no result has
+(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3] => are two calls
+(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 2] => leaves gaps or overlaps
+(d0) -> (d0 floordiv 4, d0 floordiv 6), domain: d0 in [0, 23] => digits of d0 that overlap
+(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [1, 9] => the parameters N
+""")
 
 
-REFUSED = {
-    "(d0) -> (d0), domain: d0 in [0, -1]": "has no element",
-    "(d0) -> (d0, d0), domain: d0 in [0, 3]": "a diagonal",
-    "(d0) -> (d0 + 1), domain: d0 in [0, 3]": "1 in a result",
-    "(d0) -> (d0 * 2), domain: d0 in [0, 3]": r"the result 2\*d0, which leaves gaps or overlaps",
-    "(d0) -> (-d0), domain: d0 in [0, 3]": "-d0 in a result",
-    "(d0) -> (d0 floordiv 3), domain: d0 in [0, 3]": "d0//3 in a result",
-    "(d0) -> (d0), domain: d0 in [1, 3]": "does not count from 0",
-    "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d0 + d1 in [0, 3]": "constraints",
-    "(d0){rt0} -> (d0, rt0), domain: d0 in [0, 3], rt0 in [0, 3]": "runtime variables",
-    "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]": "a range that no result has",
-    "(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3]": "are two calls",
-    "(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 2]": "leaves gaps or overlaps",
-    "(d0) -> (d0 floordiv 4, d0 floordiv 6), domain: d0 in [0, 23]": "digits of d0 that overlap",
-    "(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [1, 9]": "the parameters N",
-}
-
-
-@pytest.mark.parametrize("text", REFUSED)
-def test_maps_without_a_pattern(text: str) -> None:
-    with pytest.raises(
-        MapError, match=f"to_einops: the map has.*{REFUSED[text].partition('(')[0]}"
-    ):
+@for_all(REFUSED)
+def test_maps_without_a_pattern(text: str, message: str) -> None:
+    with pytest.raises(MapError, match=f"to_einops: the map has.*{re.escape(message)}"):
         parse_map(text).to_einops()
 
 
@@ -295,12 +255,10 @@ STRINGS: dict[str, list[list[int]]] = {
 }
 
 
-@pytest.mark.parametrize("text", STRINGS)
-def test_numpy_computes_what_maps_of_strings_say(text: str) -> None:
-    shapes = STRINGS[text]
+@for_all([*STRINGS.items()])
+def test_numpy_computes_what_maps_of_strings_say(text: str, shapes: list[list[int]]) -> None:
     operands = [np.arange(1, prod(shape) + 1).reshape(shape) for shape in shapes]
-    maps = from_einsum(text, *shapes)
-    assert np.array_equal(np.einsum(text, *operands), summed(maps, operands))
+    assert np.array_equal(np.einsum(text, *operands), summed(from_einsum(text, *shapes), operands))
 
 
 @st.composite
@@ -326,71 +284,39 @@ def test_any_string(drawn: tuple[str, list[list[int]]]) -> None:
 
 
 def test_names_with_blanks_are_labels() -> None:
-    left, right = from_einsum("batch time, time channel -> batch channel", [2, 3], [3, 4])
-    assert [str(left).partition(", domain")[0], str(right).partition(", domain")[0]] == [
-        "(batch, channel)[time] -> (batch, time)",
-        "(batch, channel)[time] -> (time, channel)",
-    ]
-    assert to_einsum([left, right]) == "ac,cb->ab"
+    both = from_einsum("batch time, time channel -> batch channel", [2, 3], [3, 4])
+    results = ("batch, time", "time, channel")
+    for each, result in zip(both, results, strict=True):
+        assert str(each).startswith(f"(batch, channel)[time] -> ({result}), domain")
+    assert to_einsum(both) == "ac,cb->ab"
 
 
-BAD_STRINGS = """
-ij,jk->ik
-   ^ j has the size 4 here, and 3 before
-
-ij,jk->ii
-       ^ i stands twice in the result
-
-ij,jk->il
-        ^ l is in no operand
-
-i2,jk->i
- ^ expected a label of an axis, '...', ',' or one '->'
-
-ij,jk->i->k
-        ^ expected a label of an axis, '...', ',' or one '->'
-
-i......,jk->i
-    ^^^ a second '...'
-
-...,jk->jk
-^^^ the axes of '...' are not in the result
-
-ij,jkl->i
-   ^^^ 3 labels are here; expected 2, one for each size of the shape
-
-ij->i
-^^ 1 operands are here; expected 2, one for each shape
-"""
+test_bad_strings = errors_in(lambda text: from_einsum(text, [2, 3], [4, 5]))("""
+ij,«j»k->ik => j has the size 4 here, and 3 before
+ij,jk->«i»i => i stands twice in the result
+ij,jk->i«l» => l is in no operand
+i«2»,jk->i => expected a label of an axis, '...', ',' or one '->'
+ij,jk->i«-»>k => expected a label of an axis, '...', ',' or one '->'
+i...«...»,jk->i => a second '...'
+«...»,jk->jk => the axes of '...' are not in the result
+ij,«jkl»->i => 3 labels are here; expected 2, one for each size of the shape
+«ij»->i => 1 operands are here; expected 2, one for each shape
+""")
 
 
-@pytest.mark.parametrize("drawn", drawn_errors(BAD_STRINGS), ids=str)
-def test_bad_strings(drawn: DrawnError) -> None:
-    with pytest.raises(TextError) as caught:
-        from_einsum(drawn.text, [2, 3], [4, 5])
-    drawn.check(caught.value)
+# maps => what is said
+NO_STRINGS = rows("""
+[] => to_einsum: there are no maps
+["(d0) -> (d0 + 1), domain: d0 in [0, 3]"] => result 0 is d0 + 1; expected a variable
+["(d0) -> (d0), domain: d0 in [1, 3]"] => expected the size of that name, from 0
+["(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [1, 9]"] => the parameters N
+["(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 3]"] => runtime
+["(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 4]"] => map 1: d0 in
+["(d0) -> (d0), domain: d0 in [0, 3]", "(d1) -> (d1), domain: d1 in [0, 3]"] => map 1 comes
+""")
 
 
-NO_STRINGS: list[tuple[list[str], str]] = [
-    ([], "to_einsum: there are no maps"),
-    (["(d0) -> (d0 + 1), domain: d0 in [0, 3]"], r"result 0 is d0 \+ 1; expected a variable"),
-    (["(d0) -> (d0), domain: d0 in [1, 3]"], "expected the size of that name, from 0"),
-    (["(d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [1, 9]"], "the parameters N"),
-    (["(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 3]"], "runtime"),
-    (["(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 4]"], "map 1: d0 in"),
-    (["(d0) -> (d0), domain: d0 in [0, 3]", "(d1) -> (d1), domain: d1 in [0, 3]"], "map 1 comes"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("texts", "message"), NO_STRINGS)
-def test_maps_without_a_string(texts: list[str], message: str) -> None:
-    with pytest.raises(MapError, match=message):
-        to_einsum(map(parse_map, texts))
-
-
-@pytest.mark.parametrize("maps", [3, [3]])
-def test_no_maps(maps: object) -> None:
-    with pytest.raises(ArgumentError, match="to_einsum: "):
-        to_einsum(maps)  # type: ignore[arg-type]
-    with pytest.raises(MapError, match="shapes is None"):
-        from_einsum("i", None)  # type: ignore[arg-type]
+@for_all(NO_STRINGS)
+def test_maps_without_a_string(listed: str, message: str) -> None:
+    with pytest.raises(MapError, match=re.escape(message)):
+        to_einsum(map(parse_map, literal_eval(listed)))

@@ -1,11 +1,15 @@
-"""Maps with parameters: what they say for each value of the parameters is what numbers say."""
+"""Maps with parameters: what they say for each value of the parameters is what numbers say.
+
+Each example is looked at for every value.
+"""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import product
+from typing import TypeAlias
 
 import pytest
 import sympy
@@ -15,25 +19,17 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
 from indexing.exact.questions import MAX_CHOICES, is_refuted
-from simplifier import (
-    BudgetError,
-    ConversionError,
-    Interval,
-    Max,
-    Min,
-    NotQuasiAffineError,
-    TextError,
-    symbol,
-)
+from simplifier import BudgetError, ConversionError, Interval, Max, Min, NotQuasiAffineError, symbol
 from simplifier.exact import Budget
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.carets import DrawnError, drawn_errors
+from tests.cases import for_all
 from tests.evaluation import related
 from tests.extent import seldom
+from tests.indexing.tables import errors_in, evaluated, named, refusals, rows, texts
 from tests.strategies import maps_with_parameters
 
-"""Each example is looked at for every value of the parameters."""
+Ends: TypeAlias = "tuple[int | None, int | None]"
 
 D0, D1, K, M, N = map(symbol, ("d0", "d1", "K", "M", "N"))
 
@@ -47,25 +43,12 @@ def instances(made: IndexingMap) -> Iterator[tuple[dict[str, int], IndexingMap]]
         limited = operations.substitute([form for form, _ in domain.constraints], numbers)
         intervals = (interval for _, interval in domain.constraints)
         plain = Domain.of(domain.dims, domain.ranges, domain.runtime)
-        yield (
-            dict(zip(names, values, strict=True)),
-            IndexingMap.from_forms(
-                operations.substitute(made.forms, numbers),
-                plain.constrained(zip(limited, intervals, strict=True)),
-            ),
-        )
+        results = operations.substitute(made.forms, numbers)
+        within = plain.constrained(zip(limited, intervals, strict=True))
+        yield dict(zip(names, values, strict=True)), IndexingMap.from_forms(results, within)
 
 
 # One map for all values.
-
-
-@seldom
-@given(maps_with_parameters())
-def test_numbers_for_parameters(made: IndexingMap) -> None:
-    for values, expected in instances(made):
-        found = made.substitute(values)
-        assert not found.parameters
-        assert related(found) == related(expected)
 
 
 KEPT: dict[str, Callable[[IndexingMap], IndexingMap]] = {
@@ -88,51 +71,34 @@ def test_what_changes_a_map_keeps_it_for_each_value(
 ) -> None:
     changed = change(made)
     for values, expected in instances(made):
-        known = {name: value for name, value in values.items() if name in _names(changed)}
-        assert related(changed.substitute(known)) == related(expected)
+        assert related(fixed(changed, values)) == related(expected)
 
 
-def _names(made: IndexingMap) -> list[str]:
-    return [parameter.name for parameter in made.parameters]
+def fixed(made: IndexingMap, values: Mapping[str, int]) -> IndexingMap:
+    """The map with these values for the parameters that it has."""
+    return made.substitute({each.name: values[each.name] for each in made.parameters})
 
 
 @seldom
 @given(maps_with_parameters())
-def test_text_and_pickle_are_the_same_map(made: IndexingMap) -> None:
+def test_text_pickle_and_simplifying_twice_are_the_same_map(made: IndexingMap) -> None:
     for same in (parse_map(str(made)), KEPT["pickle"](made)):
         assert same == made
         assert hash(same) == hash(made)
-    assert parse_map(str(made.simplify())) == made.simplify()
+    assert parse_map(str(made.simplify())) == made.simplify() == made.simplify().simplify()
 
 
 @seldom
 @given(maps_with_parameters())
-def test_simplifying_twice_changes_nothing(made: IndexingMap) -> None:
-    assert made.simplify().simplify() == made.simplify()
-
-
-@seldom
-@given(maps_with_parameters())
-def test_the_inverse_for_each_value(made: IndexingMap) -> None:
-    inverse = made.inverse()
-    for values, expected in instances(made):
-        known = {name: value for name, value in values.items() if name in _names(inverse)}
-        there = related(expected)
-        assert related(inverse.substitute(known)) == {(result, dims) for dims, result in there}
-
-
-@seldom
-@given(maps_with_parameters())
-def test_questions_for_each_value(made: IndexingMap) -> None:
-    image, injective = made.image(), made.is_injective()
-    all_injective = True
-    for values, expected in instances(made):
-        assert set(image.at([values[name] for name in sorted(values)])) == {
-            result for _, result in related(expected)
-        }
-        all_injective &= expected.is_injective()
-    assert injective == all_injective
-    assert made.is_empty() == all(expected.is_empty() for _, expected in instances(made))
+def test_inverse_and_questions_for_each_value(made: IndexingMap) -> None:
+    inverse, image, expected = made.inverse(), made.image(), [*instances(made)]
+    for values, each in expected:
+        there = related(each)
+        assert related(fixed(inverse, values)) == {(result, dims) for dims, result in there}
+        found = image.at([values[name] for name in sorted(values)])
+        assert set(found) == {result for _, result in there}
+    assert made.is_injective() == all(each.is_injective() for _, each in expected)
+    assert made.is_empty() == all(each.is_empty() for _, each in expected)
 
 
 @seldom
@@ -146,12 +112,8 @@ def test_equal_maps_are_equal_for_each_value(left: IndexingMap, right: IndexingM
         {tuple(values.items()): fixed for values, fixed in instances(each)}
         for each in (left, right)
     ]
-    same = all(
-        related(pairs[0][key]) == related(pairs[1][key])
-        if key in pairs[0] and key in pairs[1]
-        else not related((pairs[0] if key in pairs[0] else pairs[1])[key])
-        for key in pairs[0].keys() | pairs[1].keys()
-    )
+    one, other = ({key: related(fixed) for key, fixed in each.items()} for each in pairs)
+    same = all(one.get(key, set()) == other.get(key, set()) for key in one.keys() | other.keys())
     assert left.equals(right) == same
     assert (first_difference(left, right) is None) == same
 
@@ -174,6 +136,9 @@ def test_composing_for_each_value(consumer: IndexingMap, data: st.DataObject) ->
 def test_evaluating_is_substituting(made: IndexingMap) -> None:
     compiled = made.to_numpy()
     for values, expected in instances(made):
+        found = made.substitute(values)
+        assert not found.parameters
+        assert related(found) == related(expected)
         for dims, ranges, _, results in expected.points():
             assert made.evaluate(dims, ranges, parameters=values) == results
             assert compiled(*dims, *ranges, **values) == results
@@ -214,21 +179,18 @@ def test_sizes_bounds_and_constraints_say_the_same() -> None:
     made = IndexingMap.from_sizes([result], dims=[N, M])
     assert str(made) == text
     assert made == parse_map(text)
-    assert made == IndexingMap(
-        [result], [Variable((0, N - 1)), Variable((0, M - 1))], parameters=parameters
-    )
-    assert made == IndexingMap(
-        [result],
-        [Variable((0, None)), Variable((0, None))],
-        constraints=[(D0 - N, (None, -1)), (D1 - M, (None, -1))],
-        parameters=parameters,
-    )
+    ends = [Variable((0, N - 1)), Variable((0, M - 1))]
+    assert made == IndexingMap([result], ends, parameters=parameters)
+    limits = [(D0 - N, (None, -1)), (D1 - M, (None, -1))]
+    from_zero = [Variable((0, None))] * 2
+    assert made == IndexingMap([result], from_zero, (), (), limits, parameters)
     assert made == IndexingMap(
         made.results, made.dims, (), (), made.constraints, parameters=made.parameters
     )
 
 
-ENDS = [
+# what is printed; bounds and constraints that say the same
+ENDS: list[tuple[str, Ends, list[tuple[sympy.Expr, Ends]]]] = [
     ("d0 in [0, N - 1]", (0, None), [(D0 - N, (None, -1))]),
     ("d0 in [0, min(N - 1, 9)]", (0, 9), [(D0 - N, (None, -1))]),
     ("d0 in [max(M, 0), N]", (0, None), [(D0 - N, (None, 0)), (D0 - M, (0, None))]),
@@ -241,11 +203,9 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "bounds", "constraints"), ENDS, ids=[row[0] for row in ENDS])
+@for_all(ENDS)
 def test_an_end_over_parameters_is_a_constraint(
-    text: str,
-    bounds: tuple[int | None, int | None],
-    constraints: list[tuple[sympy.Expr, tuple[int | None, int | None]]],
+    text: str, bounds: Ends, constraints: list[tuple[sympy.Expr, Ends]]
 ) -> None:
     made = parse_map(f"(d0)<M, N> -> (d0), domain: {text}, M in [0, inf], N in [0, inf]")
     sizes = [Variable((0, None), name) for name in ("M", "N")]
@@ -253,17 +213,17 @@ def test_an_end_over_parameters_is_a_constraint(
     assert f"domain: {text}, M in" in str(made)
 
 
-STAY_CONSTRAINTS = [
-    "d0 * 2 - N in [-inf, 0]",
-    "d0 + d1 - N in [-inf, 0]",
-    "d0 mod 2 - N in [-inf, 0]",
-    "M - N in [0, inf]",
-    "d0 - min(M, N) in [-inf, 0]",
-    "d0 - M in [-inf, inf]",
-]
+STAY_CONSTRAINTS = """
+d0 * 2 - N in [-inf, 0]
+d0 + d1 - N in [-inf, 0]
+d0 mod 2 - N in [-inf, 0]
+M - N in [0, inf]
+d0 - min(M, N) in [-inf, 0]
+d0 - M in [-inf, inf]
+""".strip().splitlines()
 
 
-@pytest.mark.parametrize("constraint", STAY_CONSTRAINTS)
+@for_all(STAY_CONSTRAINTS)
 def test_other_constraints_stay_constraints(constraint: str) -> None:
     bounds = "d0 in [0, inf], d1 in [0, inf], M in [0, inf], N in [0, inf]"
     made = parse_map(f"(d0, d1)<M, N> -> (d0), domain: {bounds}, {constraint}")
@@ -271,41 +231,33 @@ def test_other_constraints_stay_constraints(constraint: str) -> None:
     assert parse_map(str(made)) == made
 
 
-SIMPLER_ENDS = [
-    # bounds, what they are simplified to
-    ("d0 in [0, min(K - 1, 2)], K in [0, 3]", "d0 in [0, K - 1], K in [1, 3]"),
-    ("d0 in [max(K - 1, 0), K - 1], K in [1, inf]", "d0 in [K - 1, K - 1], K in [1, inf]"),
-    (
-        "d0 in [0, inf], K in [0, inf], d0 * 3 + min(K * -2 + 1, 0) in [-inf, 0]",
-        "d0 in [0, max(K * 2 - 1, 0) floordiv 3], K in [0, inf]",
-    ),
-    (
-        "d0 in [-inf, inf], K in [-inf, inf], max(K * 2, 1) - d0 in [-inf, 0]",
-        "d0 in [max(K * 2, 1), inf], K in [-inf, inf]",
-    ),
-]
+# bounds => what they are simplified to
+SIMPLER_ENDS = rows("""
+d0 in [0, min(K - 1, 2)], K in [0, 3] => d0 in [0, K - 1], K in [1, 3]
+d0 in [max(K - 1, 0), K - 1], K in [1, inf] => d0 in [K - 1, K - 1], K in [1, inf]
+d0 in [0, inf], K in [0, inf], d0 * 3 + min(K * -2 + 1, 0) in [-inf, 0]
+    d0 in [0, max(K * 2 - 1, 0) floordiv 3], K in [0, inf]
+d0 in [-inf, inf], K in [-inf, inf], max(K * 2, 1) - d0 in [-inf, 0]
+    d0 in [max(K * 2, 1), inf], K in [-inf, inf]
+""")
 
 
-@pytest.mark.parametrize(("given", "expected"), SIMPLER_ENDS, ids=[row[0] for row in SIMPLER_ENDS])
+@for_all(SIMPLER_ENDS)
 def test_ends_that_others_imply_are_left_out(given: str, expected: str) -> None:
     simple = parse_map(f"(d0)<K> -> (d0), domain: {given}").simplify()
     assert " ".join(str(simple).split()) == f"(d0)<K> -> (d0), domain: {expected}"
     assert simple.simplify() == simple == parse_map(str(simple))
 
 
-def test_assumptions_of_symbols_are_bounds() -> None:
+def test_assumptions_of_symbols_and_signs_of_sizes_are_bounds() -> None:
     positive = sympy.Symbol("N", integer=True, positive=True)
-    made = IndexingMap.from_sizes([D0], dims=[positive * 4])
-    assert made.parameters == (Variable((1, None), "N"),)
-    assert (
-        IndexingMap([D0], [Variable((0, 3))], parameters=[positive]).parameters == made.parameters
-    )
-
-
-def test_sizes_are_not_negative() -> None:
-    made = IndexingMap.from_sizes([D0], dims=[N * 2 - 3])
-    assert made.parameters == (Variable((2, None), "N"),)
-    assert IndexingMap.from_sizes([D0], dims=[10 - N]).parameters == (Variable((None, 10), "N"),)
+    for made, bounds in (
+        (IndexingMap.from_sizes([D0], dims=[positive * 4]), (1, None)),
+        (IndexingMap([D0], [Variable((0, 3))], parameters=[positive]), (1, None)),
+        (IndexingMap.from_sizes([D0], dims=[N * 2 - 3]), (2, None)),
+        (IndexingMap.from_sizes([D0], dims=[10 - N]), (None, 10)),
+    ):
+        assert made.parameters == (Variable(bounds, "N"),)
 
 
 def test_new_parameters_in_values() -> None:
@@ -313,9 +265,8 @@ def test_new_parameters_in_values() -> None:
     assert rows.substitute({"N": K * 4}) == IndexingMap.identity([K * 4, 8])
     assert rows.substitute({N: 64}) == IndexingMap.identity([64, 8])
     assert rows.substitute({N: -1}).is_known_empty
-    assert rows.substitute({N: M}, parameters=[Variable((3, 9), "M")]).parameters == (
-        Variable((3, 9), "M"),
-    )
+    small = Variable((3, 9), "M")
+    assert rows.substitute({N: M}, parameters=[small]).parameters == (small,)
 
 
 def test_bounds_of_one_name_meet() -> None:
@@ -344,18 +295,18 @@ def test_reshape_there_and_back_is_the_identity() -> None:
     )
 
 
-SYMBOLIC_QUOTIENTS = {
-    "at most": "d0 floordiv M - N in [-inf, 0]",
-    "at least": "d0 floordiv M - N in [1, inf]",
-    "between": "d0 floordiv M - N in [-1, 0]",
-    "turned": "N - d0 floordiv M in [0, 2]",
-    "of a sum": "(d0 + d1 - 3) floordiv M + d1 - N in [0, 0]",
-    "by a sum": "d0 floordiv (M + d1 + 1) - N in [-inf, 0]",
-    "by what may be negative": "d0 floordiv (M * 2 - 3) - N in [-inf, 0]",
-}
+SYMBOLIC_QUOTIENTS = texts("""
+at most: d0 floordiv M - N in [-inf, 0]
+at least: d0 floordiv M - N in [1, inf]
+between: d0 floordiv M - N in [-1, 0]
+turned: N - d0 floordiv M in [0, 2]
+of a sum: (d0 + d1 - 3) floordiv M + d1 - N in [0, 0]
+by a sum: d0 floordiv (M + d1 + 1) - N in [-inf, 0]
+by what may be negative: d0 floordiv (M * 2 - 3) - N in [-inf, 0]
+""")
 
 
-@pytest.mark.parametrize("constraint", SYMBOLIC_QUOTIENTS.values(), ids=SYMBOLIC_QUOTIENTS)
+@for_all(SYMBOLIC_QUOTIENTS)
 def test_constraints_on_quotients_by_expressions(constraint: str) -> None:
     bounds = "d0 in [-7, 9], d1 in [0, 2], M in [1, 3], N in [-2, 2]"
     made = parse_map(f"(d0, d1)<M, N> -> (d0 + d1), domain: {bounds}, {constraint}")
@@ -364,29 +315,21 @@ def test_constraints_on_quotients_by_expressions(constraint: str) -> None:
         assert related(simplest.substitute(values)) == related(expected)
 
 
-UNUSED = [
-    ("s0 in [0, M - 1]", "N in [0, inf]", "M in [1, inf]"),
-    ("s0 in [M, N]", "N in [0, inf]", "M in [0, inf], N in [0, inf], N - M in [0, inf]"),
-    (
-        "s0 in [max(M, 3), min(N, 9)]",
-        "N in [0, inf]",
-        "M in [0, 9], N in [3, inf], N - M in [0, inf]",
-    ),
-]
+# bounds of the range => what they say of parameters
+UNUSED = rows("""
+s0 in [0, M - 1] => M in [1, inf], N in [0, inf]
+s0 in [M, N] => M in [0, inf], N in [0, inf], N - M in [0, inf]
+s0 in [max(M, 3), min(N, 9)] => M in [0, 9], N in [3, inf], N - M in [0, inf]
+""")
 
 
-@pytest.mark.parametrize(("bounds", "of_n", "left"), UNUSED, ids=[row[0] for row in UNUSED])
-def test_an_unused_range_leaves_the_condition_that_it_has_values(
-    bounds: str, of_n: str, left: str
-) -> None:
-    made = parse_map(
-        f"(d0)[s0]<M, N> -> (d0), domain: d0 in [0, 3], {bounds}, M in [0, inf], {of_n}"
-    )
+@for_all(UNUSED)
+def test_an_unused_range_leaves_the_condition_that_it_has_values(bounds: str, left: str) -> None:
+    domain = f"d0 in [0, 3], {bounds}, M in [0, inf], N in [0, inf]"
+    made = parse_map(f"(d0)[s0]<M, N> -> (d0), domain: {domain}")
     assert made.unused_symbols() == ((), (0,), ())
-    found = made.without_unused_symbols()
-    if "N" not in left:
-        left = f"{left}, {of_n}"
-    assert str(found) == f"(d0)<M, N> -> (d0), domain: d0 in [0, 3], {left}"
+    found = str(made.without_unused_symbols())
+    assert found == f"(d0)<M, N> -> (d0), domain: d0 in [0, 3], {left}"
 
 
 def test_a_range_that_others_depend_on_stays() -> None:
@@ -397,112 +340,55 @@ def test_a_range_that_others_depend_on_stays() -> None:
 
 # Refusals.
 
-BAD_TEXTS = drawn_errors("""
-(d0)<th_x> -> (d0), domain: d0 in [0, 3], th_x in [0, 3]
-     ^^^^ the parameter 'th_x' is called as a coordinate of a launch is
-
-(d0)<inf> -> (d0), domain: d0 in [0, inf - 1], inf in [0, inf]
-     ^^^ the parameter 'inf' is called as an open end is
-
-(d0)<d0> -> (d0), domain: d0 in [0, 3]
-     ^^ 'd0' is declared twice
-
-(d0)<N> -> (d0), domain: d0 in [0, K], N in [0, 3]
-                                   ^ 'K' is not a declared variable
-
-(d0)<N> -> (d0), domain: d0 in [0, d0], N in [0, 3]
-                                   ^^ 'd0' is not a declared variable
-
-(d0)<N> -> (d0), domain: d0 in [0, N - ], N in [0, 3]
-                                       ^ expected an expression, but found ']'
-
-(d0)<N> -> (d0), domain: d0 in [0, N - 1]
-                                         ^ expected the bounds of 'N', but the text ends
-
-(d0) -> (d0), domain: d0 in [0, N - 1]
-                                ^ expected an integer, but found 'N'
+test_errors_in_texts = errors_in(parse_map)("""
+(d0)<«th_x»> -> (d0), domain: d0 in [0, 3], th_x in [0, 3]
+    the parameter 'th_x' is called as a coordinate of a launch is
+(d0)<«inf»> -> (d0), domain: d0 in [0, inf - 1], inf in [0, inf]
+    the parameter 'inf' is called as an open end is
+(d0)<«d0»> -> (d0), domain: d0 in [0, 3] => 'd0' is declared twice
+(d0)<N> -> (d0), domain: d0 in [0, «K»], N in [0, 3] => 'K' is not a declared variable
+(d0)<N> -> (d0), domain: d0 in [0, «d0»], N in [0, 3] => 'd0' is not a declared variable
+(d0)<N> -> (d0), domain: d0 in [0, N - «]», N in [0, 3] => expected an expression, but found ']'
+(d0)<N> -> (d0), domain: d0 in [0, N - 1]«» => expected the bounds of 'N', but the text ends
+(d0) -> (d0), domain: d0 in [0, «N» - 1] => expected an integer, but found 'N'
 """)
 
 
-@pytest.mark.parametrize("bad", BAD_TEXTS, ids=lambda bad: bad.text)
-def test_errors_in_texts(bad: DrawnError) -> None:
-    with pytest.raises(TextError) as caught:
-        parse_map(bad.text)
-    bad.check(caught.value)
-
-
 ROWS = IndexingMap.identity([N, 8])
-REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "sample": (ROWS.sample, "sample: the map has the parameters N"),
-    "points": (lambda: next(ROWS.points()), "points: the map has the parameters N"),
-    "covers": (lambda: ROWS.covers([4, 8]), "covers: the map has the parameters N"),
-    "is_bijective_onto": (lambda: ROWS.is_bijective_onto([4, 8]), "is_bijective_onto: the map"),
-    "to_c": (ROWS.to_c, "to_c: N has the bounds [1, inf]; expected a bounded parameter"),
-    "evaluate": (lambda: ROWS.evaluate([1, 2]), "evaluate: parameters are none; expected values"),
-    "evaluate others": (
-        lambda: ROWS.evaluate([1, 2], parameters={"M": 3}),
-        "evaluate: parameters are M; expected values of N",
-    ),
-    "evaluate without": (
-        lambda: IndexingMap.identity([3]).evaluate([1], parameters={"M": 3}),
-        "evaluate: parameters are M; the map has none",
-    ),
-    "no name": (
-        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3))]),
-        "IndexingMap: parameter 0 has no name; expected one, such as N",
-    ),
-    "a coordinate": (
-        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3), "th_x")]),
-        (
-            "IndexingMap: parameter 0 is called th_x, as a coordinate of a launch is; "
-            "expected another name"
-        ),
-    ),
-    "a position": (
-        lambda: IndexingMap.from_sizes([D0], dims=[symbol("s0")], ranges=[3]),
-        "IndexingMap: the parameter s0 is called as a variable is by its position; expected",
-    ),
-    "an open end": (
-        lambda: IndexingMap.from_sizes([D0], dims=[symbol("inf")]),
-        "IndexingMap: parameter 0 is called inf, as an open end is; expected another name",
-    ),
-    "an end over a dimension": (
-        lambda: IndexingMap([D0], [Variable((0, 3)), Variable((0, D0))]),
-        "IndexingMap: the parameter d0 is called as a variable is by its position; expected",
-    ),
-    "twice": (
-        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[N, N]),
-        "IndexingMap: the name 'N' stands for two parameters; expected different names",
-    ),
-    "a number": (
-        lambda: IndexingMap([D0], [Variable((0, 3))], parameters=[3]),  # pyright: ignore[reportArgumentType]
-        "IndexingMap: parameters[0] is 3; expected a Variable or a symbol",
-    ),
-    "the name of a dimension": (
-        lambda: IndexingMap([D0], [Variable((0, 3), "N")], parameters=[N]),
-        "IndexingMap: the name 'N' stands for two variables; expected different names",
-    ),
-    "not declared": (
-        lambda: IndexingMap([D0 + N], [Variable((0, 3))]),
-        "expected a declared variable (d0); parameters=[N] declares a parameter",
-    ),
-    "a size that is a fraction": (
-        lambda: IndexingMap.from_sizes([D0], dims=[N / 4]),
-        "is a fraction; expected an integer, or floor around it, such as (N - 4) floordiv 4",
-    ),
-    "renamed to another": (
-        lambda: IndexingMap.from_sizes([D0], dims=[N * M]).rename(N="M"),
-        "rename: the name 'M' stands for two parameters",
-    ),
-    "a size that is no integer": (lambda: IndexingMap.from_sizes([D0], dims=[N / 3]), "N/3"),
-}
-
-
-@pytest.mark.parametrize(("ask", "message"), REFUSED.values(), ids=REFUSED)
-def test_refusals_name_what_is_wrong(ask: Callable[[], object], message: str) -> None:
-    with pytest.raises((MapError, TypeError, ConversionError)) as caught:
-        ask()
-    assert message in str(caught.value)
+test_refusals_name_what_is_wrong = refusals(globals(), MapError, TypeError, ConversionError)("""
+ROWS.sample() => sample: the map has the parameters N
+next(ROWS.points()) => points: the map has the parameters N
+ROWS.covers([4, 8]) => covers: the map has the parameters N
+ROWS.is_bijective_onto([4, 8]) => is_bijective_onto: the map
+ROWS.to_c() => to_c: N has the bounds [1, inf]; expected a bounded parameter
+ROWS.evaluate([1, 2]) => evaluate: parameters are none; expected values
+ROWS.evaluate([1, 2], parameters={"M": 3}) => evaluate: parameters are M; expected values of N
+IndexingMap.identity([3]).evaluate([1], parameters={"M": 3})
+    evaluate: parameters are M; the map has none
+IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3))])
+    IndexingMap: parameter 0 has no name; expected one, such as N
+IndexingMap([D0], [Variable((0, 3))], parameters=[Variable((0, 3), "th_x")])
+    IndexingMap: parameter 0 is called th_x, as a coordinate of a launch is; expected another name
+IndexingMap.from_sizes([D0], dims=[symbol("s0")], ranges=[3])
+    IndexingMap: the parameter s0 is called as a variable is by its position; expected
+IndexingMap.from_sizes([D0], dims=[symbol("inf")])
+    IndexingMap: parameter 0 is called inf, as an open end is; expected another name
+IndexingMap([D0], [Variable((0, 3)), Variable((0, D0))])
+    IndexingMap: the parameter d0 is called as a variable is by its position; expected
+IndexingMap([D0], [Variable((0, 3))], parameters=[N, N])
+    IndexingMap: the name 'N' stands for two parameters; expected different names
+IndexingMap([D0], [Variable((0, 3))], parameters=[3])
+    IndexingMap: parameters[0] is 3; expected a Variable or a symbol
+IndexingMap([D0], [Variable((0, 3), "N")], parameters=[N])
+    IndexingMap: the name 'N' stands for two variables; expected different names
+IndexingMap([D0 + N], [Variable((0, 3))])
+    expected a declared variable (d0); parameters=[N] declares a parameter
+IndexingMap.from_sizes([D0], dims=[N / 4])
+    is a fraction; expected an integer, or floor around it, such as (N - 4) floordiv 4
+IndexingMap.from_sizes([D0], dims=[N * M]).rename(N="M")
+    rename: the name 'M' stands for two parameters
+IndexingMap.from_sizes([D0], dims=[N / 3]) => N/3
+""")
 
 
 def test_products_of_parameters_and_variables_are_refused_by_exact_questions() -> None:
@@ -525,38 +411,30 @@ def _index(result: str, size: str = "M", least: int = 1) -> IndexingMap:
     return parse_map(f"(d0, d1)<{size}, N> -> ({result}), domain: {domain}, {sizes}")
 
 
-EQUAL: dict[str, tuple[IndexingMap, IndexingMap, bool]] = {
-    "another order": (_index("d0 * M + d1"), _index("d1 + M * d0"), True),
-    "a remainder written out": (
-        _index("d0 mod M"), _index("d0 - M * (d0 floordiv M)"), True
-    ),
-    "one more": (_index("d0 * M + d1"), _index("d0 * M + d1 + 1"), False),
-    "other bounds of a size": (_index("d0 * M + d1"), _index("d0 * M + d1", least=2), False),
-    "another name of a size": (_index("d0 * M + d1"), _index("d0 * K + d1", "K"), False),
-    "a size that may be zero": (
-        _index("d0 floordiv M", least=0), _index("d1 floordiv M", least=0), False
-    ),
-    "a divisor that may be zero": (
-        _index("d0 floordiv (M - 1)"), _index("d0 ceildiv (M - 1)"), False
-    ),
-}  # fmt: skip
+# two maps, and whether they are equal
+EQUAL = named("""
+another order: _index("d0 * M + d1") => _index("d1 + M * d0") => True
+a remainder written out: _index("d0 mod M") => _index("d0 - M * (d0 floordiv M)") => True
+one more: _index("d0 * M + d1") => _index("d0 * M + d1 + 1") => False
+other bounds of a size: _index("d0 * M + d1") => _index("d0 * M + d1", least=2) => False
+another name of a size: _index("d0 * M + d1") => _index("d0 * K + d1", "K") => False
+a size that may be zero: _index("d0 floordiv M", least=0) => _index("d1 floordiv M", least=0)
+    False
+a divisor that may be zero: _index("d0 floordiv (M - 1)") => _index("d0 ceildiv (M - 1)") => False
+""")
 
 
-@pytest.mark.parametrize(("one", "two", "expected"), EQUAL.values(), ids=EQUAL)
-def test_numbers_tell_maps_with_symbolic_strides_apart(
-    one: IndexingMap, two: IndexingMap, expected: bool
-) -> None:
+@for_all(EQUAL)
+def test_numbers_tell_maps_with_symbolic_strides_apart(left: str, right: str, equal: str) -> None:
+    one, two, expected = (evaluated(each, globals()) for each in (left, right, equal))
     assert one.equals(two) is expected
     assert one.is_subset(two) is expected or not expected
 
 
-def test_a_stride_that_may_be_zero_tells_no_points() -> None:
+def test_a_stride_or_divisor_that_may_be_zero_tells_no_points() -> None:
     stride = "(d0)<K, N> -> (d0 * K), domain: d0 in [0, N - 1], K in [{}, inf], N in [1, inf]"
     assert parse_map(stride.format(1)).is_injective()
     assert not parse_map(stride.format(0)).is_injective()
-
-
-def test_numbers_that_divide_by_zero_leave_the_answer_to_others() -> None:
     parts = parse_map("(d0)<M> -> (d0 floordiv M), domain: d0 in [0, 9], M in [0, inf]")
     assert not parts.is_injective()
 
@@ -587,16 +465,16 @@ def test_what_no_number_refutes_and_no_law_proves_is_refused() -> None:
 # Fractions that are integers in the domain.
 
 
-@pytest.mark.parametrize(
-    ("result", "even", "expected"),
-    [
-        (N * D0 / 2, N, "(d0 * N) floordiv 2"),
-        (sympy.Piecewise((N / 2, D0 < 5), (D0, True)), N, "select(d0 < 5, N, d0 * 2) floordiv 2"),
-        (D0 / 2 + 1, D0, "(d0 + 2) floordiv 2"),
-        (D0 * (D0 + 1) / 2, N, "((d0 + 1) * d0) floordiv 2"),
-    ],
-    ids=str,
-)
+HALVES = [
+    # a result, what is even, and how it is written
+    (N * D0 / 2, N, "(d0 * N) floordiv 2"),
+    (sympy.Piecewise((N / 2, D0 < 5), (D0, True)), N, "select(d0 < 5, N, d0 * 2) floordiv 2"),
+    (D0 / 2 + 1, D0, "(d0 + 2) floordiv 2"),
+    (D0 * (D0 + 1) / 2, N, "((d0 + 1) * d0) floordiv 2"),
+]
+
+
+@for_all(HALVES)
 def test_results_may_be_fractions_that_the_domain_makes_integers(
     result: sympy.Expr, even: sympy.Expr, expected: str
 ) -> None:
@@ -613,36 +491,36 @@ def test_other_fractions_are_refused_with_the_fact_that_is_missing() -> None:
 
 # In other tools.
 
+WRITTEN = rows(r"""
+str(SHIFTED.to_isl()) => [N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }
+str(SHIFTED.image()) => (d0)<N>: d0 in [N, N * 2 - 1], N in [1, inf]
+str(SHIFTED.domain_set()) => (d0)<N>: d0 in [0, N - 1], N in [1, inf]
+str(SHIFTED.image().to_isl()) => [N] -> { [d0] : N <= d0 < 2N }
+SHIFTED.to_affine_map() => affine_map<(d0)[N] -> (d0 + N)>
+SHIFTED.to_affine_set() => affine_set<(d0)[N] : (d0 >= 0, N >= 0, N - d0 - 1 >= 0)>
+SHIFTED._repr_html_() => <td>d0</td><td>[0, N - 1]</td>
+SHIFTED._repr_html_() => rowspan="1">parameter</th><td>N</td><td>[0, inf]</td>
+SHIFTED._repr_latex_() => 0 \le d_{0} \le N - 1 \\ 0 \le N
+SHIFTED._repr_latex_() => \left(d_{0}\right)\left\langle N\right\rangle
+""")
+SHIFTED = IndexingMap.from_sizes([D0 + N], dims=[N])
 
-def test_parameters_of_isl() -> None:
-    rows = IndexingMap.from_sizes([D0 + N], dims=[N])
-    assert str(rows.to_isl()) == "[N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }"
-    assert from_isl(rows.to_isl(), parameters_as_runtime=False) == rows.simplify()
-    assert str(rows.image()) == "(d0)<N>: d0 in [N, N * 2 - 1], N in [1, inf]"
-    assert str(rows.domain_set()) == "(d0)<N>: d0 in [0, N - 1], N in [1, inf]"
-    assert str(rows.image().to_isl()) == "[N] -> { [d0] : N <= d0 < 2N }"
+
+@for_all(WRITTEN)
+def test_parameters_are_written_as_other_tools_and_readers_expect(call: str, part: str) -> None:
+    found = evaluated(call, globals())
+    assert part in found if "_repr_" in call else found == part
+
+
+def test_parameters_come_back_from_isl() -> None:
+    assert from_isl(SHIFTED.to_isl(), parameters_as_runtime=False) == SHIFTED.simplify()
 
 
 def test_witnesses_name_parameters() -> None:
-    rows, first = IndexingMap.identity([N]), IndexingMap([D0], [Variable((0, 0))])
-    found = first_difference(rows, first)
+    found = first_difference(IndexingMap.identity([N]), IndexingMap([D0], [Variable((0, 0))]))
     assert found is not None
     assert found.parameters == (("N", 0),)
     assert str(found) == "at (0) with N = 0: only the second map is defined; it gives (0)"
-
-
-def test_symbols_of_mlir() -> None:
-    rows = IndexingMap.from_sizes([D0 + N], dims=[N])
-    assert rows.to_affine_map() == "affine_map<(d0)[N] -> (d0 + N)>"
-    assert rows.to_affine_set() == "affine_set<(d0)[N] : (d0 >= 0, N >= 0, N - d0 - 1 >= 0)>"
-
-
-def test_a_notebook_shows_ends_over_parameters() -> None:
-    rows = IndexingMap.from_sizes([D0], dims=[N])
-    assert "<td>d0</td><td>[0, N - 1]</td>" in rows._repr_html_()
-    assert 'rowspan="1">parameter</th><td>N</td><td>[0, inf]</td>' in rows._repr_html_()
-    assert r"0 \le d_{0} \le N - 1 \\ 0 \le N" in rows._repr_latex_()
-    assert r"\left(d_{0}\right)\left\langle N\right\rangle" in rows._repr_latex_()
 
 
 def test_interval_of_a_variable_is_a_number() -> None:

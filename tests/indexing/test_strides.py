@@ -10,44 +10,33 @@ from hypothesis import given
 
 from indexing import Contiguity, IndexingMap, MapError, Stride, UndefinedMap, parse_map
 from simplifier import Interval
+from tests.cases import for_all
+from tests.indexing.tables import named
 from tests.strategies import index_maps, maps
 
-SHOWN = {
-    "affine": ("(d0) -> (d0 * -3 + 1), domain: d0 in [0, 9]", "d0: -3"),
-    "one value": ("(d0) -> (d0), domain: d0 in [4, 4]", "d0: 0"),
-    "a digit": ("(d0) -> (d0 mod 8), domain: d0 in [0, 63]", "d0: 1 in runs of 8"),
-    "a quotient": ("(d0) -> (d0 floordiv 8), domain: d0 in [0, 63]", "d0: 0 in runs of 8"),
-    "a shifted digit": (
-        "(d0) -> ((d0 + 3) mod 8), domain: d0 in [0, 63]",
-        "d0: 1 in runs of 8 from 5",
-    ),
-    "a middle digit": (
-        "(d0) -> (((d0 floordiv 6) mod 4) * 5), domain: d0 in [0, 95]",
-        "d0: 0 in runs of 6",
-    ),
-    "one break": ("(d0) -> (max(d0, 3)), domain: d0 in [0, 4]", "d0: 0 in runs of 4"),
-    "other at each step": (
-        "(d0, d1) -> (d0 * d1), domain: d0 in [0, 4], d1 in [0, 2]",
-        "d0: varies in [0, 2], d1: varies in [0, 4]",
-    ),
-    "far": (
-        "(d0)[s0] -> (d0 mod 1048576 + s0), domain: d0 in [0, 1099511627775], s0 in [0, 7]",
-        "d0: 1 in runs of 1048576, s0: 1",
-    ),
-    "a divisor that varies": (
-        "(d0, d1) -> (d0 mod d1), domain: d0 in [0, 99], d1 in [1, 64]",
-        "d0: varies in [-63, 1], d1: varies in [-9, 63]",
-    ),
-    "without end": ("(d0) -> (d0 * 2), domain: d0 in [0, inf]", "d0: 2"),
-    "every third": ("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 0]", "d0: 0"),
-    "with parameters": (
-        "(d0, d1)<N> -> (d0 * 8 + d1 + N), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]",
-        "d0: 8, d1: 1",
-    ),
-}
+SHOWN = named("""
+affine: (d0) -> (d0 * -3 + 1), domain: d0 in [0, 9] => d0: -3
+one value: (d0) -> (d0), domain: d0 in [4, 4] => d0: 0
+a digit: (d0) -> (d0 mod 8), domain: d0 in [0, 63] => d0: 1 in runs of 8
+a quotient: (d0) -> (d0 floordiv 8), domain: d0 in [0, 63] => d0: 0 in runs of 8
+a shifted digit: (d0) -> ((d0 + 3) mod 8), domain: d0 in [0, 63] => d0: 1 in runs of 8 from 5
+a middle digit: (d0) -> (((d0 floordiv 6) mod 4) * 5), domain: d0 in [0, 95] => d0: 0 in runs of 6
+one break: (d0) -> (max(d0, 3)), domain: d0 in [0, 4] => d0: 0 in runs of 4
+other at each step: (d0, d1) -> (d0 * d1), domain: d0 in [0, 4], d1 in [0, 2]
+    d0: varies in [0, 2], d1: varies in [0, 4]
+far: (d0)[s0] -> (d0 mod 1048576 + s0), domain: d0 in [0, 1099511627775], s0 in [0, 7]
+    d0: 1 in runs of 1048576, s0: 1
+a divisor that varies: (d0, d1) -> (d0 mod d1), domain: d0 in [0, 99], d1 in [1, 64]
+    d0: varies in [-63, 1], d1: varies in [-9, 63]
+without end: (d0) -> (d0 * 2), domain: d0 in [0, inf] => d0: 2
+every third: (d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 0] => d0: 0
+with parameters:
+        (d0, d1)<N> -> (d0 * 8 + d1 + N), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]
+    d0: 8, d1: 1
+""")
 
 
-@pytest.mark.parametrize(("text", "shown"), SHOWN.values(), ids=SHOWN)
+@for_all(SHOWN)
 def test_shown(text: str, shown: str) -> None:
     assert str(parse_map(text).strides()[0]) == shown
 
@@ -75,10 +64,7 @@ def test_a_stride_is_a_value() -> None:
 
 def _steps(indexing: IndexingMap, variable: int, result: int) -> list[tuple[int, int]]:
     """The value of the variable and the change of the result, at each step."""
-    values = {
-        (*dims, *ranges, *runtime): results[result]
-        for dims, ranges, runtime, results in indexing.points()
-    }
+    values = {(*chain(*point[:3]),): point[3][result] for point in indexing.points()}
     return [
         (point[variable], values[following] - value)
         for point, value in values.items()
@@ -124,39 +110,34 @@ def _check_contiguity(
     assert axis.lower is not None
     assert axis.size
     sizes = range(1, axis.size + 1)
-    groups = {
-        value: max(size for size in sizes if _divides(steps, size, value, axis.lower))
-        for value in (0, 1)
-    }
-    assert (found.contiguity, found.constancy) == (groups[1], groups[0])
-    begun = [value - (at - axis.lower) % groups[1] for at, value in values]
+    constancy, contiguity = (
+        max(size for size in sizes if _divides(steps, size, value, axis.lower)) for value in (0, 1)
+    )
+    assert (found.contiguity, found.constancy) == (contiguity, constancy)
+    begun = [value - (at - axis.lower) % contiguity for at, value in values]
     assert found.divisibility == gcd(*begun)
     results = [value for _, value in values]
     assert found.bounds == (Interval(min(results), max(results)) if results else Interval(0, -1))
 
 
-def _check(indexing: IndexingMap) -> None:
+def check(indexing: IndexingMap) -> None:
     variables = tuple(chain(*indexing.domain.roles))
     points = list(indexing.points())
-    for result, (strides, groups) in enumerate(
-        zip(indexing.strides(), indexing.contiguity(), strict=True)
-    ):
+    both = zip(indexing.strides(), indexing.contiguity(), strict=True)
+    for result, (strides, groups) in enumerate(both):
         for position, name in enumerate(strides):
             steps = _steps(indexing, position, result)
             _check_stride(strides[name], steps)
-            values = [
-                ((*dims, *ranges, *runtime)[position], results[result])
-                for dims, ranges, runtime, results in points
-            ]
+            values = [([*chain(*point[:3])][position], point[3][result]) for point in points]
             if points:
                 _check_contiguity(groups[name], steps, values, variables[position].bounds)
 
 
 @given(maps())
 def test_random_maps(indexing: IndexingMap) -> None:
-    _check(indexing)
+    check(indexing)
 
 
 @given(index_maps())
 def test_reshapes(indexing: IndexingMap) -> None:
-    _check(indexing)
+    check(indexing)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from ast import literal_eval
 from itertools import chain
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +16,9 @@ from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.sympy import to_sympy
+from tests.cases import for_all
 from tests.evaluation import related, values_of
+from tests.indexing.tables import evaluated, refusals, rows, texts, turned
 from tests.strategies import constraints, maps, quasi_affine
 
 MIXED = parse_map(
@@ -25,12 +26,7 @@ MIXED = parse_map(
     "s0 in [0, 2], k in [0, 4], rt0 in [0, 5], row + k in [0, 6]"
 )
 EMPTY = parse_map("(d0)[s0]{rt0} -> (0, 0), domain: KNOWN EMPTY")
-
-
-def domain_of(made: IndexingMap) -> str:
-    """The text of a map without its results."""
-    head, _, domain = str(made).partition(" -> ")
-    return head + ", " + domain.partition("domain: ")[2]
+SOME = parse_map("(d0)[s0]{rt0} -> (d0), domain: d0 in [0, 1], s0 in [0, 1], rt0 in [0, 1]")
 
 
 def flat(point: Point) -> tuple[int, ...]:
@@ -41,54 +37,31 @@ def flat(point: Point) -> tuple[int, ...]:
 # Variables that nothing depends on.
 
 
-UNUSED = [
-    # variables, constraints, positions of the unused ones
-    ("(d0)[s0]{rt0} -> (), domain: d0 in [0, 1], s0 in [0, 2], rt0 in [0, 3]", ((0,), (0,), (0,))),
-    # what a constraint ties to a result counts as used, over any number of constraints
-    (
-        (
-            "(d0)[s0, s1]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 3], "
-            "rt0 in [0, 3], d0 + s0 in [2, 4], s0 + s1 in [2, 4], s1 * rt0 in [1, 9]"
-        ),
-        ((), (), ()),
-    ),
-    # two groups, one of which meets a result
-    (
-        (
-            "()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 3], s2 in [0, 3], "
-            "s0 mod 2 in [1, 1], s1 + s2 in [2, 3]"
-        ),
-        ((), (1, 2), ()),
-    ),
-    # too many points to try them all: isl knows
-    (
-        (
-            "()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [0, 999], "
-            "(s1 + s2) mod 999 in [1, 1], s1 - s2 in [998, 998]"
-        ),
-        ((), (1, 2), ()),
-    ),
-    # without bounds
-    (
-        "()[s0, s1] -> (s0), domain: s0 in [0, 3], s1 in [-inf, inf], s1 mod 7 in [2, 2]",
-        ((), (1,), ()),
-    ),
-    # too many points, and no isl for products: nobody knows
-    (
-        (
-            "()[s0, s1, s2, s3] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [900, 999], "
-            "s3 in [0, 3], s1 * s2 in [998001, 998001], s3 mod 2 in [1, 1]"
-        ),
-        ((), (3,), ()),
-    ),
-    # nothing is left out of the empty map
-    ("(d0)[s0] -> (0), domain: KNOWN EMPTY", ((), (), ())),
-]
+# a map => positions of the dimensions, ranges and runtime variables that it does not use
+UNUSED = rows("""
+(d0)[s0]{rt0} -> (), domain: d0 in [0, 1], s0 in [0, 2], rt0 in [0, 3] => ((0,), (0,), (0,))
+# what a constraint ties to a result counts as used, over any number of constraints
+(d0)[s0, s1]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 3], rt0 in [0, 3], d0 +
+        s0 in [2, 4], s0 + s1 in [2, 4], s1 * rt0 in [1, 9] => ((), (), ())
+# two groups, one of which meets a result
+()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 3], s2 in [0, 3], s0 mod 2 in [1, 1], s1 +
+        s2 in [2, 3] => ((), (1, 2), ())
+# too many points to try them all: isl knows
+()[s0, s1, s2] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [0, 999], (s1 + s2) mod
+        999 in [1, 1], s1 - s2 in [998, 998] => ((), (1, 2), ())
+# without bounds
+()[s0, s1] -> (s0), domain: s0 in [0, 3], s1 in [-inf, inf], s1 mod 7 in [2, 2] => ((), (1,), ())
+# too many points, and no isl for products: nobody knows
+()[s0, s1, s2, s3] -> (s0), domain: s0 in [0, 3], s1 in [0, 999], s2 in [900, 999], s3 in [0, 3], s1
+        * s2 in [998001, 998001], s3 mod 2 in [1, 1] => ((), (3,), ())
+# nothing is left out of the empty map
+(d0)[s0] -> (0), domain: KNOWN EMPTY => ((), (), ())
+""")
 
 
-@pytest.mark.parametrize(("text", "unused"), UNUSED)
-def test_positions_of_unused_variables(text: str, unused: tuple[tuple[int, ...], ...]) -> None:
-    before = parse_map(text)
+@for_all(UNUSED)
+def test_positions_of_unused_variables(text: str, positions: str) -> None:
+    before, unused = parse_map(text), literal_eval(positions)
     assert before.unused_variables() == unused
     assert before.unused_symbols() == ((), *unused[1:])
     for after, left in (
@@ -98,15 +71,12 @@ def test_positions_of_unused_variables(text: str, unused: tuple[tuple[int, ...],
         assert len(after.domain.identifiers) == len(before.domain.identifiers) - left
 
 
-WITHOUT_VALUES = [
-    # few points, many points, no bounds
-    "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 6], s0 mod 7 in [0, 0]",
-    (
-        "(d0)[s0, s1] -> (d0), domain: d0 in [0, 3], s0 in [0, 9999], s1 in [0, 9999], "
-        "(s0 * 2 - s1 * 4) mod 8 in [3, 3]"
-    ),
-    "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-inf, inf], (s0 * 6) mod 9 in [2, 2]",
-]
+WITHOUT_VALUES = texts("""
+few points: (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 6], s0 mod 7 in [0, 0]
+many: (d0)[s0, s1] -> (d0), domain: d0 in [0, 3], s0 in [0, 9999], s1 in [0, 9999], (s0 * 2 - s1 *
+        4) mod 8 in [3, 3]
+no bounds: (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-inf, inf], (s0 * 6) mod 9 in [2, 2]
+""")
 
 
 def test_a_range_that_a_constraint_holds_twice_is_not_determined() -> None:
@@ -126,7 +96,7 @@ CONDITIONAL = [
 ]
 
 
-@pytest.mark.parametrize(("domain", "left"), CONDITIONAL)
+@for_all(CONDITIONAL)
 def test_ranges_that_only_an_equation_uses_become_conditions(domain: str, left: int) -> None:
     before = parse_map(f"(d0)[s0, s1] -> (d0 + s1), domain: {domain}")
     after = without_conditional_ranges(before)
@@ -135,7 +105,7 @@ def test_ranges_that_only_an_equation_uses_become_conditions(domain: str, left: 
     assert len([*before.points()]) == len([*after.points()])
 
 
-@pytest.mark.parametrize("text", WITHOUT_VALUES, ids=["few", "many", "unbounded"])
+@for_all(WITHOUT_VALUES)
 def test_a_dropped_constraint_without_solution_empties_the_map(text: str) -> None:
     before = parse_map(text)
     assert not before.is_known_empty
@@ -147,12 +117,8 @@ def test_a_dropped_constraint_without_solution_empties_the_map(text: str) -> Non
 
 
 @given(maps())
-def test_the_relation_survives_without_unused_symbols(made: IndexingMap) -> None:
+def test_what_is_reached_survives_without_unused_symbols_or_variables(made: IndexingMap) -> None:
     assert related(made.without_unused_symbols()) == related(made)
-
-
-@given(maps())
-def test_results_survive_without_unused_variables(made: IndexingMap) -> None:
     after = made.without_unused_variables()
     assert {results for _, results in related(after)} == {results for _, results in related(made)}
     assert after.without_unused_variables() == after
@@ -172,32 +138,28 @@ def test_symbols_keep_their_values_as_dims(made: IndexingMap) -> None:
 def test_ranges_keep_their_values_as_dims(made: IndexingMap, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(made.ranges))))
     indices = order[: data.draw(st.integers(0, len(order)))]
-    left = [position for position in range(len(made.ranges)) if position not in indices]
+    left = sorted({*order} - {*indices})
     assert set(made.ranges_to_dims(indices).points()) == {
-        (
-            dims + tuple(ranges[position] for position in indices),
-            tuple(ranges[position] for position in left),
-            runtime,
-            results,
-        )
-        for dims, ranges, runtime, results in made.points()
+        (dims + tuple(ranges[at] for at in indices), tuple(ranges[at] for at in left), *rest)
+        for dims, ranges, *rest in made.points()
     }
 
 
-ROLES = [
-    (MIXED.symbols_to_dims(), "row, d1, d2, k, d4"),
-    (MIXED.ranges_to_dims(), "row, d1, d2, k, rt0"),
-    (MIXED.ranges_to_dims([-1]), "row, d1, k, s0, rt0"),
-    (MIXED.ranges_to_dims([1, 0]), "row, d1, k, d3, rt0"),
-    (MIXED.ranges_to_dims([]), "row, d1, s0, k, rt0"),
-    # the identifier of a variable without name may be the name of another one
-    (MIXED.rename(k="d2").symbols_to_dims(), "row, d1, d2, d3, d4"),
-    (MIXED.rename(row="d2").ranges_to_dims([0]), "d0, d1, d2, k, rt0"),
-]
+ROLES = rows("""
+MIXED.symbols_to_dims() => row, d1, d2, k, d4
+MIXED.ranges_to_dims() => row, d1, d2, k, rt0
+MIXED.ranges_to_dims([-1]) => row, d1, k, s0, rt0
+MIXED.ranges_to_dims([1, 0]) => row, d1, k, d3, rt0
+MIXED.ranges_to_dims([]) => row, d1, s0, k, rt0
+# the identifier of a variable without name may be the name of another one
+MIXED.rename(k="d2").symbols_to_dims() => row, d1, d2, d3, d4
+MIXED.rename(row="d2").ranges_to_dims([0]) => d0, d1, d2, k, rt0
+""")
 
 
-@pytest.mark.parametrize(("made", "names"), ROLES, ids=[names for _, names in ROLES])
-def test_names_stay_where_they_can(made: IndexingMap, names: str) -> None:
+@for_all(ROLES)
+def test_names_stay_where_they_can(call: str, names: str) -> None:
+    made = evaluated(call, globals())
     made.verify()
     assert ", ".join(made.domain.names) == names
 
@@ -205,32 +167,31 @@ def test_names_stay_where_they_can(made: IndexingMap, names: str) -> None:
 # Steps.
 
 
-RESCALED = [
-    # constraints; what they leave of s0, its bounds, and those of rt0
-    ("s0 mod 6 in [3, 3]", "s0 * 6 + 3", "[-3, 3]"),
-    ("(s0 + 5) mod 6 in [3, 3]", "s0 * 6 + 4", "[-4, 2]"),
-    ("(-s0) mod 6 in [2, 2]", "s0 * 6 + 4", "[-4, 2]"),
-    ("s0 % -6 in [-2, -2]", "s0 * 6 + 4", "[-4, 2]"),
-    ("(s0 * 4) mod 6 in [2, 2]", "s0 * 3 + 2", "[-7, 6]"),
-    ("(s0 * 2 + 1) mod 6 in [3, 3]", "s0 * 3 + 1", "[-7, 6]"),
-    # XLA takes one of two constraints, whichever comes first
-    ("s0 mod 4 in [3, 3], s0 mod 6 in [1, 1]", "s0 * 12 + 7", "[-2, 1]"),
-    ("max(s0 mod 4, s0 mod 3) in [0, 0]", "s0 * 12", "[-1, 1]"),
-    # a constraint that leaves several residues, but one of the steps of another
-    ("s0 mod 2 in [0, 0], s0 mod 32 in [0, 1]", "s0 * 32", "[0, 0]"),
-    # nothing to rescale
-    ("s0 mod 4 in [1, 2]", "s0", "[-20, 21]"),
-    ("(s0 + s1) mod 4 in [1, 1]", "s0", "[-20, 21]"),
-    ("d0 mod 4 in [1, 1]", "s0", "[-20, 21]"),
-    ("(s0 mod 8) floordiv 2 in [1, 1]", "s0", "[-20, 21]"),
-]
+# constraints; what they leave of s0, and its bounds
+RESCALED = rows("""
+s0 mod 6 in [3, 3] => s0 * 6 + 3 => [-3, 3]
+(s0 + 5) mod 6 in [3, 3] => s0 * 6 + 4 => [-4, 2]
+(-s0) mod 6 in [2, 2] => s0 * 6 + 4 => [-4, 2]
+s0 % -6 in [-2, -2] => s0 * 6 + 4 => [-4, 2]
+(s0 * 4) mod 6 in [2, 2] => s0 * 3 + 2 => [-7, 6]
+(s0 * 2 + 1) mod 6 in [3, 3] => s0 * 3 + 1 => [-7, 6]
+# XLA takes one of two constraints, whichever comes first
+s0 mod 4 in [3, 3], s0 mod 6 in [1, 1] => s0 * 12 + 7 => [-2, 1]
+max(s0 mod 4, s0 mod 3) in [0, 0] => s0 * 12 => [-1, 1]
+# a constraint that leaves several residues, but one of the steps of another
+s0 mod 2 in [0, 0], s0 mod 32 in [0, 1] => s0 * 32 => [0, 0]
+# nothing to rescale
+s0 mod 4 in [1, 2] => s0 => [-20, 21]
+(s0 + s1) mod 4 in [1, 1] => s0 => [-20, 21]
+d0 mod 4 in [1, 1] => s0 => [-20, 21]
+(s0 mod 8) floordiv 2 in [1, 1] => s0 => [-20, 21]
+""")
 
 
-@pytest.mark.parametrize(("constraints", "value", "bounds"), RESCALED)
+@for_all(RESCALED)
 def test_negative_bounds_and_shifts_are_rescaled(constraints: str, value: str, bounds: str) -> None:
-    before = parse_map(
-        "(d0)[s0, s1] -> (s0), domain: d0 in [0, 3], s0 in [-20, 21], s1 in [0, 3], " + constraints
-    )
+    bounds_of_others = "d0 in [0, 3], s0 in [-20, 21], s1 in [0, 3]"
+    before = parse_map(f"(d0)[s0, s1] -> (s0), domain: {bounds_of_others}, {constraints}")
     after = before.rescale_symbols()
     assert str(after).startswith(f"(d0)[s0, s1] -> ({value}), domain: d0 in [0, 3], s0 in {bounds}")
     assert (after == before) is (value == "s0")
@@ -239,27 +200,19 @@ def test_negative_bounds_and_shifts_are_rescaled(constraints: str, value: str, b
     assert after.rescale_symbols() == after
 
 
-def test_runtime_variables_are_rescaled_by_their_own_bounds() -> None:
-    before = parse_map(
-        "()[s0]{rt0, t} -> (s0 + t), domain: s0 in [0, 3], rt0 in [0, 1], t in [-7, 30], "
-        "t mod 8 in [5, 5], rt0 + t in [-3, 40]"
-    )
-    assert str(before.rescale_symbols()) == (
-        "()[s0]{rt0, t} -> (t * 8 + s0 + 5), domain: s0 in [0, 3], rt0 in [0, 1], t in [-1, 3], "
-        "t * 8 + rt0 + 5 in [-3, 40]"
-    )
-
-
-def test_an_unbounded_symbol_stays_unbounded() -> None:
-    before = parse_map("()[s0] -> (s0), domain: s0 in [-inf, 9], s0 mod 4 in [2, 2]")
-    assert str(before.rescale_symbols()) == "()[s0] -> (s0 * 4 + 2), domain: s0 in [-inf, 1]"
-
-
-def test_residues_that_exclude_each_other_empty_the_map() -> None:
-    before = parse_map(
-        "()[s0] -> (s0), domain: s0 in [0, 9], s0 mod 4 in [0, 0], s0 mod 6 in [1, 1]"
-    )
-    assert str(before.rescale_symbols()) == "()[s0] -> (0), domain: KNOWN EMPTY"
+test_other_maps_are_rescaled = turned(lambda text: parse_map(text).rescale_symbols())("""
+# runtime variables have bounds of their own
+()[s0]{rt0, t} -> (s0 + t), domain: s0 in [0, 3], rt0 in [0, 1], t in [-7, 30], t mod 8 in [5, 5],
+        rt0 + t in [-3, 40]
+    ()[s0]{rt0, t} -> (t * 8 + s0 + 5), domain: s0 in [0, 3], rt0 in [0, 1], t in [-1, 3], t * 8 +
+        rt0 + 5 in [-3, 40]
+# an open end stays open
+()[s0] -> (s0), domain: s0 in [-inf, 9], s0 mod 4 in [2, 2]
+    ()[s0] -> (s0 * 4 + 2), domain: s0 in [-inf, 1]
+# residues that exclude each other
+()[s0] -> (s0), domain: s0 in [0, 9], s0 mod 4 in [0, 0], s0 mod 6 in [1, 1]
+    ()[s0] -> (0), domain: KNOWN EMPTY
+""")
 
 
 @st.composite
@@ -287,34 +240,22 @@ def test_the_relation_survives_rescaling(made: IndexingMap) -> None:
 
 # Names.
 
-RENAMED: list[tuple[IndexingMap, str]] = [
-    (MIXED.rename({"row": "r", "k": "n"}), "(r, d1)[s0, n]{rt0}"),
-    (MIXED.rename(row=None, k=""), "(d0, d1)[s0, s1]{rt0}"),
-    (MIXED.rename({symbol("d1"): "column"}, s0="i"), "(row, column)[i, k]{rt0}"),
-    (MIXED.rename(row="k", k="row"), "(k, d1)[s0, row]{rt0}"),
-    (MIXED.rename(row="d0"), "(d0, d1)[s0, k]{rt0}"),
-    (MIXED.rename(), "(row, d1)[s0, k]{rt0}"),
-]
+RENAMED = rows("""
+MIXED.rename({"row": "r", "k": "n"}) => (r, d1)[s0, n]{rt0}
+MIXED.rename(row=None, k="") => (d0, d1)[s0, s1]{rt0}
+MIXED.rename({symbol("d1"): "column"}, s0="i") => (row, column)[i, k]{rt0}
+MIXED.rename(row="k", k="row") => (k, d1)[s0, row]{rt0}
+MIXED.rename(row="d0") => (d0, d1)[s0, k]{rt0}
+MIXED.rename() => (row, d1)[s0, k]{rt0}
+""")
 
 
-@pytest.mark.parametrize(("made", "names"), RENAMED, ids=[names for _, names in RENAMED])
-def test_variables_are_renamed_at_once(made: IndexingMap, names: str) -> None:
+@for_all(RENAMED)
+def test_variables_are_renamed_at_once(call: str, names: str) -> None:
+    made = evaluated(call, globals())
     assert str(made).startswith(f"{names} -> (")
     assert related(made) == related(MIXED)
     assert parse_map(str(made)) == made
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ({"row": "k"}, "rename: the name 'k' stands for two variables"),
-        ({"row": "1"}, "Variable: name is '1'"),
-    ],
-)
-def test_names_that_cannot_be_given(names: dict[str, str], message: str) -> None:
-    with pytest.raises(MapError) as caught:
-        MIXED.rename(names)
-    assert message in str(caught.value)
 
 
 @given(maps())
@@ -328,53 +269,46 @@ def test_names_go_and_come_back(made: IndexingMap) -> None:
 
 # Expressions in place of variables.
 
-t, u, v = map(symbol, "tuv")
-SUBSTITUTED: list[tuple[IndexingMap, str]] = [
-    # an integer within the bounds, and one outside
-    (
-        MIXED.substitute({"k": 2}),
-        (
-            "(row, d1)[s0]{rt0} -> (row + s0, 2, d1 + rt0), domain: row in [0, 3], d1 in [0, 7], "
-            "s0 in [0, 2], rt0 in [0, 5], row + 2 in [0, 6]"
-        ),
-    ),
-    (MIXED.substitute({"k": 5}), "(row, d1)[s0]{rt0} -> (0, 0, 0), domain: KNOWN EMPTY"),
-    # variables that stay; the bounds of what goes become a constraint
-    (
-        MIXED.substitute({"row": symbol("s0") * 2, "k": symbol("d1")}),
-        (
-            "(d0)[s0]{rt0} -> (s0 * 3, d0, d0 + rt0), domain: d0 in [0, 4], s0 in [0, 2], "
-            "rt0 in [0, 5], s0 * 2 + d0 in [0, 6], s0 * 2 in [0, 3]"
-        ),
-    ),
-    # new variables, by role and behind the old ones
-    (
-        MIXED.substitute(
-            {"d1": t * 4 + u, "s0": v, "rt0": 0},
-            dims=[Variable((0, 1), "t"), Variable((0, 3), "u")],
-            ranges=[Variable((1, 9), "v")],
-        ),
-        (
-            "(row, t, u)[k, v] -> (row + v, k, t * 4 + u), domain: row in [0, 3], t in [0, 1], "
-            "u in [0, 3], k in [0, 4], v in [1, 2], row + k in [0, 6], t * 4 + u in [0, 7]"
-        ),
-    ),
-    # a new variable without name goes by the next identifier
-    (
-        IndexingMap.identity([8, 9]).substitute({"d0": symbol("d2")}, dims=[Variable((2, 30))]),
-        "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [2, 7]",
-    ),
-    # all variables go: inside, and outside
-    (IndexingMap.identity([8]).substitute({"d0": 7}), "() -> (7)"),
-    (IndexingMap.identity([8]).substitute({"d0": 8}), "() -> (0), domain: KNOWN EMPTY"),
-    (EMPTY.substitute({"s0": 0}), "(d0){rt0} -> (0, 0), domain: KNOWN EMPTY"),
-    (EMPTY.substitute({"d0": 0, "s0": 0, "rt0": 0}), "() -> (0, 0), domain: KNOWN EMPTY"),
-]
+SUBSTITUTED = rows("""
+# an integer within the bounds, and one outside
+MIXED.substitute({"k": 2})
+    (row, d1)[s0]{rt0} -> (row + s0, 2, d1 + rt0), domain: row in [0, 3], d1 in [0, 7],
+        s0 in [0, 2], rt0 in [0, 5], row + 2 in [0, 6]
+MIXED.substitute({"k": 5}) => (row, d1)[s0]{rt0} -> (0, 0, 0), domain: KNOWN EMPTY
+# variables that stay; the bounds of what goes become a constraint
+MIXED.substitute({"row": symbol("s0") * 2, "k": symbol("d1")})
+    (d0)[s0]{rt0} -> (s0 * 3, d0, d0 + rt0), domain: d0 in [0, 4], s0 in [0, 2], rt0 in [0, 5], s0 *
+        2 + d0 in [0, 6], s0 * 2 in [0, 3]
+# new variables, by role and behind the old ones
+MIXED.substitute({"d1": symbol("t") * 4 + symbol("u"), "s0": symbol("v"), "rt0": 0},
+        dims=[Variable((0, 1), "t"), Variable((0, 3), "u")], ranges=[Variable((1, 9), "v")])
+    (row, t, u)[k, v] -> (row + v, k, t * 4 + u), domain: row in [0, 3], t in [0, 1], u in [0, 3],
+        k in [0, 4], v in [1, 2], row + k in [0, 6], t * 4 + u in [0, 7]
+# a new variable without name goes by the next identifier
+IndexingMap.identity([8, 9]).substitute({"d0": symbol("d2")}, dims=[Variable((2, 30))])
+    (d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [2, 7]
+# all variables go: inside, and outside
+IndexingMap.identity([8]).substitute({"d0": 7}) => () -> (7)
+IndexingMap.identity([8]).substitute({"d0": 8}) => () -> (0), domain: KNOWN EMPTY
+EMPTY.substitute({"s0": 0}) => (d0){rt0} -> (0, 0), domain: KNOWN EMPTY
+EMPTY.substitute({"d0": 0, "s0": 0, "rt0": 0}) => () -> (0, 0), domain: KNOWN EMPTY
+""")
+
+CONCATENATED = rows("""
+# constraints of both maps hold
+MIXED.with_constraint(symbol("d1") * 2, (0, 9)).concatenate_results(
+        MIXED.with_constraint(symbol("row") + symbol("k"), (1, 3)).select_results([1]))
+    (row, d1)[s0, k]{rt0} -> (row + s0, k, d1 + rt0, k), domain: row in [0, 3], d1 in [0, 7],
+        s0 in [0, 2], k in [0, 4], rt0 in [0, 5], d1 * 2 in [0, 9], row + k in [1, 3]
+# with the empty map nothing is left
+EMPTY.concatenate_results(SOME) => (d0)[s0]{rt0} -> (0, 0, 0), domain: KNOWN EMPTY
+SOME.concatenate_results(EMPTY) => (d0)[s0]{rt0} -> (0, 0, 0), domain: KNOWN EMPTY
+""")
 
 
-@pytest.mark.parametrize(("made", "text"), SUBSTITUTED, ids=[text for _, text in SUBSTITUTED])
-def test_expressions_replace_variables(made: IndexingMap, text: str) -> None:
-    assert str(made) == text
+@for_all([*SUBSTITUTED, *CONCATENATED])
+def test_maps_are_changed(call: str, text: str) -> None:
+    assert str(evaluated(call, globals())) == text
 
 
 @given(maps(), st.data())
@@ -442,145 +376,48 @@ def test_results_are_concatenated_where_both_maps_are(
     ]
 
 
-def test_constraints_of_both_maps_hold() -> None:
-    left = MIXED.with_constraint(symbol("d1") * 2, (0, 9))
-    right = MIXED.with_constraint(symbol("row") + symbol("k"), (1, 3)).select_results([1])
-    assert domain_of(left.concatenate_results(right)) == (
-        "(row, d1)[s0, k]{rt0}, row in [0, 3], d1 in [0, 7], s0 in [0, 2], k in [0, 4], "
-        "rt0 in [0, 5], d1 * 2 in [0, 9], row + k in [1, 3]"
-    )
-
-
-def test_with_the_empty_map_nothing_is_left() -> None:
-    some = parse_map("(d0)[s0]{rt0} -> (d0), domain: d0 in [0, 1], s0 in [0, 1], rt0 in [0, 1]")
-    for joined in (EMPTY.concatenate_results(some), some.concatenate_results(EMPTY)):
-        assert str(joined) == "(d0)[s0]{rt0} -> (0, 0, 0), domain: KNOWN EMPTY"
-
-
 # What is refused.
 
-REFUSED: list[tuple[str, Callable[[], object], str]] = [
-    (
-        "range",
-        lambda: MIXED.ranges_to_dims([2]),
-        "ranges_to_dims: index 2 is out of range; the map has ranges -2 to 1",
-    ),
-    (
-        "no range",
-        lambda: IndexingMap.identity([4]).ranges_to_dims([0]),
-        "ranges_to_dims: index 0 is out of range; the map has no ranges",
-    ),
-    (
-        "range twice",
-        lambda: MIXED.ranges_to_dims([0, -2]),
-        "ranges_to_dims: indices are [0, -2]; expected each range at most once",
-    ),
-    (
-        "result",
-        lambda: MIXED.select_results([0, -4]),
-        "select_results: index -4 is out of range; the map has results -3 to 2",
-    ),
-    (
-        "no index",
-        lambda: MIXED.select_results([True]),
-        "select_results: True is no index; expected an integer",
-    ),
-    (
-        "no indices",
-        lambda: MIXED.select_results("01"),  # pyright: ignore[reportArgumentType]
-        "select_results: indices are '01'; expected a sequence of integers",
-    ),
-    (
-        "another name",
-        lambda: MIXED.concatenate_results(MIXED.rename(k="j")),
-        (
-            "concatenate_results: the ranges are (s0, k) in one map and (s0, j) in the other; "
-            "expected the same number and names"
-        ),
-    ),
-    (
-        "another number",
-        lambda: MIXED.concatenate_results(MIXED.symbols_to_dims()),
-        (
-            "concatenate_results: the dims are (row, d1) in one map and (row, d1, d2, k, d4) in "
-            "the other; expected the same number and names"
-        ),
-    ),
-    (
-        "grid",
-        lambda: IndexingMap.from_gpu_grid([], [32, 1, 1]),
-        "IndexingMap: grid has 3 sizes; expected 6 (th_x, th_y, th_z, bl_x, bl_y, bl_z)",
-    ),
-    (
-        "size of a grid",
-        lambda: IndexingMap.from_gpu_grid([], [32, 1, 1, -1, 1, 1]),
-        "IndexingMap: grid[3] is -1; expected a size, an integer of at least 0",
-    ),
-    (
-        "no map",
-        lambda: MIXED.concatenate_results([1]),  # pyright: ignore[reportArgumentType]
-        "concatenate_results: the other map is [1]; expected an IndexingMap",
-    ),
-    (
-        "no names",
-        lambda: MIXED.rename("row"),  # pyright: ignore[reportArgumentType]
-        "rename: 'row' is no mapping; expected one from names",
-    ),
-    (
-        "no name",
-        lambda: MIXED.rename(row="a b"),
-        "Variable: name is 'a b'; expected letters, digits and underscores, and no reserved word",
-    ),
-    (
-        "unknown old name",
-        lambda: MIXED.rename(d0="a"),
-        "rename: the map has no 'd0'; expected one of its variables (row, d1, s0, k, rt0)",
-    ),
-    (
-        "taken name",
-        lambda: MIXED.rename(row="k"),
-        "rename: the name 'k' stands for two variables; expected different names",
-    ),
-    (
-        "taken identifier",
-        lambda: MIXED.rename(row="d1"),
-        "rename: the name 'd1' stands for two variables; expected different names",
-    ),
-    (
-        "unknown variable",
-        lambda: MIXED.substitute({"q": 1}),
-        "substitute: the map has no 'q'; expected one of its variables (row, d1, s0, k, rt0)",
-    ),
-    (
-        "value of unknown variables",
-        lambda: MIXED.substitute({"k": symbol("d0")}),
-        "substitute: value 0 uses 'd0'; expected a declared variable (row, d1, s0, k, rt0)",
-    ),
-    (
-        "no variable",
-        lambda: MIXED.substitute({"k": 1}, ranges=[3]),  # pyright: ignore[reportArgumentType]
-        "IndexingMap: ranges[0] is 3; expected a Variable",
-    ),
-    (
-        "new variable that is old",
-        lambda: MIXED.substitute({"k": 1}, dims=[Variable((0, 1), "row")]),
-        "substitute: the name 'row' stands for two variables; expected different names",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
-)
-def test_what_is_refused(make: Callable[[], object], message: str) -> None:
-    with pytest.raises(MapError) as caught:
-        make()
-    assert str(caught.value) == message
-
-
-def test_a_value_is_integer_arithmetic() -> None:
-    with pytest.raises(ConversionError):
-        MIXED.substitute({"k": symbol("row") / 2})
+test_what_is_refused = refusals(globals(), MapError, ConversionError, whole=True)("""
+MIXED.ranges_to_dims([2]) => ranges_to_dims: index 2 is out of range; the map has ranges -2 to 1
+IndexingMap.identity([4]).ranges_to_dims([0])
+    ranges_to_dims: index 0 is out of range; the map has no ranges
+MIXED.ranges_to_dims([0, -2])
+    ranges_to_dims: indices are [0, -2]; expected each range at most once
+MIXED.select_results([0, -4])
+    select_results: index -4 is out of range; the map has results -3 to 2
+MIXED.select_results([True]) => select_results: True is no index; expected an integer
+MIXED.select_results("01") => select_results: indices are '01'; expected a sequence of integers
+MIXED.concatenate_results(MIXED.rename(k="j"))
+    concatenate_results: the ranges are (s0, k) in one map and (s0, j) in the other; expected the
+        same number and names
+MIXED.concatenate_results(MIXED.symbols_to_dims())
+    concatenate_results: the dims are (row, d1) in one map and (row, d1, d2, k, d4) in the other;
+        expected the same number and names
+IndexingMap.from_gpu_grid([], [32, 1, 1])
+    IndexingMap: grid has 3 sizes; expected 6 (th_x, th_y, th_z, bl_x, bl_y, bl_z)
+IndexingMap.from_gpu_grid([], [32, 1, 1, -1, 1, 1])
+    IndexingMap: grid[3] is -1; expected a size, an integer of at least 0
+MIXED.concatenate_results([1]) => concatenate_results: the other map is [1]; expected an IndexingMap
+MIXED.rename("row") => rename: 'row' is no mapping; expected one from names
+MIXED.rename({"row": "1"})
+    Variable: name is '1'; expected letters, digits and underscores, and no reserved word
+MIXED.rename(row="a b")
+    Variable: name is 'a b'; expected letters, digits and underscores, and no reserved word
+MIXED.rename(d0="a")
+    rename: the map has no 'd0'; expected one of its variables (row, d1, s0, k, rt0)
+MIXED.rename(row="k") => rename: the name 'k' stands for two variables; expected different names
+MIXED.rename(row="d1") => rename: the name 'd1' stands for two variables; expected different names
+MIXED.substitute({"q": 1})
+    substitute: the map has no 'q'; expected one of its variables (row, d1, s0, k, rt0)
+MIXED.substitute({"k": symbol("d0")})
+    substitute: value 0 uses 'd0'; expected a declared variable (row, d1, s0, k, rt0)
+MIXED.substitute({"k": 1}, ranges=[3]) => IndexingMap: ranges[0] is 3; expected a Variable
+MIXED.substitute({"k": symbol("row") / 2})
+    row/2: is a fraction; expected an integer, or floor around it, such as row floordiv 2
+MIXED.substitute({"k": 1}, dims=[Variable((0, 1), "row")])
+    substitute: the name 'row' stands for two variables; expected different names
+""")
 
 
 # The grid of a GPU launch.
@@ -612,9 +449,7 @@ def test_kinds_follow_names() -> None:
     assert renamed.rename(warp="th_x", th_w="th_y", lane="th_z") == made
 
 
-UNNAMED = parse_map(
-    "(d0, row)[s0]{rt0} -> (d0), domain: d0 in [0, 3], row in [0, 3], s0 in [0, 3], rt0 in [0, 3]"
-)
+UNNAMED = IndexingMap.from_sizes("d0", {"d0": 4, "row": 4}, [4], [4])
 
 
 def test_each_variable_of_a_map_has_a_name() -> None:
