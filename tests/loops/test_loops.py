@@ -1,75 +1,68 @@
-"""Loops of all kinds: what is said of each, as text."""
+"""Loops of all kinds: what is said of each, as text, and against runs of them in Python."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from indexing import IndexingMap
+from indexing import IndexingMap, IndexRelation
 from ops import Loop, LoopError, hlo, loops, output_to_input
 from ops.hlo import HloModule
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
+from tests.extent import seldom
+from tests.indexing.pairs import pairs_of
+from tests.indexing.tables import evaluated, named
 from tests.ops.answers import only
 from tests.ops.test_counted_loops import NESTED, loop
+from tests.ops.test_iterations import ARRAYS, COUNTERS, EXACT, NODES, SIZE, Node, Offset, Program
 
-SAID: Final = [
-    ("up", loop(), "runs 8 times, array 1 counts from 0 by 1"),
-    (
-        "down by two",
-        loop(9, step=-2, condition="ROOT r = pred[] compare(i, limit), direction=GT", limit=0),
-        "runs 5 times, array 1 counts from 9 by -2",
-    ),
-    (
-        "unsigned, up to the last number",
-        loop(250, element_type="u8", limit=255),
-        "runs 5 times, array 1 counts from 250 by 1",
-    ),
-    ("once", loop(7), "runs once, array 1 counts from 7 by 1"),
-    ("never", loop(8), "runs 0 times"),
-    (
-        "a start that is data",
-        loop(first="n"),
-        "runs an unknown number of times: array 1 decides, and its start is not known",
-    ),
-    (
-        "a product",
-        loop(1, "j = T[] multiply(i, step)", step=2),
-        "runs an unknown number of times: array 1 decides, and iterations add no constant to it",
-    ),
-    (
-        "an array that decides",
-        loop(
-            condition="""z = f32[] constant(0) q = f32[1] slice(x), slice={[0:1]}
-                         p = f32[] reshape(q) ROOT r = pred[] compare(p, z), direction=GT"""
-        ),
-        "runs an unknown number of times: array 2 decides, and iterations add no constant to it",
-    ),
-    (
-        "a number of eight bits that overflows",
-        loop(
-            250,
-            element_type="u8",
-            limit=255,
-            condition="ROOT r = pred[] compare(i, limit), direction=LE",
-        ),
-        "runs an unknown number of times: its counter overflows, or it never ends",
-    ),
-    (
-        "for ever",
-        loop(condition="ROOT r = pred[] constant(true)"),
-        "runs an unknown number of times: its condition reads nothing that iterations change",
-    ),
-]
+SAID: Final = named("""
+up: loop() => runs 8 times, array 1 counts from 0 by 1
+down by two: loop(9, step=-2, limit=0, condition="ROOT r = pred[] compare(i, limit), direction=GT")
+    runs 5 times, array 1 counts from 9 by -2
+unsigned, up to the last number: loop(250, element_type="u8", limit=255)
+    runs 5 times, array 1 counts from 250 by 1
+once: loop(7) => runs once, array 1 counts from 7 by 1
+never: loop(8) => runs 0 times
+a start that is data: loop(first="n")
+    runs an unknown number of times: array 1 decides, and its start is not known
+a product: loop(1, "j = T[] multiply(i, step)", step=2)
+    runs an unknown number of times: array 1 decides, and iterations add no constant to it
+an array that decides: loop(condition="z = f32[] constant(0) q = f32[1] slice(x), slice={[0:1]} p =
+        f32[] reshape(q) ROOT r = pred[] compare(p, z), direction=GT")
+    runs an unknown number of times: array 2 decides, and iterations add no constant to it
+a number of eight bits that overflows: loop(250, element_type="u8", limit=255, condition="ROOT r =
+        pred[] compare(i, limit), direction=LE")
+    runs an unknown number of times: its counter overflows, or it never ends
+for ever: loop(condition="ROOT r = pred[] constant(true)")
+    runs an unknown number of times: its condition reads nothing that iterations change
+""")
 
 
-@pytest.mark.parametrize(
-    ("module", "said"), [row[1:] for row in SAID], ids=[row[0] for row in SAID]
-)
-def test_what_is_said_of_a_loop(module: HloModule, said: str) -> None:
-    (found,) = loops(module)
+@for_all(SAID)
+def test_what_is_said_of_a_loop(call: str, said: str) -> None:
+    (found,) = loops(evaluated(call, globals()))
     assert str(found) == f"%w {said}"
     assert (found.trip_count is None) == bool(found.unknown)
+
+
+def counting(count: int, state: str, body: str, start: str, more: str = "") -> Loop:
+    """A loop for ``i`` from 0 on, by ``next``: its body, and what makes its first state."""
+    text = f"""HloModule counting {more}
+        body {{ s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
+               one = s32[] constant(1) next = s32[] add(i, one) {body} }}
+        condition {{ s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
+                    n = s32[] constant({count}) ROOT r = pred[] compare(i, n), direction=LT }}
+        ENTRY e {{ zero = s32[] constant(0) {start}
+                  ROOT w = STATE while(s), condition=condition, body=body }}"""
+    (found,) = loops(hlo.parse(text.replace("STATE", state)))
+    return found
 
 
 TWO_COUNTERS: Final = """HloModule two_counters
@@ -137,54 +130,46 @@ def test_a_loop_that_never_runs_passes_its_operands_on() -> None:
         assert indexing.map == IndexingMap.identity(shape.dimensions)
 
 
-MOVED: Final = """HloModule moved
-    body { s = (s32[], f32[1,8,3]) parameter(0) i = s32[] get-tuple-element(s), index=0
-           x = f32[1,8,3] get-tuple-element(s), index=1 one = s32[] constant(1)
-           next = s32[] add(i, one) t = f32[1,3,8] transpose(x), dimensions={0,2,1}
-           flat = f32[24] reshape(t) three = s32[] constant(3) at = s32[] multiply(i, three)
-           part = f32[3] slice(flat), slice={[0:3]}
-           y = f32[24] dynamic-update-slice(flat, part, at)
-           back = f32[1,3,8] reshape(y) z = f32[1,8,3] transpose(back), dimensions={0,2,1}
-           ROOT r = (s32[], f32[1,8,3]) tuple(next, z) }
-    condition { s = (s32[], f32[1,8,3]) parameter(0) i = s32[] get-tuple-element(s), index=0
-                n = s32[] constant(8) ROOT r = pred[] compare(i, n), direction=LT }
-    ENTRY e { zero = s32[] constant(0) x = f32[1,8,3] parameter(0)
-              s = (s32[], f32[1,8,3]) tuple(zero, x)
-              ROOT w = (s32[], f32[1,8,3]) while(s), condition=condition, body=body }"""
+MOVED: Final = """
+    x = f32[1,8,3] get-tuple-element(s), index=1 t = f32[1,3,8] transpose(x), dimensions={0,2,1}
+    flat = f32[24] reshape(t) three = s32[] constant(3) at = s32[] multiply(i, three)
+    part = f32[3] slice(flat), slice={[0:3]} y = f32[24] dynamic-update-slice(flat, part, at)
+    back = f32[1,3,8] reshape(y) z = f32[1,8,3] transpose(back), dimensions={0,2,1}
+    ROOT r = STATE tuple(next, z)"""
+
+
+def moved(body: str) -> Loop:
+    start = "x = f32[1,8,3] parameter(0) s = STATE tuple(zero, x)"
+    return counting(8, "(s32[], f32[1,8,3])", body, start)
 
 
 def test_an_update_of_a_transpose_is_in_place_if_that_is_undone() -> None:
-    (found,) = loops(hlo.parse(MOVED))
-    (update,) = found.updates()
+    (update,) = moved(MOVED).updates()
     assert str(update) == (
         "array 1 by %y: (k)[s0] -> (0, (k * 3 + s0) mod 8, (k * 3 + s0) floordiv 8), "
         "domain: k in [0, 7], s0 in [0, 2]\nno two iterations write the same element, as isl finds"
     )
-    (dependence,) = found.dependences()
+    (dependence,) = moved(MOVED).dependences()
     assert str(dependence) == "array 1: (k)[s0] -> (s0), domain: k in [0, 0], s0 in [1, 7]"
 
 
 def test_an_update_of_a_transpose_that_stays_is_none() -> None:
-    text = MOVED.replace("transpose(back), dimensions={0,2,1}", "reshape(back)")
-    (found,) = loops(hlo.parse(text))
+    found = moved(MOVED.replace("transpose(back), dimensions={0,2,1}", "reshape(back)"))
     assert found.updates() == ()
     assert [*map(str, found.dependences())] == ["array 1: (k) -> (k + 1), domain: k in [0, 6]"]
 
 
-SCATTERED: Final = """HloModule scattered
+SCATTERED: Final = """
+    x = f32[8] get-tuple-element(s), index=1 two = s32[] constant(2) half = s32[] divide(i, two)
+    at = s32[1] reshape(INDEX) new = f32[] constant(5)
+    y = f32[8] scatter(x, at, new), update_window_dims={}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=COMBINER
+    ROOT r = STATE tuple(next, y)"""
+COMBINERS: Final = """
     second { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
-    sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-    body { s = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(s), index=0
-           x = f32[8] get-tuple-element(s), index=1 one = s32[] constant(1) next = s32[] add(i, one)
-           two = s32[] constant(2) half = s32[] divide(i, two) at = s32[1] reshape(INDEX)
-           new = f32[] constant(5)
-           y = f32[8] scatter(x, at, new), update_window_dims={}, inserted_window_dims={0},
-               scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=COMBINER
-           ROOT r = (s32[], f32[8]) tuple(next, y) }
-    condition { s = (s32[], f32[8]) parameter(0) i = s32[] get-tuple-element(s), index=0
-                n = s32[] constant(8) ROOT r = pred[] compare(i, n), direction=LT }
-    ENTRY e { zero = s32[] constant(0) x = f32[8] parameter(0) s = (s32[], f32[8]) tuple(zero, x)
-              ROOT w = (s32[], f32[8]) while(s), condition=condition, body=body }"""
+    sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }"""
+EVERY_OTHER: Final = "array 1: (k) -> (k + 1), domain: k in [0, 6], k mod 2 in [0, 0]"
+TWICE: Final = "iterations 0 and 1 both write element (0,)"
 
 
 @pytest.mark.parametrize(
@@ -192,20 +177,16 @@ SCATTERED: Final = """HloModule scattered
     [
         ("i", "second", "None", []),
         ("i", "sum", "None", []),
-        ("half", "second", "iterations 0 and 1 both write element (0,)", []),
-        (
-            "half",
-            "sum",
-            "iterations 0 and 1 both write element (0,)",
-            ["array 1: (k) -> (k + 1), domain: k in [0, 6], k mod 2 in [0, 0]"],
-        ),
+        ("half", "second", TWICE, []),
+        ("half", "sum", TWICE, [EVERY_OTHER]),
     ],
 )
 def test_a_scatter_reads_what_it_adds_to(
     index: str, combiner: str, conflict: str, dependences: list[str]
 ) -> None:
-    text = SCATTERED.replace("INDEX", index).replace("COMBINER", combiner)
-    (found,) = loops(hlo.parse(text))
+    body = SCATTERED.replace("INDEX", index).replace("COMBINER", combiner)
+    start = "x = f32[8] parameter(0) s = STATE tuple(zero, x)"
+    found = counting(8, "(s32[], f32[8])", body, start, COMBINERS)
     (update,) = found.updates()
     assert str(update.conflict()) == conflict
     assert [*map(str, found.dependences())] == dependences
@@ -242,9 +223,8 @@ def test_iterations_of_a_loop_inside_are_compared_within_one_outside() -> None:
 
 
 def test_iterations_of_a_loop_outside_may_meet_where_those_inside_do_not() -> None:
-    inner, outer = inner_and_outer(
-        hlo.parse(IN_PLACE.replace("four = s32[] constant(4)", "four = s32[] constant(3)"))
-    )
+    text = IN_PLACE.replace("four = s32[] constant(4)", "four = s32[] constant(3)")
+    inner, outer = inner_and_outer(hlo.parse(text))
     assert [each.is_disjoint() for each in inner.updates()] == [True]
     (update,) = outer.updates()
     assert str(update.conflict()) == "iterations 0 and 1 both write element (3,)"
@@ -274,22 +254,14 @@ def test_a_loop_inside_that_may_not_run_may_not_write() -> None:
 
 def test_offsets_from_outside_are_the_same_in_all_iterations() -> None:
     """Two cases: the offset of the whole block, in a dimension of its own, and the counter."""
-    module = hlo.parse("""HloModule cache
-        body { s = (s32[], f32[4,16], s32[]) parameter(0)
-               i = s32[] get-tuple-element(s), index=0
-               cache = f32[4,16] get-tuple-element(s), index=1
-               position = s32[] get-tuple-element(s), index=2
-               one = s32[] constant(1) next = s32[] add(i, one)
-               new = f32[1,1] slice(cache), slice={[0:1], [0:1]}
-               written = f32[4,16] dynamic-update-slice(cache, new, i, position)
-               ROOT r = (s32[], f32[4,16], s32[]) tuple(next, written, position) }
-        condition { s = (s32[], f32[4,16], s32[]) parameter(0)
-                    i = s32[] get-tuple-element(s), index=0 n = s32[] constant(4)
-                    ROOT r = pred[] compare(i, n), direction=LT }
-        ENTRY e { zero = s32[] constant(0) cache = f32[4,16] parameter(0) p = s32[] parameter(1)
-                  s = (s32[], f32[4,16], s32[]) tuple(zero, cache, p)
-                  ROOT w = (s32[], f32[4,16], s32[]) while(s), condition=condition, body=body }""")
-    (found,) = loops(module)
+    body = """cache = f32[4,16] get-tuple-element(s), index=1
+        position = s32[] get-tuple-element(s), index=2
+        new = f32[1,1] slice(cache), slice={[0:1], [0:1]}
+        written = f32[4,16] dynamic-update-slice(cache, new, i, position)
+        ROOT r = STATE tuple(next, written, position)"""
+    start = """cache = f32[4,16] parameter(0) p = s32[] parameter(1)
+        s = STATE tuple(zero, cache, p)"""
+    found = counting(4, "(s32[], f32[4,16], s32[])", body, start)
     (update,) = found.updates()
     assert str(update) == (
         "array 1 by %written: (position, k) -> (k, position), domain: position in [0, 15], "
@@ -337,37 +309,192 @@ def test_what_is_no_loop_is_refused() -> None:
         loops(module["w"])  # pyright: ignore[reportArgumentType] - that is the error
 
 
-OWN_WRITES: dict[str, tuple[str, str, int]] = {
-    "loop-false-dependence": ("at = s32[] copy(i)", "at", 1),
-    "at a constant that is computed": (
-        "two = s32[] constant(2) none = s32[] multiply(i, zero) at = s32[] add(none, two)",
-        "at",
-        2,
-    ),
-    "at another place in it": ("at = s32[] copy(i) near = s32[] add(i, one)", "near", 1),
-    "backwards": ("two = s32[] constant(2) at = s32[] subtract(two, i)", "at", 2),
-    "at a place from outside": ("at = s32[] get-tuple-element(s), index=3", "at", 2),
-}
-"""Where an iteration writes, and where it then reads so many elements of that."""
+# where an iteration writes => the offset, and of how many elements, where it then reads
+OWN_WRITES = named("""
+loop-false-dependence: at = s32[] copy(i) => at 1
+at a constant that is computed:
+        two = s32[] constant(2) none = s32[] multiply(i, zero) at = s32[] add(none, two)
+    at 2
+at another place in it: at = s32[] copy(i) near = s32[] add(i, one) => near 1
+backwards: two = s32[] constant(2) at = s32[] subtract(two, i) => at 2
+at a place from outside: at = s32[] get-tuple-element(s), index=3 => at 2
+""")
 
 
-@pytest.mark.parametrize(("offsets", "read", "size"), OWN_WRITES.values(), ids=OWN_WRITES)
-def test_what_an_iteration_wrote_itself_is_of_no_earlier_one(
-    offsets: str, read: str, size: int
-) -> None:
-    state = "(s32[], f32[6], f32[2], s32[])"
-    module = hlo.parse(f"""HloModule m
-      body {{ s = {state} parameter(0) i = s32[] get-tuple-element(s), index=0
-        x = f32[6] get-tuple-element(s), index=1 p = s32[] get-tuple-element(s), index=3
-        zero = s32[] constant(0) one = s32[] constant(1) next = s32[] add(i, one) {offsets}
-        c = f32[] constant(7) new = f32[2] broadcast(c), dimensions={{}}
-        y = f32[6] dynamic-update-slice(x, new, at)
-        got = f32[{size}] dynamic-slice(y, {read}), dynamic_slice_sizes={{{size}}}
-        last = f32[1] slice(got), slice={{[{size - 1}:{size}]}} element = f32[] reshape(last)
-        b = f32[2] broadcast(element), dimensions={{}} ROOT r = {state} tuple(next, y, b, p) }}
-      goes_on {{ s = {state} parameter(0) i = s32[] get-tuple-element(s), index=0
-        n = s32[] constant(3) ROOT r = pred[] compare(i, n), direction=LT }}
-      ENTRY e {{ x = f32[6] parameter(0) b = f32[2] parameter(1) p = s32[] parameter(2)
-        zero = s32[] constant(0) s = {state} tuple(zero, x, b, p)
-        ROOT w = {state} while(s), condition=goes_on, body=body }}""")
-    assert loops(module)[0].dependences() == ()
+@for_all(OWN_WRITES)
+def test_what_an_iteration_wrote_itself_is_of_no_earlier_one(offsets: str, read: str) -> None:
+    offset, size = read.split()
+    body = f"""x = f32[6] get-tuple-element(s), index=1 p = s32[] get-tuple-element(s), index=3
+        zero = s32[] constant(0) {offsets} c = f32[] constant(7)
+        new = f32[2] broadcast(c), dimensions={{}} y = f32[6] dynamic-update-slice(x, new, at)
+        got = f32[{size}] dynamic-slice(y, {offset}), dynamic_slice_sizes={{{size}}}
+        last = f32[1] slice(got), slice={{[{int(size) - 1}:{size}]}} element = f32[] reshape(last)
+        b = f32[2] broadcast(element), dimensions={{}} ROOT r = STATE tuple(next, y, b, p)"""
+    start = """x = f32[6] parameter(0) b = f32[2] parameter(1) p = s32[] parameter(2)
+        s = STATE tuple(zero, x, b, p)"""
+    assert counting(3, "(s32[], f32[6], f32[2], s32[])", body, start).dependences() == ()
+
+
+# Dependences between iterations and updates in place, against loops that are run in Python.
+
+
+def pairs(relation: IndexRelation[IndexingMap]) -> set[tuple[int, int]]:
+    """The pairs of iterations that a relation holds."""
+    return {(first, second) for (first,), (second,) in pairs_of(relation)}
+
+
+def carried(program: Program) -> dict[int, set[tuple[int, int]]]:
+    loop = Loop(hlo.parse(program.loop())["w"])
+    return {each.array: pairs(each.iterations) for each in loop.dependences()}
+
+
+def expected(program: Program) -> dict[int, set[tuple[int, int]]]:
+    found = trace(program).carried
+    return {NUMBERS[name]: each for name, each in found.items() if each}
+
+
+@pytest.mark.parametrize("program", EXACT.values(), ids=EXACT)
+def test_dependences_are_those_of_a_run(program: Program) -> None:
+    assert carried(program) == expected(program)
+
+
+programs = st.builds(Program, COUNTERS, NODES, NODES)
+
+
+@seldom
+@given(programs)
+def test_dependences_of_random_loops_are_those_of_a_run(program: Program) -> None:
+    found, wanted = carried(program), expected(program)
+    if is_read_as_it_is(program):
+        assert found == wanted
+    for array, each in wanted.items():
+        assert each <= found[array]
+
+
+@seldom
+@given(programs)
+def test_updates_are_disjoint_if_no_element_is_written_twice(program: Program) -> None:
+    names = {number: name for name, number in NUMBERS.items()}
+    for update in Loop(hlo.parse(program.loop())["w"]).updates():
+        written = trace(program).written[names[update.array]]
+        is_disjoint = sum(map(len, written)) == len({place for each in written for place in each})
+        assert update.is_disjoint() == is_disjoint
+        conflict = update.conflict()
+        assert (conflict is None) == is_disjoint
+        if conflict is not None:
+            (element,) = conflict.element
+            assert conflict.first < conflict.second
+            assert element in written[conflict.first] & written[conflict.second]
+            assert not conflict.approximation
+
+
+# Loops run in Python, element by element: what each iteration reads and writes.
+
+
+Element: TypeAlias = "tuple[str, int]"
+"""An array of the state, and an index in it."""
+
+Value: TypeAlias = "list[frozenset[Element]]"
+"""For each element of an array what it is computed from, as it was when the iteration began."""
+
+NUMBERS: Final = {name: number for number, name in enumerate(ARRAYS, 1)}
+"""The numbers of the arrays in the state, behind the counter."""
+
+
+@dataclass
+class Trace:
+    """What the iterations of a loop did: each was the last to write what a later one read."""
+
+    carried: dict[str, set[tuple[int, int]]]
+    written: dict[str, list[frozenset[int]]]
+
+
+def trace(program: Program) -> Trace:
+    found = Trace({name: set() for name in ARRAYS}, {name: [] for name in ARRAYS})
+    writers: dict[Element, int] = {}
+    for iteration, counter in enumerate(program.counter):
+        read: set[Element] = set()
+        written: set[Element] = set()
+        for name, node in (("x", program.x), ("y", program.y)):
+            parts = [*_updates(node, name)] if is_in_place(node, name) else None
+            if parts is None:
+                read.update(*_value(node, counter))
+                places = range(SIZE)
+            else:
+                read.update(*(each for update in parts for each in _part(update, counter)))
+                places = {place for update in parts for place in _window(update, counter)}
+            written |= {(name, place) for place in places}
+            found.written[name].append(frozenset(places))
+        for element in read & writers.keys():
+            found.carried[element[0]].add((writers[element], iteration))
+        writers |= dict.fromkeys(written, iteration)
+    return found
+
+
+def is_in_place(node: Node, name: str) -> bool:
+    """Whether a node is an array with updates alone."""
+    while node.operation == "update":
+        node = node.operands[0]
+    return node.operation == name
+
+
+def is_read_as_it_is(program: Program) -> bool:
+    """Whether nothing is read of an array of which a part has just been overwritten."""
+    waiting = [
+        each
+        for name, node in (("x", program.x), ("y", program.y))
+        for each in ([*_sources(node)] if is_in_place(node, name) else [node])
+    ]
+    while waiting:
+        node = waiting.pop()
+        if node.operation == "update":
+            return False
+        waiting += node.operands
+    return True
+
+
+def _updates(node: Node, name: str) -> Iterator[Node]:
+    while node.operation != name:
+        yield node
+        node = node.operands[0]
+
+
+def _sources(node: Node) -> Iterator[Node]:
+    while node.operation == "update":
+        yield node.operands[1]
+        node = node.operands[0]
+
+
+def _value(node: Node, counter: int) -> Value:
+    if node.operation in ARRAYS:
+        return [frozenset({(node.operation, place)}) for place in range(SIZE)]
+    one = _value(node.operands[0], counter)
+    match node.operation:
+        case "reverse":
+            return one[::-1]
+        case "shift":
+            return [*one[1:], frozenset()]
+        case "rotate":
+            return one[2:] + one[:2]
+        case "update":
+            for place, part in zip(_window(node, counter), _part(node, counter), strict=True):
+                one[place] = part
+            return one
+        case _:
+            pairs = zip(one, _value(node.operands[1], counter), strict=True)
+            return [left | right for left, right in pairs]
+
+
+def _part(update: Node, counter: int) -> Value:
+    first = _clamped(update.offsets[0], counter, update.size)
+    return _value(update.operands[1], counter)[first : first + update.size]
+
+
+def _window(update: Node, counter: int) -> range:
+    first = _clamped(update.offsets[1], counter, update.size)
+    return range(first, first + update.size)
+
+
+def _clamped(offset: Offset, counter: int, size: int) -> int:
+    factor, first = offset
+    return min(max(0, factor * counter + first), SIZE - size)

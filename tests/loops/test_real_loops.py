@@ -15,7 +15,7 @@ from tests.cases import for_all
 from tests.extent import in_ci
 from tests.loops.documentation import PAGE, with_table
 from tests.loops.real_loops import Iteration, all_loops, different_loops, whole
-from tests.loops.test_iterations_of_loops import pairs
+from tests.loops.test_loops import pairs
 from tests.ops.oracle import Array, same
 from tests.ops.perturbation import Trial, tallies
 from tests.ops.tested_computations import Subject
