@@ -164,11 +164,8 @@ class FusionMaps(SelectedQuery):
     def _section(self, analysis: ModuleAnalysis, subject: Result) -> _Section:
         """The maps from one result, one after another."""
         computation, caller, output = subject
-        about = {
-            "computation": computation.name,
-            "fusion": caller.name if caller else None,
-            "result": output,
-        }
+        fusion = caller.name if caller else None
+        about = {"computation": computation.name, "fusion": fusion, "result": output}
         entries = tuple(self._entries(analysis, subject))
         of = f"%{computation.name} of %{caller.name}" if caller else f"ENTRY %{computation.name}"
         place = "" if caller else f"{of}, "
@@ -176,15 +173,15 @@ class FusionMaps(SelectedQuery):
 
     def _entries(self, analysis: ModuleAnalysis, subject: Result) -> Iterator[Entry]:
         """The maps between a result and each parameter that is meant."""
-        computation, caller, output = subject
-        root = computation.root
-        find = _to_result if self.view.is_back else _to_parameters
-        for parameter, found in find(analysis, computation, output).items():
+        (computation, caller, output), is_back = subject, self.view.is_back
+        asked = analysis[root := computation.root]
+        found = _to_result(asked, output) if is_back else asked.parameter_indexing(output)
+        for parameter, maps in found.items():
             number = parameter.parameter_number or 0
             outer = caller.operands[number] if caller else parameter
             if self.selection.is_read(parameter, outer):
                 entry = Entry(
-                    root, output, "parameter", number, found.simplify(), self.view, caller=caller
+                    root, output, "parameter", number, maps.simplify(), self.view, caller=caller
                 )
                 yield from map(self._seen, _split(entry.minimal() if self.minimal else entry))
 
@@ -207,23 +204,13 @@ def _counted(read: int, subject: Result) -> Sequence[str]:
     return f"ENTRY %{entry.name}, {heading_of(entry.root, output)}", advice
 
 
-def _to_parameters(
-    analysis: ModuleAnalysis, computation: Computation, output: int
-) -> dict[Instruction, AnyDependence]:
-    """Maps from an element of a result to the elements of each parameter that it needs."""
-    found = analysis[computation.root].parameter_indexing(output)
-    return {each: found[each] for each in computation.parameters if each in found}
-
-
-def _to_result(
-    analysis: ModuleAnalysis, computation: Computation, output: int
-) -> dict[Instruction, AnyDependence]:
+def _to_result(root: InstructionAnalysis, output: int) -> dict[Instruction, AnyDependence]:
     """Maps from an element of a parameter to the elements of a result that need it."""
-    flow = analysis.findings.flows[Direction.INPUT_TO_OUTPUT]
+    flow = root.analysis.findings.flows[Direction.INPUT_TO_OUTPUT]
     found: dict[Instruction, AnyDependence] = {}
-    for parameter in computation.parameters:
+    for parameter in root.instruction.computation.parameters:
         for element in parameter.shape.array_indices:
-            reached = slice_from(flow, parameter, element).get(computation.root, NOTHING)
+            reached = slice_from(flow, parameter, element).get(root.instruction, NOTHING)
             reached = reached.only(lambda each: each.element == output)
             found[parameter] = found.get(parameter, NOTHING).union(of_element(reached, element))
     return {parameter: each for parameter, each in found.items() if each != NOTHING}

@@ -738,16 +738,9 @@ def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
             rows: dict[object, TileRead] = {}
             for each in answer.only(lambda each: not each.map.is_known_empty).entries:
                 tile = if_known(partial(_tile, given), each)
-                row = TileRead(instruction, output, operand, given, each, tile)
-                rows.setdefault(_elements_of(row), row)
+                same = (tile.formulas, *each.notes()) if isinstance(tile, Tile) else each
+                rows.setdefault(same, TileRead(instruction, output, operand, given, each, tile))
             yield from rows.values()
-
-
-def _elements_of(read: TileRead) -> object:
-    """Equal for reads whose formulas tell the same elements for each tile."""
-    if not isinstance(read.tile, Tile):
-        return read.indexing
-    return read.tile.formulas, *read.indexing.notes()
 
 
 def _tile(sizes: Sequence[int], indexing: OperandIndexing) -> Tile | TileError:
