@@ -229,7 +229,8 @@ def _pass(selection: Selection, found: ModuleDifference) -> Iterator[Cells]:
     name = _PASS.sub(r"\g<last> of \g<pipeline>", Path(found.after.file).name)
     fields = {"pass": name, "before": before, "after": after, "kernels": kernels, "maps": maps}
     counts = (kinds["added"], kinds["removed"], kinds["changed"], maps)
-    yield Cells((kernels[1], Bytes(moved), change, *counts, name), lambda: fields | kinds)
+    title = f"{name}, {found.after.name}"
+    yield Cells((kernels[1], Bytes(moved), change, *counts, title), lambda: fields | kinds)
 
 
 # Advice about a module, as a document.

@@ -130,8 +130,8 @@ def test_what_changed(cli: CommandLine) -> None:
 
 PASSES = """\
 kernels    moved    change  came  went  changed  maps  pass
-      2  32.8 kB  -32.8 kB     0     2        1     0  algsimp of simplification
-      1  16.4 kB  -16.4 kB     0     1        1     0  priority-fusion of fusion
+      2  32.8 kB  -32.8 kB     0     2        1     0  algsimp of simplification, f
+      1  16.4 kB  -16.4 kB     0     1        1     0  priority-fusion of fusion, f
 """
 
 
@@ -139,7 +139,7 @@ def test_what_passes_changed(cli: CommandLine) -> None:
     """A row for each pass that changed something, all at once."""
     folder = dumped(cli.folder / "dump")
     assert cli("diff", folder) == PASSES
-    assert cli("diff", folder, "--instruction", "t").endswith("  algsimp of simplification\n")
+    assert cli("diff", folder, "--instruction", "t").endswith("  algsimp of simplification, f\n")
     assert cli("diff", folder, "--sort", "came", "--limit", "1").count("\n") == 2
     bad = folder / "module_0001.f.0009.last.after_some.before_pipeline-end.txt"
     bad.write_text("HloModule f\nENTRY e {")
