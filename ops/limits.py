@@ -34,6 +34,10 @@ MAX_COMPOSITIONS: Final = 4096
 It bounds the time of a question to seconds, whatever the program is.
 Test: ``test_budgets.test_what_is_exact_is_held``."""
 
+FEW_SINKS: Final = 8
+"""Results of a module that read no more parameters are answered without the others.
+Test: ``test_budgets.test_results_that_read_little_do_not_wait_for_the_others``."""
+
 USUAL_WEIGHT: Final = 16
 """An indexing with so many terms costs one composition; with more, it costs their square.
 

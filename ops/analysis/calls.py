@@ -282,7 +282,8 @@ class DataFlow:
         self._arrays_at_sinks: dict[Computation, Sequence[Array]] = {}
         self._numbering = numbering
         self._links_from: dict[tuple[int, int], list[Link]] = {}
-        self._summaries: dict[int | Computation, Summary] = {}
+        self._summaries: dict[int, Summary] = {}
+        self._of_entries: dict[tuple[Computation, bool], Summary] = {}
         self._reached: dict[Computation, Summary] = {}
         self._any_iteration: dict[Instruction, list[Link]] = {}
 
@@ -348,10 +349,12 @@ class DataFlow:
     def follow_through(self, begin: Array) -> dict[Array, AnyDependence]:
         """The dependences of an array of a computation on the sinks of the computation."""
         computation = begin[0].computation
-        if begin[0] in self._begins(computation):
-            summary = self._summary(computation)
-        else:
+        if begin[0] not in self._begins(computation):
             summary = self._across(computation, [begin], self._interner)
+        elif computation.is_entry:
+            summary = self._summary_of_entry(begin)
+        else:
+            summary = self._summary(computation)
         return self._from(begin, summary)
 
     def reach(self, begin: Array) -> dict[Array, AnyDependence]:
@@ -389,13 +392,27 @@ class DataFlow:
         return [(graph.arrays[target], step) for target, step in steps]
 
     def _summary(self, computation: Computation) -> Summary:
-        """The summary of a computation; computations that are alike share it, but not the entry."""
-        is_entry, number_of = computation.is_entry, self._numbering.number_of_computation
-        key = computation if is_entry else number_of(computation)
+        """The summary of a computation, which those that are alike share."""
+        key = self._numbering.number_of_computation(computation)
         if key not in self._summaries:
             sources = arrays_of(self._begins(computation))
             self._summaries[key] = self._across(computation, sources, self._interner)
         return self._summaries[key]
+
+    def _summary_of_entry(self, begin: Array) -> Summary:
+        """The summary from all arrays that reach few sinks, as one does, or from all that do not.
+
+        Whoever asks about the former need not wait for the latter, which whole models lie behind.
+        """
+        entry, is_narrow = key = begin[0].computation, self._is_narrow(begin)
+        if key not in self._of_entries:
+            sources = arrays_of(self._begins(entry))
+            alike = [each for each in sources if self._is_narrow(each) == is_narrow]
+            self._of_entries[key] = self._across(entry, alike, self._interner)
+        return self._of_entries[key]
+
+    def _is_narrow(self, begin: Array) -> bool:
+        return len(self.reach(begin)) <= limits.FEW_SINKS
 
     def _across(
         self, computation: Computation, sources: Sequence[Array], interner: Interner

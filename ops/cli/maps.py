@@ -11,7 +11,7 @@ from typing import ClassVar, Final, TypeAlias, TypeVar
 import simplifier
 from indexing import IndexingMap, Variable, format_map, parse_map
 from indexing.passes import Ends, format_head
-from ops import InstructionAnalysis, ModuleAnalysis, hlo
+from ops import InstructionAnalysis, ModuleAnalysis, hlo, limits
 from ops.analysis.queries import Addressing, slice_from
 from ops.cli.documents import Extent, Fields, Lines, SelectedQuery
 from ops.cli.files import read_input
@@ -143,7 +143,7 @@ class FusionMaps(SelectedQuery):
         section = partial(self._section, analysis, subject)
         is_whole = subject[1] is not None or bool(self.selection.parameters)
         read: Mapping[int, AnyDependence] = {} if is_whole else self._read(analysis, subject)
-        if len(read) <= _FEW_PARAMETERS:
+        if len(read) <= limits.FEW_SINKS:
             return section().item()
         counted = _counted(len(read), subject)
         is_unknown = any(isinstance(each, Unknown) for each in read.values())
@@ -424,9 +424,6 @@ class _Section:
         found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
         return found | {"parameter_origins": origins} if origins else found
 
-
-_FEW_PARAMETERS: Final = 8
-"""Number of parameters of the entry whose maps are all shown at once."""
 
 _NOTHING: Final = "reads nothing"
 """In the place of a map without points."""

@@ -354,3 +354,27 @@ def test_a_mark_is_kept(way: ops.OperandIndexing) -> None:
     assert way != exact(ROW)
     assert str(way).endswith("\napproximation: why")
     assert "why" in way._repr_html_()
+
+
+def test_results_that_read_little_do_not_wait_for_the_others(
+    composed: list[ops.OperandIndexing],
+) -> None:
+    """A chain of sums, which nine parameters go into, stands beside one negation."""
+    given = "\n".join(f"p{n} = f32[64,8] parameter({n})" for n in range(9))
+    sums = "\n".join(
+        f"sum{n} = f32[64,8] add(t{n}, p{n})\nr{n} = f32[8,64] reshape(sum{n})\n"
+        f"t{n + 1} = f32[64,8] transpose(r{n}), dimensions={{1,0}}"
+        for n in range(9)
+    )
+    module = hlo.parse(f"""HloModule m
+    ENTRY e {{
+    {given}
+    t0 = f32[64,8] negate(p0)
+    {sums}
+    ROOT r = (f32[64,8], f32[64,8]) tuple(t9, t0)
+    }}""")
+    (little,) = ops.parameter_indexing(module.entry.root, 1).values()
+    assert str(little[0].map) == "(d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 7]"
+    assert not composed
+    assert len(ops.parameter_indexing(module.entry.root, 0)) == 9
+    assert composed
