@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, combinations
 from math import gcd, lcm, prod
 from typing import Final, NamedTuple
@@ -159,8 +160,13 @@ def survey(
     check_type(device, Device, "coalescing: the device", "a Device such as A100")
     offsets, bits = offsets_and_bits(access, element_type)
     tally.check_launch(offsets)
-    memory = Memory.of(device, bits)
-    moving = MovingOffsets.of(offsets, access.origins if isinstance(access, Access) else ())
+    origins = access.origins if isinstance(access, Access) else ()
+    found = _surveyed if offsets.runtime else _remembered
+    return found(offsets, origins, Memory.of(device, bits))
+
+
+def _surveyed(offsets: IndexingMap, origins: Sequence[AnyOrigin], memory: Memory) -> Survey:
+    moving = MovingOffsets.of(offsets, origins)
     constants, is_whole = moving.constants(memory.period)
     tried = [moving.at(each) for each in constants]
     is_each_tried = is_whole and moving.is_same_for_all and moving.is_free
@@ -186,7 +192,7 @@ def survey(
     found = Coalescing(
         **{name: tally.count_of(each) for name, each in zip(COUNTED, pairs, strict=True)},
         vector_width=width,
-        is_coalesced=is_coalesced(with_midpoints(offsets), -(-bits // BITS_OF_BYTE)),
+        is_coalesced=is_coalesced(with_midpoints(offsets), -(-memory.bits // BITS_OF_BYTE)),
         condition="" if apart else moving.where_least(constants, sectors, memory.period),
         bounds=tuple(name for name, each, met in rows if each != met and each.size != 1),
     )
@@ -194,6 +200,10 @@ def survey(
         found = replace(found, bank_conflicts=None)
     most = [each.most_sectors for each in totals]
     return Survey(found, memory, tried[most.index(max(most))])
+
+
+_remembered: Final = lru_cache(maxsize=1 << 10)(_surveyed)
+"""Kernels of a module have the same few launches, most of whose offsets are known."""
 
 
 def offsets_and_bits(
