@@ -149,7 +149,9 @@ class Problem:
         ]
         named = set(variables_of(self.forms)).union(*(group.names for group in self.groups))
         bounds = (
-            (aliases.get(name, name), ends) for name, ends in self.bounds.items() if name in named
+            (aliases.get(name, name), ends)
+            for name, ends in self.bounds.items()
+            if name in named or ends.is_empty  # a contradiction is about all expressions
         )
         asked = operations.substitute(self.forms, new)
         return asked, tuple(sorted(bounds, key=itemgetter(0))), tuple(facts)

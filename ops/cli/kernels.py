@@ -347,7 +347,7 @@ class FusionSchedules(SelectedQuery):
 
 
 @dataclass(frozen=True)
-class _KernelAccess:
+class _NumberedAccess:
     """Access of kernels that are alike to a result or an operand, by its number."""
 
     role: str
@@ -365,7 +365,7 @@ class _Scheduled(NamedTuple):
 
     kernel: Instruction
     schedule: FusionSchedule
-    accesses: tuple[_KernelAccess, ...]
+    accesses: tuple[_NumberedAccess, ...]
 
     def heroes(self, kernel: Instruction) -> list[str | None]:
         """The names of the heroes of this kernel, or of one that is like it."""
@@ -378,14 +378,14 @@ _Known: TypeAlias = "dict[Hashable, _Scheduled]"
 
 def _accesses(
     selection: Selection, fusion: Instruction, schedule: FusionSchedule
-) -> Iterator[_KernelAccess]:
+) -> Iterator[_NumberedAccess]:
     """The writes of threads to each result, then their reads of each operand."""
     if not selection.parameters:
         for number in fusion.shape.array_indices:
-            yield from (_KernelAccess("result", number, each) for each in schedule.writes(number))
+            yield from (_NumberedAccess("result", number, each) for each in schedule.writes(number))
     for number, operand in enumerate(fusion.operands):
         if selection.is_read(operand):
-            yield from (_KernelAccess("operand", number, each) for each in schedule.reads(number))
+            yield from (_NumberedAccess("operand", number, each) for each in schedule.reads(number))
 
 
 def _text_of_launch(kernel: Instruction, found: _Scheduled) -> str:
@@ -397,7 +397,7 @@ def _text_of_launch(kernel: Instruction, found: _Scheduled) -> str:
     return f"{found.schedule.emitter.value}{of}: threads {threads}, blocks {blocks}"
 
 
-def _line_of_access(kernel: Instruction, found: _KernelAccess) -> str:
+def _line_of_access(kernel: Instruction, found: _NumberedAccess) -> str:
     number, is_read = found.number, found.role == "operand"
     name = f"%{kernel.operands[number].name}" if is_read else f"%{kernel.name}"
     place = f" result {number}" if not is_read and kernel.shape.is_tuple else ""
@@ -415,7 +415,7 @@ def _fields_of_schedule(kernel: Instruction, found: _Scheduled) -> Fields:
     }
 
 
-def _fields_of_access(kernel: Instruction, found: _KernelAccess) -> Fields:
+def _fields_of_access(kernel: Instruction, found: _NumberedAccess) -> Fields:
     named = {"name": kernel.operands[found.number].name} if found.role == "operand" else {}
     about = {found.role: found.number, **named, "shape": str(found.access.shape)}
     return about | {"map": maps.map_fields(found.access.map)}
@@ -560,7 +560,7 @@ class FusionCoalescing(TableQuery):
             yield each, found, f"{each.access.shape}{_text_of_coalescing(found)}"
 
 
-_Counted: TypeAlias = "tuple[_KernelAccess, Coalescing, str]"
+_Counted: TypeAlias = "tuple[_NumberedAccess, Coalescing, str]"
 """An access of kernels that are alike, and what is said behind its number."""
 
 
@@ -583,7 +583,7 @@ def _text_of_coalescing(found: Coalescing) -> str:
     return f"{condition}{bounds}{verdict}"
 
 
-def _access(fusion: Instruction, at: _KernelAccess, found: Coalescing, text: str) -> Cells:
+def _access(fusion: Instruction, at: _NumberedAccess, found: Coalescing, text: str) -> Cells:
     sectors = (found.wasted_sectors, found.sectors, found.ideal_sectors)
     words = f"%{fusion.name}, {at.role} {at.number}, {text}"
 

@@ -169,6 +169,16 @@ def test_a_scope_of_very_many_results_is_forgotten(monkeypatch: pytest.MonkeyPat
     assert 1 < scopes < len(forms) // 4
 
 
+def test_a_contradiction_about_another_variable_is_remembered_for_itself() -> None:
+    """It makes anything true; without it, an expression of the same form keeps its value."""
+    one, other, apart = (symbol(name) for name in ("one", "other", "apart"))
+    assert simplify(one + 77, {apart: (1, 0)}) == 0
+    assert bounds_of(one + 77, {apart: (1, 0)}).is_empty
+    for each in (one, other):
+        assert simplify(each + 77, {}) == each + 77
+        assert bounds_of(each + 77, {apart: (0, 1)}) == Interval(None, None)
+
+
 names = [symbol(name) for name in ("r2", "r10", "p", "q", "s", "t1")]
 LINKED = {"facts of others": Facts({n: (1, 99)}, [Eq(n, 2 * k)]), "nothing": Facts()}
 
