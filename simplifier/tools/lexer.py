@@ -220,8 +220,8 @@ class ProgramLexer(ScanningLexer):
         """Take the text from an opening bracket to the one that closes it, whatever it is."""
         if self.text not in self.closing:
             raise self.expected(what)
-        waiting: list[str] = []
-        for piece in self.pieces.finditer(self.source, self.start):
+        waiting = [self.closing[self.text]]
+        for piece in self.pieces.finditer(self.source, self.stop):
             mark = piece[0]
             if mark in self.closing:
                 waiting.append(self.closing[mark])

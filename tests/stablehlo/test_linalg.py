@@ -153,3 +153,8 @@ def test_programs_of_linalg_are_no_modules_and_the_error_says_what_reads_them() 
     text = "func.func @f(%a: tensor<4xf32>) { %0 = linalg.exp ins(%a : tensor<4xf32>) return }"
     with pytest.raises(MlirTextError, match=r"hint: ops\.mlir\.read_generics reads the maps"):
         hlo.parse(text)
+
+
+def test_a_bracket_that_begins_another_mark_is_one() -> None:
+    with pytest.raises(MlirTextError, match="the bracket is not closed"):
+        read_generics("#target = #hal.target<= #hal.target<1>")
