@@ -738,7 +738,8 @@ def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:
             rows: dict[object, TileRead] = {}
             for each in answer.only(lambda each: not each.map.is_known_empty).entries:
                 tile = if_known(partial(_tile, given), each)
-                same = (tile.formulas, *each.notes()) if isinstance(tile, Tile) else each
+                is_tile = isinstance(tile, Tile)
+                same = (tile.formulas, tile.tiles, tile.image, *each.notes()) if is_tile else each
                 rows.setdefault(same, TileRead(instruction, output, operand, given, each, tile))
             yield from rows.values()
 

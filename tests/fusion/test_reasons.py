@@ -140,6 +140,26 @@ def test_reads_of_the_same_part_are_one_row(
     assert [str(read) for read in found if read.operand.shape.rank] == expected
 
 
+def test_parts_that_fewer_tiles_read_are_rows_of_their_own() -> None:
+    """Two maps with the same part of each tile, of which one ends before the other."""
+    found = reads(hlo.parse(ENDS_BEFORE).entry.root, (2,))
+    rows = [read for read in found if read.operand.shape.rank]
+    assert [str(read) for read in rows] == ["%x[t0 * 2:t0 * 2 + 2]"] * 2
+    read_by = [{point for read in rows for point in read.elements((tile,))} for tile in range(4)]
+    assert read_by == [{(0,), (1,)}, {(2,), (3,)}, {(4,), (5,)}, set()]
+
+
+ENDS_BEFORE = """
+f { x = f32[8] parameter(0) zero = f32[] constant(0)
+  a = f32[4] slice(x), slice={[0:4]}
+  b = f32[6] slice(x), slice={[0:6]}
+  p = f32[8] pad(a, zero), padding=0_4
+  q = f32[8] pad(b, zero), padding=0_2
+  ROOT r = f32[8] add(p, q) }
+ENTRY e { x = f32[8] parameter(0) ROOT k = f32[8] fusion(x), kind=kLoop, calls=f }
+"""
+
+
 def test_tiles_that_are_no_box_have_a_mask_or_a_reason() -> None:
     windows = hlo.parse(DILATED_WINDOWS)
     (rows,) = reads(windows["rows"], (8,))
