@@ -15,23 +15,29 @@ MAX_SHOWN: Final = 5
 """How many failures are shown with their tracebacks; more would hide the names of the others."""
 
 
-def rows(text: str) -> dict[str, tuple[str, ...]]:
-    """A table of texts: a name at the margin, and indented below it a line for each column.
+def rows(text: str) -> list[tuple[str, ...]]:
+    """The rows of a table: a text at the margin, and each other one behind ``=>`` or below it.
 
-    What is indented further goes on with the column above.
+    What stands below is indented by 4; what is indented further goes on with the line above it.
+    Empty lines and those that begin with ``#`` are left out.
     """
+    lines = re.sub(r"^(#.*)?\n", "", re.sub(r"\n {5,}", " ", text) + "\n", flags=re.MULTILINE)
+    return [tuple(re.split(r"\n    | => ", row)) for row in re.split(r"\n(?=\S)", lines.rstrip())]
+
+
+def by_name(text: str) -> dict[str, tuple[str, ...]]:
+    """The rows of a table by what stands at the margin."""
     table: dict[str, tuple[str, ...]] = {}
-    for row in re.split(r"\n(?! )", text.strip("\n")):
-        name, *columns = re.split(r"\n {4}(?! )", row)
+    for name, *columns in rows(text):
         if name in table:
             raise ValueError(f"two rows are called {name!r}")
-        table[name] = tuple(re.sub(r"\n +", " ", column) for column in columns)
+        table[name] = tuple(columns)
     return table
 
 
 def pairs(text: str) -> dict[str, str]:
     """A table of one column: what stands at the margin, and what belongs to it."""
-    return {name: column for name, (column,) in rows(text).items()}
+    return {name: column for name, (column,) in by_name(text).items()}
 
 
 def for_all(

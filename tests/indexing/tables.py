@@ -16,7 +16,7 @@ import indexing
 import simplifier
 from simplifier import TextError
 from tests.carets import DrawnError
-from tests.cases import for_all
+from tests.cases import for_all, rows
 
 FOLDER = Path(__file__).parents[1] / "data" / "indexing"
 
@@ -25,12 +25,6 @@ def table(name: str, section: str = "") -> list[tuple[str, ...]]:
     """The rows of a file, or of a section of it."""
     text = (FOLDER / f"{name}.txt").read_text("utf-8")
     return rows(text.partition(f"[{section}]\n")[2].partition("\n[")[0] if section else text)
-
-
-def rows(text: str) -> list[tuple[str, ...]]:
-    """The rows of a table; what is indented by 8 goes on with the line above it."""
-    lines = re.sub(r"^(#.*)?\n", "", text.replace("\n        ", " ") + "\n", flags=re.MULTILINE)
-    return [tuple(re.split(r"\n    | => ", row)) for row in re.split(r"\n(?=\S)", lines.rstrip())]
 
 
 def named(text: str) -> dict[str, tuple[str, ...]]:

@@ -21,10 +21,10 @@ from simplifier import ConversionError, FloorDiv, IndexingError, TextError, pars
 from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.carets import DrawnError
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.conformance import Row, for_each, rows_of
 from tests.extent import IN_CI
-from tests.indexing.tables import evaluated, marked_errors, refusals, rows, texts
+from tests.indexing.tables import evaluated, marked_errors, refusals, texts
 
 # Texts.
 

@@ -14,9 +14,8 @@ from indexing import IndexingMap, MapError, compose, parse_map
 from simplifier import symbol
 from simplifier.expr import form as forms
 from tests.call_counts import calls_of
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import Pair, related
-from tests.indexing.tables import rows
 from tests.strategies import maps
 
 

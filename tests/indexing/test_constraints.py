@@ -21,10 +21,10 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.text import parse_form
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import cost_of_map, related, values_of
 from tests.extent import seldom
-from tests.indexing.tables import named, rows
+from tests.indexing.tables import named
 from tests.strategies import quasi_affine
 
 EMPTY = "KNOWN EMPTY"

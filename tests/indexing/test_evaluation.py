@@ -16,9 +16,9 @@ from indexing.variable import Variable
 from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import related, values_of
-from tests.indexing.tables import refusals, rows, texts
+from tests.indexing.tables import refusals, texts
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 
 tiles = IndexingMap.from_sizes("d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)", [16], [4], [3])

@@ -22,9 +22,9 @@ from indexing.exact.isl import telling_runtime
 from indexing.exact.questions import reached, reached_again
 from simplifier import BudgetError, Interval
 from simplifier.exact import NotQuasiAffineError
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import related
-from tests.indexing.tables import named, rows
+from tests.indexing.tables import named
 from tests.strategies import maps
 
 EQUAL = rows("""

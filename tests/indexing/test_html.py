@@ -9,9 +9,9 @@ from hypothesis import assume, given
 
 from indexing import IndexingMap, IndexSet, UndefinedMap, parse_map
 from simplifier.tools.display import MAX_ROWS, html
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.extent import seldom
-from tests.indexing.tables import evaluated, rows
+from tests.indexing.tables import evaluated
 from tests.strategies import any_maps
 
 

@@ -16,10 +16,10 @@ from indexing.exact.inverse import solved_for_dims
 from indexing.exact.isl import relation_of
 from indexing.exact.symbolic import symbolic_inverse
 from simplifier import symbol
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import Pair, related
 from tests.extent import seldom
-from tests.indexing.tables import evaluated, rows, table, texts
+from tests.indexing.tables import evaluated, table, texts
 from tests.strategies import index_maps, maps
 
 FUNCTIONS = table("inverses", "functions")

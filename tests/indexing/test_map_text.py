@@ -23,8 +23,7 @@ from simplifier import IndexingError, Interval, TextError, TextWarning, parse_ex
 from simplifier.expr.form import variable
 from simplifier.expr.printer import DIALECTS
 from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
-from tests.cases import for_all
-from tests.indexing.tables import rows
+from tests.cases import for_all, rows
 from tests.strategies import any_maps, maps
 
 

@@ -25,10 +25,10 @@ from indexing import (
 from simplifier import NotQuasiAffineError, TextError, symbol
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import related
 from tests.extent import seldom
-from tests.indexing.tables import errors_in, refusals, rows, table
+from tests.indexing.tables import errors_in, refusals, table
 from tests.strategies import any_maps, index_maps, maps
 
 # map => affine map => affine set

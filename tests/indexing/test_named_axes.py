@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, from_einops, from_einsum, parse_map, to_einsum
 from simplifier import TextError, symbol
 from simplifier.errors import ArgumentError
-from tests.cases import for_all
-from tests.indexing.tables import errors_in, refusals, rows
+from tests.cases import for_all, rows
+from tests.indexing.tables import errors_in, refusals
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Sizes: TypeAlias = "dict[str, int]"

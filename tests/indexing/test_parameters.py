@@ -23,10 +23,10 @@ from simplifier import BudgetError, ConversionError, Interval, Max, Min, NotQuas
 from simplifier.exact import Budget
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import related
 from tests.extent import seldom
-from tests.indexing.tables import errors_in, evaluated, named, refusals, rows, texts
+from tests.indexing.tables import errors_in, evaluated, named, refusals, texts
 from tests.strategies import maps_with_parameters
 
 Ends: TypeAlias = "tuple[int | None, int | None]"

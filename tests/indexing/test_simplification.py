@@ -20,11 +20,11 @@ from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.fixpoint import simplified as simplified_form
 from tests import conformance, strategies
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.conformance import Row, for_each
 from tests.evaluation import cost_of_map, has_negative_divisor, related
 from tests.extent import examples
-from tests.indexing.tables import named, rows, table, turned
+from tests.indexing.tables import named, table, turned
 from tests.strategies import maps
 
 by_row = for_each([row for row in conformance.rows("simplify") if not {"op", "kind"} & row.keys()])

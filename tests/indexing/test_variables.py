@@ -16,9 +16,9 @@ from simplifier import ConversionError, Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.sympy import to_sympy
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.evaluation import related, values_of
-from tests.indexing.tables import evaluated, refusals, rows, texts, turned
+from tests.indexing.tables import evaluated, refusals, texts, turned
 from tests.strategies import constraints, maps, quasi_affine
 
 MIXED = parse_map(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ops import hlo
-from tests.cases import rows
+from tests.cases import by_name
 from tests.ops.perturbation import tallies
 from tests.ops.tested_computations import Subject
 
@@ -29,7 +29,7 @@ def subject_of(shapes: str, instructions: str, called: str = "") -> Subject:
     return Subject(root.attributes["calls"], root)
 
 
-CHAINS = rows("""
+CHAINS = by_name("""
 slice of a slice
     f32[9,8]; s32[]; s32[]; s32[]; s32[]
     a = f32[5,6] dynamic-slice(p0, p1, p2), dynamic_slice_sizes={5,6}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ops import fusion_indexing, hlo, output_to_input
 from ops.hlo import HloModule
 from ops.rules.counted_loops import Counter, counted_loop
-from tests.cases import for_all, pairs, rows
+from tests.cases import by_name, for_all, pairs
 from tests.ops.answers import only
 
 DIRECTIONS: Final[dict[str, Any]] = {
@@ -61,7 +61,7 @@ def made(call: str) -> HloModule:
     return eval(call, {"loop": loop, "declared": declared})  # noqa: S307 - of the tables below
 
 
-TRIPS: Final = rows("""
+TRIPS: Final = by_name("""
 up
     loop()
     8 from 0 by 1
@@ -179,7 +179,7 @@ def test_all_types_of_integers_count() -> None:
 SLICE: Final = "y = f32[8] dynamic-slice(v, o), dynamic_slice_sizes={8}"
 
 
-OFFSETS: Final = rows("""
+OFFSETS: Final = by_name("""
 times eight
     e = T[] constant(8) o = T[] multiply(i, e)
     (d0){rt0} -> (rt0 * 8 + d0), domain: d0 in [0, 7], rt0 in [0, 7]

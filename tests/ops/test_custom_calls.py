@@ -6,7 +6,7 @@ import pytest
 
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.rules.registry import CUSTOM_CALLS
-from tests.cases import for_all, rows
+from tests.cases import by_name, for_all
 from tests.evaluation import related
 from tests.ops.answers import only
 from tests.ops.documentation import map_lines
@@ -84,7 +84,7 @@ def test_what_is_added_is_found(target: str, shape: str, operands: str, rest: st
     assert {out == place for out, place in related(added)} == {True}
 
 
-UNKNOWN = rows("""
+UNKNOWN = by_name("""
 nobody
     f32[2,4] custom-call(a)
     no indexing map of nobody

@@ -8,7 +8,7 @@ from ops import ChangeKind, ModuleDifference, diff, hlo, summary
 from ops.modules.difference import MAX_TEXT
 from ops.performance.tally import sum_of_counts
 from simplifier.errors import ArgumentError
-from tests.cases import for_all, rows
+from tests.cases import by_name, for_all
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import NAMES, module_text
 
@@ -31,7 +31,7 @@ def test_a_module_is_as_it_was(name: str) -> None:
     assert [each.read for each in found.traffic] == [total, total]
 
 
-EDITS = rows("""
+EDITS = by_name("""
 renamed
     ROW_SHARES
     totals

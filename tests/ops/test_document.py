@@ -14,7 +14,7 @@ import pytest
 from indexing import parse_map
 from ops import fusion_indexing, hlo, input_to_output, output_to_input
 from ops.dependence.dependence import Indexings
-from tests.cases import for_all, rows
+from tests.cases import by_name, for_all
 from tests.ops.answers import known
 
 CALLED = """HloModule m
@@ -46,7 +46,7 @@ def written(answers: Sequence[Indexings]) -> list[str]:
     return [str(way) for answer in answers for way in known(answer)]
 
 
-EXAMPLES = rows("""
+EXAMPLES = by_name("""
 elementwise
     f32[10,20] add(f32[10,20] p0, f32[10,20] p1)
     to p0, p1: (d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 19]
@@ -151,7 +151,7 @@ def test_constants_have_no_operands(instruction: str) -> None:
     assert output_to_input(root_of(instruction)).indexing == ()
 
 
-FUSIONS = rows("""
+FUSIONS = by_name("""
 one input, several maps
     p0 = f32[1000,1000] parameter(0) t = f32[1000,1000]{0,1} transpose(p0), dimensions={1,0}
         ROOT a0 = f32[1000,1000] add(p0, t)

@@ -14,7 +14,7 @@ import sympy
 from indexing import parse_map
 from ops import Unknown, hlo, input_to_output, output_to_input, parameter_indexing
 from simplifier import symbol
-from tests.cases import for_all, rows
+from tests.cases import by_name, for_all
 from tests.evaluation import Pair, related
 from tests.ops import oracle
 from tests.ops.answers import known, only
@@ -32,7 +32,7 @@ SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a,
 STEP = """step { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] add(a, b)
 ROOT r = (f32[4], f32[4]) tuple(c, c) }"""
 
-MAPS = rows("""
+MAPS = by_name("""
 reverse
     f32[<=6,4] reverse(p), dimensions={0}
     (d0, d1)<p_0> -> (p_0 - d0 - 1, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]
@@ -141,7 +141,7 @@ def test_maps_have_sizes_as_parameters(text: str, expected: str) -> None:
     assert parse_map(expected) == found
 
 
-REFUSED = rows("""
+REFUSED = by_name("""
 dynamic update
     f32[2,8,4] dynamic-update-slice(x, c, i, i, i)
     the start depends on the size of dimension 1 of operand 1
@@ -314,7 +314,7 @@ def test_names_of_parameters_are_unique() -> None:
     assert sorted(names) == ["e_n_0", "n_0", "n_0_0"]
 
 
-CALLS = rows("""
+CALLS = by_name("""
 a fusion has the sizes of its operands
     f { a = f32[<=8] parameter(0) ROOT b = f32[<=8] reverse(a), dimensions={0} }
         ENTRY e { p = f32[<=8] parameter(0) ROOT r = f32[<=8] fusion(p), kind=kLoop, calls=f }

@@ -10,7 +10,7 @@ import pytest
 from indexing import MapError
 from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo, utilization
 from ops.cli import main
-from tests.cases import for_all, rows
+from tests.cases import by_name, for_all
 from tests.ops.unfit import why_unfit
 
 GATHER = """HloModule m
@@ -25,7 +25,7 @@ ENTRY e {
   k = f32[3,3,1,4] parameter(1)
   v = f32[1,6,6,4] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f
   y = f32[16] parameter(2) n = f32[16] negate(y) ROOT t = (f32[1,6,6,4], f32[16]) tuple(v, n) }"""
-MODULES = rows("""
+MODULES = by_name("""
 one-unknown-gather
     %g: all-gather: dimensions lists dimension 0 of a tensor of rank 0
     8x8 of %n
@@ -65,7 +65,7 @@ sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 step { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b)
   ROOT t = (f32[], f32[]) tuple(c, c) }"""
 
-UNFIT = rows("""
+UNFIT = by_name("""
 broadcast-beyond-rank
     x = f32[] parameter(0)
     f32[8,4] broadcast(x), dimensions={1}

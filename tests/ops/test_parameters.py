@@ -22,7 +22,7 @@ from ops.index_maps import dim, index_map, on_condition
 from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import for_all, pairs, rows
+from tests.cases import by_name, for_all, pairs
 from tests.evaluation import related
 from tests.extent import examples
 from tests.ops.unfit import refusal
@@ -299,7 +299,7 @@ def test_conditions_decide_which_size_is_the_greater_one() -> None:
         assert str(limited) == f"(d0)<M, N> -> (d0), domain: {found}"
 
 
-PADDED = rows("""
+PADDED = by_name("""
 pad((N,), [(1, 1, 1)])
     (d0)<N> -> ((d0 - 1) floordiv 2), domain: d0 in [1, N * 2 - 1], N in [0, inf],
         (d0 - 1) mod 2 in [0, 0]

@@ -15,7 +15,7 @@ from indexing.layout.maps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
 from ops.dependence.dependence import Indexings
-from tests.cases import rows
+from tests.cases import by_name
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.hlo.modules import module_text
@@ -124,7 +124,7 @@ def test_elements_are_where_numpy_has_them(
         assert pairs(ask(root, view)[0]) == expected
 
 
-TEXTS = rows("""
+TEXTS = by_name("""
 elementwise
     f32[9,200]{1,0:T(8,128)}
     f32[9,200]{1,0:T(8,128)} negate(p)

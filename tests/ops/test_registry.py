@@ -15,7 +15,7 @@ from ops.hlo.opcodes import OPCODES
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import TABLES
 from ops.rules.rule import Maps, OpRule
-from tests.cases import for_all, for_rows, rows
+from tests.cases import by_name, for_all, for_rows
 from tests.ops.answers import only
 from tests.ops.unfit import why_unfit
 
@@ -67,7 +67,7 @@ def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> Non
     assert len(Shape.parse(text).arrays) == arrays
 
 
-BAD = rows("""
+BAD = by_name("""
 too many devices
     ROOT r = f32[2,3] collective-permute(p), source_target_pairs={{0,99999999}}
     collective-permute: there are 100000000 replicas; expected 1048576 or fewer

@@ -9,7 +9,7 @@ import pytest
 
 from ops import OperandIndexing, hlo, parameter_indexing
 from ops.hlo import Instruction
-from tests.cases import for_rows, rows
+from tests.cases import by_name, for_rows
 from tests.ops.perturbation import tallies
 from tests.ops.tested_computations import Subject
 
@@ -18,7 +18,7 @@ FUSED = """HloModule m read { x = f32[9] parameter(0) i = s32[] parameter(1)
 write { j = s32[] parameter(0) u = f32[4] parameter(1) x = f32[9] parameter(2)
   ROOT r = f32[9] dynamic-update-slice(x, u, j) }"""
 
-ROWS = rows("""
+ROWS = by_name("""
 accumulate-in-place
     x = f32[64,16] parameter(0) y = f32[8,16] parameter(1) i = s32[] parameter(2)
         z0 = s32[] constant(0) old = f32[8,16] dynamic-slice(x, i, z0), dynamic_slice_sizes={8,16}

@@ -15,7 +15,7 @@ from indexing import IndexingMap, parse_map
 from indexing.layout import Shape
 from ops import OpIndexing, broadcast, pad, reduce, transpose, xla_gpu
 from simplifier import symbol
-from tests.cases import rows
+from tests.cases import by_name
 from tests.conformance import rows_of
 from tests.evaluation import Pair
 
@@ -89,7 +89,7 @@ def updating() -> xla_gpu.Schedule:
     )
 
 
-CASES = rows("""
+CASES = by_name("""
 LoopTest.ThreadIndexingUnrolled
     bulk()
     th_x: 128, bl_x: 1008, c: 12, u: 4

@@ -19,7 +19,7 @@ from ops import hlo, output_to_input
 from ops.hlo import DimensionLabels, Window
 from ops.rules.windows import SlidingWindow, from_windows, to_windows
 from simplifier.expr import form as forms
-from tests.cases import for_all, rows
+from tests.cases import by_name, for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.agreement import said
@@ -400,7 +400,7 @@ ENTRY e { x = f32[4,7,6] parameter(0) y = f32[4,5,6] parameter(1) k = f32[3,2,9]
   l = f32[3,2,8] parameter(3) i = f32[] parameter(4)
   ROOT r = """
 
-REFUSED = rows("""
+REFUSED = by_name("""
 reduce-window-result
     f32[4,6,6] reduce-window(x, i), window={size=1x3x1}, to_apply=sum
     reduce-window: dimension 1 of the result has size 6; expected 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import for_all, for_rows, pairs, rows
+from tests.cases import by_name, for_all, for_rows, pairs, rows
 
 
 def test_all_cases_run_and_each_failure_is_named() -> None:
@@ -42,7 +42,7 @@ def test_the_first_column_may_be_the_name() -> None:
 
 
 def test_a_row_has_a_name_and_a_line_for_each_column() -> None:
-    table = rows("""
+    table = by_name("""
 of two
     first
     second, and
@@ -52,5 +52,6 @@ of one
 """)
     assert table == {"of two": ("first", "second, and its rest"), "of one": ("[only]",)}
     assert pairs("a\n    b") == {"a": "b"}
+    assert rows("# of pairs\n\na => b\nc\n    d") == [("a", "b"), ("c", "d")]
     with pytest.raises(ValueError, match="two rows are called 'a'"):
-        rows("a\n    b\na\n    c")
+        by_name("a\n    b\na\n    c")
