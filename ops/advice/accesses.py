@@ -639,8 +639,8 @@ def _around_gathers(subject: Subject) -> Iterator[Waste]:
     for kernel in (each for each in subject.summaries if each.opcode == "all-gather"):
         before, after = kernel.operands[0], (*kernel.users, kernel)[0]
         (axis,) = kernel.attributes["dimensions"]
-        is_alone = len(kernel.operands) == len(kernel.users) == 1
-        is_alone = is_alone and axis < len(kernel.shape.dimensions)
+        is_one = len(kernel.operands) == len(kernel.users) == 1
+        is_alone = is_one and axis < len(kernel.shape.dimensions)
         is_copied = all(each.opcode == "copy" and _is_relayout(each) for each in (before, after))
         if not (is_alone and is_copied) or after.shape.array_layout.tiles:
             continue

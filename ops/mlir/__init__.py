@@ -32,7 +32,7 @@ __all__ = ["LinalgGeneric", "MlirTextError", "read_generics"]
 
 Dimensions: TypeAlias = "tuple[int, ...]"
 
-_DIALECT: Final = "linalg."
+_DIALECT: Final = "linalg"
 _GENERIC: Final = "generic"
 _GIVEN: Final = re.compile(r"\s*=(?!=)")
 """Behind the name of an alias that is given a value."""
@@ -129,7 +129,7 @@ class LinalgGeneric:
         bare = (IndexingMap.from_sizes(each.results, dims=anywhere) for each in self.maps)
         maps = ", ".join(each.to_affine_map() for each in bare)
         kinds = ", ".join(f'"{kind}"' for kind in self.iterator_types)
-        return f"{_DIALECT}{_GENERIC} {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}"
+        return f"{_DIALECT}.{_GENERIC} {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}"
 
 
 def _loop_of(indexing_map: IndexingMap, place: int) -> int | None:
@@ -171,12 +171,11 @@ class _GenericReader(OperationReader):
                 self.alias()
                 continue
             word, stop = lexer.advance(), lexer.previous_stop
-            name = word.strip('"').removeprefix(_DIALECT)
-            if (name == _GENERIC or is_named(name)) and word.strip('"') != name:
-                is_quoted = word[0] == '"'
-                if not is_quoted or lexer.text == "(":
-                    draft = OperationDraft(name, stop - len(word))
-                    yield self._operation(draft, is_generic=is_quoted)
+            dialect, _, name = word.strip('"').partition(".")
+            is_generic = word[0] == '"' and lexer.text == "("
+            is_operation = is_generic or word[0] != '"'
+            if is_operation and dialect == _DIALECT and _is_known(name):
+                yield self._operation(OperationDraft(name, stop - len(word)), is_generic=is_generic)
 
     def _operation(self, draft: OperationDraft, *, is_generic: bool) -> LinalgGeneric:
         if is_generic:
@@ -248,7 +247,7 @@ class _GenericReader(OperationReader):
         given = self._resolved(draft.attributes.get("indexing_maps"))
         try:
             if draft.name != _GENERIC and given is None:
-                texts = named_maps(draft.name, draft.attributes, shapes, outputs)
+                texts = _named_maps(draft.name, draft.attributes, shapes, outputs)
             else:
                 named = cast("tuple[object, ...]", given) if isinstance(given, tuple) else ()
                 texts = [self._map(draft, each) for each in named]
@@ -291,7 +290,7 @@ class _GenericReader(OperationReader):
         return value
 
     def _error(self, draft: OperationDraft, message: str) -> MlirTextError:
-        name = _DIALECT + draft.name
+        name = f"{_DIALECT}.{draft.name}"
         span = self.lexer.span_of(draft.start, draft.start + len(name))
         return self.lexer.error(f"{name}: {message}", span)
 
@@ -387,14 +386,14 @@ _WINDOW: Final = re.compile(
 _SPATIAL: Final = "dhw"
 
 
-def is_named(name: str) -> bool:
-    """Whether an operation stands for a ``linalg.generic``."""
-    if name in _CONTRACTIONS or name in _STRUCTURAL:
+def _is_known(name: str) -> bool:
+    """Whether an operation is a ``linalg.generic``, or stands for one."""
+    if name == _GENERIC or name in _CONTRACTIONS or name in _STRUCTURAL:
         return True
     return any(names.fullmatch(name) for names in (_ELEMENTWISE, _WINDOW))
 
 
-def named_maps(
+def _named_maps(
     name: str, attributes: Mapping[str, Any], shapes: Sequence[Dimensions], outputs: int
 ) -> list[IndexingMap]:
     """The maps of the operands of a named operation, without sizes.
