@@ -55,7 +55,7 @@ _TUPLE = _nested(r"\(", r"[^()\n]++", r"\)", 3)
 
 LINE: Final = re.compile(
     rf"\s*+(ROOT |)%?([A-Za-z_][A-Za-z0-9_.-]*+) = ([a-z][^ ]*+|{_TUPLE}) ([a-z][a-z0-9-]*+)"
-    rf"\(((?:[^()\n]++|{_TUPLE})*+)\)(.*+)(?=\n\s*+[%}}A-Za-z_])",
+    rf"\(((?:[^()\n]++|{_TUPLE})*+)\)([^\r\n]*+)(?=\r?\n\s*+[%}}A-Za-z_])",
     re.ASCII,
 )
 """An instruction: ``ROOT``, name, shape, opcode, what stands in parentheses, and attributes."""

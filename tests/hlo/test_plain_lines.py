@@ -9,6 +9,9 @@ from tests.hlo.modules import module_text
 
 MODULES = ("gpu/softmax", "tpu/softmax", "cpu/softmax", "unoptimized/transformer_block_fwd")
 
+ENDS = ("\n", "\r\n")
+"""Of lines, on Linux and on Windows."""
+
 SUM = "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
 
 
@@ -35,12 +38,13 @@ def test_a_module_reads_the_same_in_both_ways(name: str) -> None:
     assert str(hlo.parse(text)) == str(hlo.parse(with_comments(text)))
 
 
-def test_the_place_of_an_instruction_is_its_text() -> None:
-    module = hlo.parse(module_text("gpu/softmax"))
+@pytest.mark.parametrize("end", ENDS)
+def test_the_place_of_an_instruction_is_its_text(end: str) -> None:
+    module = hlo.parse(module_text("gpu/softmax").replace("\n", end))
     for each in module.instructions:
         line = module.source[each.start : each.stop]
         assert line.removeprefix("ROOT ").startswith(f"%{each.name} = ")
-        assert "\n" not in line
+        assert not {*end} & {*line}
 
 
 @pytest.mark.parametrize(
@@ -100,9 +104,10 @@ def test_each_computation_in_braces_is_another_one() -> None:
     assert module.entry["a"].attributes["to_apply"] is not module.entry["b"].attributes["to_apply"]
 
 
-def test_equal_attributes_are_read_once_and_cannot_change() -> None:
+@pytest.mark.parametrize("end", ENDS)
+def test_equal_attributes_are_read_once_and_cannot_change(end: str) -> None:
     lines = [f"{name} = f32[4]{{0}} reverse(p), dimensions={{0}}" for name in "ab"]
-    module = hlo.parse(entry(*lines))
+    module = hlo.parse(entry(*lines).replace("\n", end))
     attributes = module.entry["a"].attributes
     assert attributes is module.entry["b"].attributes
     with pytest.raises(TypeError):
