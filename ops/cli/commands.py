@@ -19,7 +19,7 @@ from indexing.layout import Shape, ShapeError, tiling_steps
 from indexing.passes import svg_of_layout
 from indexing.startup import INTERRUPTED
 from ops.cli import documents, kernels, maps
-from ops.cli.console import COLORS, PLAIN, Console, look_of, report
+from ops.cli.console import COLORS, PLAIN, Console, look_of, report, show_warnings
 from ops.cli.documents import Document, Extent, Lines, SelectedQuery, Selection, Verbatim
 from ops.cli.files import answer_files
 from ops.cli.others import OF_PASSES, advice, diff, example, explore, layout_lines
@@ -331,7 +331,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the command that the arguments name; see :func:`ops.cli.main`."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            show_warnings()
             code = _run(_parsed(argv))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -346,10 +346,6 @@ def main(argv: Sequence[str]) -> int:
         report("interrupted")
         return INTERRUPTED
     return code
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    report(f"warning: {message}")
 
 
 def _run(arguments: _Arguments) -> int:

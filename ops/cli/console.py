@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from shutil import get_terminal_size
@@ -240,6 +241,11 @@ def report(message: str, look: Look = PLAIN) -> None:
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(look.of(message), file=sys.stderr, flush=True)
+
+
+def show_warnings() -> None:
+    """Print the warnings of this process on standard error, without the line that gives them."""
+    warnings.showwarning = lambda message, *_, **__: report(f"warning: {message}")
 
 
 def _bar_class() -> Any:  # noqa: ANN401 - tqdm's class, or None

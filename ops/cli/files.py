@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from indexing.startup import collect_seldom
 from ops import Batch, FileAnswer, ModuleAnalysis, analyze, analyze_files, hlo
 from ops.cli import documents
-from ops.cli.console import Console
+from ops.cli.console import Console, show_warnings
 from ops.cli.documents import Document, ErrorLog, Item, Rendering, SelectedQuery, Verbatim
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
@@ -190,6 +190,7 @@ def _processes(count: int) -> Callable[[], Executor]:
 def _start() -> None:
     """Prepare a process of the pool."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    show_warnings()
     collect_seldom()
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from indexing.layout import Shape
 from ops.hlo.errors import AttributeValueError
@@ -465,8 +465,6 @@ def _cut(devices: Iterable[int], size: int) -> tuple[tuple[int, ...], ...]:
 
 # Attributes of instructions and modules: by name, the codec that reads and writes their values.
 
-_F = TypeVar("_F")
-
 
 @dataclass(frozen=True, slots=True)
 class Codec:
@@ -487,27 +485,6 @@ def read_value(lexer: HloLexer, codec: Codec) -> Any:  # noqa: ANN401  (one type
         return codec.read(lexer)
     except AttributeValueError as error:
         raise lexer.error_since(start, str(error)) from None
-
-
-def read_attributes(
-    lexer: HloLexer, owner: str, forms: Mapping[str, _F], read: Callable[[_F], Any]
-) -> dict[str, Any]:
-    """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value."""
-    attributes: dict[str, Any] = {}
-    while lexer.text == ",":
-        lexer.advance()
-        name = lexer.text
-        form = forms.get(name)
-        if form is None:
-            raise lexer.expected(
-                f"an attribute of {owner}", f"known are {', '.join(sorted(forms))}"
-            )
-        if name in attributes:
-            raise lexer.error(f"attribute {name} stands here for the second time")
-        lexer.advance()
-        lexer.expect("=", f"after attribute {name}")
-        attributes[name] = read(form)
-    return attributes
 
 
 def list_of(item: Codec, what: str, separator: str = ",") -> Codec:

@@ -73,6 +73,10 @@ ATTRIBUTE: Final = re.compile(
 )
 """The name and the value of an attribute; all that is opened in the value is closed in it."""
 
+_PLAIN = rf"""[^\s,(){{}}\[\]"'/]++|/(?![/*])|'(?:[^'\\]++|\\.)*+'|{_STRING}"""
+_BRACKETED = _nested(r"[({\[]", rf"{_PLAIN}|[,\s]", r"[)}\]]", 6)
+_ANYTHING = re.compile(rf"(?:{_PLAIN}|{_BRACKETED})++", re.DOTALL)
+
 NO_NAMES: Final = frozenset((*SHAPE_TYPES, "inf", "nan", "ROOT"))
 """Words that are no names, unless a percent sign stands before them."""
 
@@ -81,13 +85,14 @@ class HloLexer(ProgramLexer):
     r"""A position in HLO text and the token that begins there.
 
     ``kind`` is ``number``, ``name``, ``mark``, ``string``, ``end`` or ``strange``. ``instruction``
-    is the instruction that errors name.
+    is the instruction that errors name. ``notes`` are the places of what is read though nobody
+    knows what it means, by the message that says so.
 
     >>> HloLexer.unescaped(r'"a\n\"b\" \x41 \303\251"')
     'a\n"b" A é'
     """
 
-    __slots__ = ("instruction",)
+    __slots__ = ("instruction", "notes")
 
     pattern = _TOKEN
     escape = re.compile(
@@ -113,6 +118,7 @@ class HloLexer(ProgramLexer):
 
     def __init__(self, source: str, file: str = "") -> None:
         self.instruction = ""
+        self.notes: dict[str, list[Span]] = {}
         super().__init__(source, file)
 
     def name(self, what: str) -> str:
@@ -162,6 +168,22 @@ class HloLexer(ProgramLexer):
     def braced(self, read: Callable[[], _T], what: str) -> tuple[_T, ...]:
         """Take items with commas between them, in braces."""
         return self.listed(read, "{", "}", what)
+
+    def anything(self, what: str) -> str:
+        """Take a text up to a comma, a blank or a closing bracket, whatever it means.
+
+        >>> HloLexer('{x={1,2}, y="a b"}, next=3').anything("a value")
+        '{x={1,2}, y="a b"}'
+        """
+        found = _ANYTHING.match(self.source, self.start)
+        if found is None:
+            raise self.expected(what)
+        self.jump(found.end())
+        return found[0]
+
+    def note(self, message: str, span: Span) -> None:
+        """Remember what a reader of the text should know, though it is no error."""
+        self.notes.setdefault(message, []).append(span)
 
     def error(self, message: str, span: Span | None = None, hint: str = "") -> HloTextError:
         """An error about the current token, or about another part of the text."""

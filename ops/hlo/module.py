@@ -412,7 +412,7 @@ class HloModule:
 
     def __str__(self) -> str:
         given = self.attributes.items()
-        attributes = (f"{name}={MODULE_ATTRIBUTES[name].write(value)}" for name, value in given)
+        attributes = (f"{name}={_attribute_text(name, value)}" for name, value in given)
         head = ", ".join([f"HloModule {self.name}", *attributes])
         tables = (
             "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
@@ -543,10 +543,10 @@ def _row_text(row: str | Mapping[str, int]) -> str:
 
 
 def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type for each format)
-    form = ATTRIBUTES[name]
+    form = ATTRIBUTES.get(name) or MODULE_ATTRIBUTES.get(name)
     if isinstance(form, Codec):
         return form.write(value)
-    if form is Reference.LITERAL:
+    if form in {Reference.LITERAL, None}:
         return str(value)
     if form is Reference.COMPUTATION:
         return f"%{value.name}"

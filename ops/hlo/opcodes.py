@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -218,6 +218,15 @@ def _rows(table: str) -> Iterator[tuple[str, Opcode]]:
 
 OPCODES: dict[str, Opcode] = dict(sorted([*_rows(_LIKE_OPERANDS), *_rows(_TABLE)]))
 """All opcodes by name; :func:`find_opcode` also finds parts of asynchronous operations."""
+
+NEW_OPCODE: Final = Opcode(
+    Arity(0, None), (), tuple(name for name, form in ATTRIBUTES.items() if isinstance(form, Codec))
+)
+"""An operation that this library does not know: it is read as a custom call."""
+
+OPCODES["custom-call"] = replace(
+    OPCODES["custom-call"], optional=(*OPCODES["custom-call"].optional, *NEW_OPCODE.optional)
+)
 
 
 LIKE_OPERANDS = frozenset(name for name, _ in _rows(_LIKE_OPERANDS))

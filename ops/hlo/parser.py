@@ -6,8 +6,9 @@ import copyreg
 import itertools
 import os
 import re
+import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -25,7 +26,6 @@ from ops.hlo.attributes import (
     Codec,
     ProgramShape,
     Reference,
-    read_attributes,
     read_value,
 )
 from ops.hlo.errors import AttributeValueError, HloFileError, HloTextError
@@ -33,9 +33,18 @@ from ops.hlo.files import files_in, read_text
 from ops.hlo.lexer import ATTRIBUTE, LINE, NO_NAMES, OPERAND, OPERANDS, HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Draft, HloModule, Instruction
-from ops.hlo.opcodes import CONTINUE_CALLS, LIKE_OPERANDS, OPCODES, Opcode, find_opcode, nearby
+from ops.hlo.opcodes import (
+    CONTINUE_CALLS,
+    LIKE_OPERANDS,
+    NEW_OPCODE,
+    OPCODES,
+    Opcode,
+    find_opcode,
+    near_names,
+    nearby,
+)
 from ops.hlo.shape_inference import infer_shape, signature, verify
-from simplifier.errors import IndexingError, TextError, check_type, quoted
+from simplifier.errors import IndexingError, TextError, TextWarning, check_type, quoted
 from simplifier.tools.late import load_announced
 
 # HLO modules from text: `parse` a text, `load` a file, or load a pickle.
@@ -55,7 +64,9 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
 
     The text may be a part of a module: computations without a header, or only instructions. Then
     an operand that is not defined becomes a parameter, if its shape stands before it, and a
-    computation that is only named, as in ``to_apply=max``, is a custom call of unknown maps. In the
+    computation that is only named, as in ``to_apply=max``, is a custom call of unknown maps. What
+    newer programs write is kept, with a warning: an attribute as its text, an operation as a custom
+    call of that name. In the
     place of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
     program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text that
     begins as a module of MLIR is StableHLO.
@@ -82,7 +93,7 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
                 return read(text, file)
     lexer = HloLexer(text, file)
     try:
-        return _ModuleReader(lexer).module()
+        module = _ModuleReader(lexer).module()
     except HloTextError as error:
         hint = _hint_of_format(text, error.span.start)
         if error.hint or not hint:
@@ -91,6 +102,10 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     except TextError as error:
         span = replace(error.span, file=file)
         raise HloTextError(error.message, span, error.hint, lexer.instruction) from None
+    for message, (first, *others) in lexer.notes.items():
+        more = f" (and {len(others)} more)" * bool(others)
+        warnings.warn(f"{first}: {message}{more}", TextWarning, stacklevel=2)
+    return module
 
 
 OTHER_READERS: Final[dict[re.Pattern[str], Callable[[str, str], HloModule]]] = {}
@@ -187,7 +202,9 @@ class _ModuleReader:
 
     def _attributes(self) -> Mapping[str, Any]:
         read = partial(read_value, self._lexer)
-        return MappingProxyType(read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read))
+        return MappingProxyType(
+            _read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read)
+        )
 
     def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
         while self._lexer.text in _TABLES:
@@ -340,6 +357,9 @@ class _NotShown:
     """A computation that a scrap names, but does not have."""
 
     name: str
+
+
+_OPCODE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
 class InstructionReader:
@@ -501,10 +521,13 @@ class InstructionReader:
         lexer.instruction = name
         shape = lexer.shape() if lexer.at_shape() else None
         self._opcode_at = lexer.start, lexer.stop
-        draft = Draft(name, lexer.word("an opcode"), shape, start)
+        written = lexer.word("an opcode")
+        draft = Draft(name, written, shape, start)
         opcode = self._opcode(draft)
         self._arguments(draft, opcode)
         attributes = self._attributes(draft, opcode, is_operand=is_operand)
+        if opcode is NEW_OPCODE:
+            attributes["custom_call_target"] = written
         if opcode.sugar:
             attributes = self._desugared(draft, *opcode.sugar, attributes)
         if draft.opcode in CONTINUE_CALLS:
@@ -518,11 +541,20 @@ class InstructionReader:
 
     def _opcode(self, draft: Draft) -> Opcode:
         opcode = find_opcode(draft.opcode)
-        if opcode is None:  # before a bracket, the word was to be a type
-            is_type = draft.shape is None and self._lexer.text == "["
-            what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
-            self._fail(f"there is no {what} {draft.opcode}", nearby(draft.opcode, words))
+        if opcode is None:
+            self._check_new(draft)
+            message = f"there is no opcode {draft.opcode}; it is read as a custom call"
+            self._lexer.note(message, self._lexer.span_of(*self._opcode_at))
+            draft.opcode, opcode = "custom-call", NEW_OPCODE
         return opcode
+
+    def _check_new(self, draft: Draft) -> None:
+        """Raise an error unless a word may be the opcode of a newer XLA."""
+        is_type = draft.shape is None and self._lexer.text == "["
+        what, words = ("type", SHAPE_TYPES) if is_type else ("opcode", OPCODES)
+        hint = nearby(draft.opcode, words)
+        if hint or draft.shape is None or not _OPCODE.fullmatch(draft.opcode):
+            self._fail(f"there is no {what} {draft.opcode}", hint)
 
     def _fail(self, message: str, hint: str = "") -> NoReturn:
         """Raise an error about an instruction as a whole."""
@@ -637,7 +669,9 @@ class InstructionReader:
         """Take the attributes; an instruction in place of an operand has none."""
         lexer, attributes = self._lexer, dict[str, Any]()
         if not is_operand:
-            attributes = read_attributes(lexer, draft.opcode, opcode.codecs, self._value)
+            attributes = _read_attributes(
+                lexer, draft.opcode, opcode.codecs, self._value, opcode.required
+            )
         operand = draft.operands[0].shape if draft.operands else None
         if draft.opcode == "broadcast" and operand and operand.is_array and not operand.rank:
             attributes.setdefault("dimensions", ())
@@ -708,7 +742,8 @@ class InstructionReader:
         draft.opcode = f"async-{part}"
         if part == "start":
             own = {*OPCODES[base].required, *OPCODES[base].optional}
-            kept = {n: v for n, v in attributes.items() if n in _OUTSIDE and n not in own}
+            outside = {*_OUTSIDE, *attributes.keys() - ATTRIBUTES.keys()}
+            kept = {n: v for n, v in attributes.items() if n in outside and n not in own}
             inner = {n: v for n, v in attributes.items() if n in own or n in _ON_BOTH}
             return {"calls": self._wrapped(draft, base, inner), **kept}
         calls = draft.operands[0].attributes.get("calls")
@@ -752,6 +787,47 @@ class InstructionReader:
         computation = Computation(self._computations.unused_name(name), (*parameters, root), root)
         self._computations.computations.append(computation)
         return computation
+
+
+# Attributes of instructions and of the module.
+
+_ALL_NAMES: Final = ATTRIBUTES.keys() | MODULE_ATTRIBUTES.keys()
+
+
+def _read_attributes(
+    lexer: HloLexer,
+    owner: str,
+    forms: Mapping[str, _T],
+    read: Callable[[_T], Any],
+    required: Collection[str] = (),
+) -> dict[str, Any]:
+    """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value.
+
+    The value of a name that is no attribute of HLO is kept as its text, with a note.
+    """
+    attributes: dict[str, Any] = {}
+    while lexer.text == ",":
+        lexer.advance()
+        name = lexer.text
+        form = forms.get(name)
+        if form is None and (lexer.kind != "name" or not _may_be_new(name, required)):
+            raise lexer.expected(
+                f"an attribute of {owner}", f"known are {', '.join(sorted(forms))}"
+            )
+        if name in attributes:
+            raise lexer.error(f"attribute {name} stands here for the second time")
+        span = lexer.span
+        lexer.advance()
+        lexer.expect("=", f"after attribute {name}")
+        if form is None:
+            lexer.note(f"no attribute of {owner} is called {name}; its text is kept", span)
+        attributes[name] = lexer.anything("a value") if form is None else read(form)
+    return attributes
+
+
+def _may_be_new(name: str, required: Collection[str]) -> bool:
+    """Whether a newer XLA may call an attribute so, and it is no misspelt one that is required."""
+    return name not in _ALL_NAMES and not near_names(name, required)
 
 
 def _alone(text: str, read: Callable[[HloLexer], _T]) -> _T:

@@ -175,8 +175,8 @@ b = f32[2,3] negate(a) # and so on
 """Lines of a computation after ``a = f32[2,3] parameter(0)``."""
 
 MODULES = """
-HloModule m, is_scheduled=true, scheduled=true
-                                ^^^^^^^^^ expected an attribute of the module, but found 'scheduled'
+HloModule m, is_scheduled=true, slice=true
+                                ^^^^^ expected an attribute of the module, but found 'slice'
 HloModule m is_scheduled=true
             ^^^^^^^^^^^^ expected a computation, but found 'is_scheduled'
 HloModule m
@@ -329,7 +329,7 @@ def test_odd_texts_end_in_one_short_message(text: str, message: str) -> None:
 def test_hints_about_formats_do_not_replace_others() -> None:
     """A module that begins as MLIR might is HLO if a line further on is wrong."""
     with pytest.raises(hlo.HloTextError) as caught:
-        hlo.parse("module { p = f32[] parameter(0)\n  q = f32[2] nonsense(p) }")
+        hlo.parse("module { p = f32[] parameter(0)\n  q = f32[2] negat(p) }")
     assert "MLIR" not in str(caught.value)
 
 

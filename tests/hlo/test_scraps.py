@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from warnings import catch_warnings
+
 import pytest
 
 from ops import Unknown, hlo, parameter_indexing
-from tests.cases import for_all
+from simplifier import TextWarning
+from tests.cases import by_name, for_all
 from tests.hlo.module_structure import Structures
 
 SCRAPS = [
@@ -288,3 +292,78 @@ def test_shape_is_inferred(text: str, shape: str) -> None:
 def test_shape_has_to_be_written(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=message):
         hlo.parse(f"{BEFORE} ROOT z = {text} }}")
+
+
+# What programs newer than this library write.
+
+NEWER = by_name("""
+an attribute
+    ROOT r = f32[4] add(p, p), origin_of={x={1,2}, y="a, b"}, metadata={op_name="n"}
+    no attribute of add is called origin_of; its text is kept
+one of several instructions
+    q = f32[4] add(p, p), tag=1 ROOT r = f32[4] add(q, p), tag=[2,4]<=[8]T(1,0)
+    no attribute of add is called tag; its text is kept (and 1 more)
+an operation
+    ROOT r = f32[4] frobnicate(p, p), sharding={replicated}
+    there is no opcode frobnicate; it is read as a custom call
+an attribute of such an operation
+    ROOT r = f32[4] frobnicate(p), dimensions={1}
+    there is no opcode frobnicate; it is read as a custom call
+an attribute of a part of one
+    ROOT r = ((f32[4]), f32[4], u32[]) slice-start(p), slice={[0:4]}, tag='a, (b'
+    no attribute of slice-start is called tag; its text is kept
+""")
+
+
+@for_all(NEWER)
+def test_what_newer_programs_write_is_kept(body: str, warning: str) -> None:
+    with pytest.warns(TextWarning) as caught:
+        module = hlo.parse(
+            f"HloModule m, heap={{a b}} ENTRY e {{ p = f32[4] parameter(0) {body} }}"
+        )
+    messages = [str(each.message).partition(": ")[2] for each in caught]
+    assert "no attribute of the module is called heap; its text is kept" in messages
+    assert warning in messages
+    printed = str(module)
+    kept = re.findall(r"(?:heap|origin_of|tag|dimensions)=(?:\{.*?\}+|'.*?'|[^ ]+)", body)
+    assert all(each in printed for each in ["heap={a b}", *kept])
+    with catch_warnings(action="ignore"):
+        assert str(hlo.parse(printed)) == printed
+
+
+def test_an_operation_of_a_newer_program_is_unknown_by_name() -> None:
+    with pytest.warns(TextWarning, match=r"1:8: there is no opcode frobnicate"):
+        root = hlo.parse("f32[4] frobnicate(f32[4] %p)").entry.root
+    found = parameter_indexing(root)[root.operands[0]]
+    assert str(found) == "unknown (custom-call: no indexing map of frobnicate)"
+
+
+NOT_NEWER = by_name("""
+another operation's attribute
+    ROOT r = add(p, p), slice={[0:4]}
+    expected an attribute of add, but found 'slice'
+a computation of a custom call
+    ROOT r = f32[4] custom-call(p), custom_call_target="f", body=e
+    expected an attribute of custom-call, but found 'body'
+a required attribute with a wrong letter
+    ROOT r = reverse(p), dimension={0}
+    expected an attribute of reverse, but found 'dimension'
+a misspelt operation
+    ROOT r = f32[4] negat(p)
+    there is no opcode negat
+an operation of unknown shape
+    ROOT r = frobnicate(p)
+    there is no opcode frobnicate
+nothing behind an equals sign
+    ROOT r = add(p, p), tag=
+    expected a value, but found '}'
+a bracket that is not closed
+    ROOT r = add(p, p), tag={{x
+    expected a value, but found '{'
+""")
+
+
+@for_all(NOT_NEWER)
+def test_what_no_program_writes_is_an_error(body: str, message: str) -> None:
+    with pytest.raises(hlo.HloTextError, match=f"{re.escape(message)}\n"):
+        hlo.parse(f"ENTRY e {{ p = f32[4] parameter(0) {body} }}")
