@@ -245,7 +245,11 @@ def report(message: str, look: Look = PLAIN) -> None:
 
 def show_warnings() -> None:
     """Print the warnings of this process on standard error, without the line that gives them."""
-    warnings.showwarning = lambda message, *_, **__: report(f"warning: {message}")
+    warnings.showwarning = _show_warning
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    report(f"warning: {message}")
 
 
 def _bar_class() -> Any:  # noqa: ANN401 - tqdm's class, or None
