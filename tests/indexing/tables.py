@@ -1,6 +1,8 @@
 """Tables of texts: a text, and beside it, or below it and indented, what it comes to.
 
-neighbours: (d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1] => (d0): d0 in [0, 4]
+In maps and boxes bounds may stand where variables are declared; ``d0 < 4`` counts from 0:
+
+neighbours: (d0 < 4)[s0 < 2] -> (d0 + s0), domain: d0 + s0 in [1, 9] => (d0 in [1, 4])
 """
 
 from __future__ import annotations
@@ -15,10 +17,38 @@ import pytest
 import indexing
 import simplifier
 from simplifier import TextError
+from tests import cases
 from tests.carets import DrawnError
-from tests.cases import for_all, rows
+from tests.cases import for_all
 
 FOLDER = Path(__file__).parents[1] / "data" / "indexing"
+
+_BOUNDED = re.compile(r"(\w+) (?:< (\w+)|in (\[[^\]]*\](?: step \d+)?))(?=[,\])}>])")
+_BOX = re.compile(r"\([^()&|]*\)(<[^>]*>)?")
+
+
+def spelled_out(text: str) -> str:
+    """The text as the library has it, with all bounds in the domain."""
+    head, arrow, results = text.partition(" -> ")
+    bounds = ", ".join(map(_interval, _BOUNDED.finditer(head)))
+    if not bounds or ": " in head or not (arrow or _BOX.fullmatch(text)):
+        return text
+    bare = _BOUNDED.sub(r"\1", head)
+    if not arrow:
+        return f"{bare}: {bounds}"
+    results, _, constraints = results.partition(", domain: ")
+    return f"{bare} -> {results}, domain: {', '.join(filter(None, (bounds, constraints)))}"
+
+
+def _interval(bounded: re.Match[str]) -> str:
+    name, size, interval = bounded.groups()
+    last = int(size) - 1 if size and size.isdigit() else f"{size} - 1"
+    return f"{name} in {interval or f'[0, {last}]'}"
+
+
+def rows(text: str) -> list[tuple[str, ...]]:
+    """The rows of a table."""
+    return [tuple(map(spelled_out, row)) for row in cases.rows(text)]
 
 
 def table(name: str, section: str = "") -> list[tuple[str, ...]]:
@@ -29,13 +59,28 @@ def table(name: str, section: str = "") -> list[tuple[str, ...]]:
 
 def named(text: str) -> dict[str, tuple[str, ...]]:
     """The rows of a table by their names, which stand before the first text and a colon."""
-    heads = ((*row[0].partition(": "), row[1:]) for row in rows(text))
-    return {name: (first, *others) for name, _, first, others in heads}
+    heads = ((*row[0].partition(": "), row[1:]) for row in cases.rows(text))
+    return {name: tuple(map(spelled_out, (first, *others))) for name, _, first, others in heads}
 
 
 def texts(text: str) -> dict[str, str]:
     """The texts of a table of one column, by their names."""
     return {name: given for name, (given,) in named(text).items()}
+
+
+def each_row(text: str) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Run a test with each row of a table."""
+    return for_all(rows(text))
+
+
+def each_named(text: str) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Run a test with each row of a table; names stand before the first text."""
+    return for_all(named(text))
+
+
+def each_text(text: str) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Run a test with each text of a table of one column; names stand before."""
+    return for_all(texts(text))
 
 
 def marked_errors(text: str) -> list[DrawnError]:

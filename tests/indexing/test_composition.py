@@ -14,8 +14,8 @@ from indexing import IndexingMap, MapError, compose, parse_map
 from simplifier import symbol
 from simplifier.expr import form as forms
 from tests.call_counts import calls_of
-from tests.cases import for_all, rows
 from tests.evaluation import Pair, related
+from tests.indexing.tables import each_row
 from tests.strategies import maps
 
 
@@ -111,7 +111,7 @@ def test_variables_come_in_xla_s_order() -> None:
 
 
 # results of the consumer => of the producer => names of variables
-TWICE = rows("""
+@each_row("""
 # both use the name n: the second one goes
 (d0)[n] -> (d0 + n) => (d0)[n] -> (d0 * n) => d0, n, s1
 # a name that is the identifier of another variable goes, one that is a free identifier stays
@@ -122,9 +122,6 @@ TWICE = rows("""
 # a coordinate of a launch keeps its name and kind once
 (d0)[th_x] -> (d0 + th_x) => (d0)[th_x] -> (d0 * th_x) => d0, th_x, s1
 """)
-
-
-@for_all(TWICE)
 def test_names_stay_different(consumer: str, producer: str, names: str) -> None:
     def parse(text: str) -> IndexingMap:
         first, second = text[1 : text.index(")")], text[text.index("[") + 1 : text.index("]")]

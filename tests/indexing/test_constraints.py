@@ -21,10 +21,10 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.text import parse_form
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.evaluation import cost_of_map, related, values_of
 from tests.extent import seldom
-from tests.indexing.tables import named
+from tests.indexing.tables import each_named, rows
 from tests.strategies import quasi_affine
 
 EMPTY = "KNOWN EMPTY"
@@ -351,7 +351,8 @@ def test_remainders_are_turned_and_written_as_they_are_read(one: Residues) -> No
 
 # Conditions.
 
-CONDITIONS = named("""
+
+@each_named("""
 holds: d0 in [0, 9], (d0 >= 3) in [1, 1] => d0 in [3, 9]
 does not hold: d0 in [0, 9], (d0 >= 3) in [0, 0] => d0 in [0, 2]
 a negative one: d0 in [0, 9], -(d0 == 3) in [-1, -1] => d0 in [3, 3]
@@ -360,9 +361,6 @@ an inequality stays: d0 in [0, 9], (d0 == 3) in [0, 0] => d0 in [0, 9], (d0 == 3
 both: d0 in [0, 9], (d0 >= 3 and d0 < 6) in [1, 1] => d0 in [3, 5]
 none: d0 in [0, 9], (d0 == 12) in [1, 1] => KNOWN EMPTY
 """)
-
-
-@for_all(CONDITIONS)
 def test_a_condition_is_what_it_compares(given_: str, expected: str) -> None:
     made = parsed(given_)
     simplest = made.simplify(preserve_size_one=True)

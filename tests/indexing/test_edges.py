@@ -31,52 +31,39 @@ def skip_without(language: str) -> None:
 
 # a language and a case: a map => a point near an end => what is right there
 POINTS = named("""
-numpy-ceiling: (d0) -> (d0 ceildiv 1024), domain: d0 in [-2147483648, 0] => (-2147483648,)
-    (-2097152,)
-numpy-minus-one: (d0) -> (d0 // -1), domain: d0 in [-2147483648, 2147483647] => (-2147483648,)
+numpy-ceiling: (d0 in [-2147483648, 0]) -> (d0 ceildiv 1024) => (-2147483648,) => (-2097152,)
+numpy-minus-one: (d0 in [-2147483648, 2147483647]) -> (d0 // -1) => (-2147483648,) => (2147483648,)
+numpy-wide-choice: (d0 < 8, d1 < 10) -> (select(d0 < d1, d0, 2147483648)) => (3, 1) => (2147483648,)
+numpy-wide-bits: (d0 < 8) -> (bitxor(d0, 2147483648)) => (1,) => (2147483649,)
+numpy-wide-extremum: (d0 < 8) -> (max(d0, 2147483648), min(d0, -2147483649)) => (1,)
+    (2147483648, -2147483649)
+numpy-wide-divisor: (d0 in [-7, 7]) -> (d0 floordiv 2147483649, d0 mod 4294967296) => (-1,)
+    (-1, 4294967295)
+numpy-first-constant: (d0 < 8) -> (d0 * 3 - 2147483648) => (7,) => (-2147483627,)
+numpy-wide-condition: (d0 < 10) -> (d0), domain: (d0 >= 5) * 5000000000 in [1, 5000000000] => (7,)
+    (7,)
+numpy-mask-of-a-ceiling: (d0 in [-2147483648, 0]) -> (0), domain: d0 ceildiv 1024 in [-2097152, -5]
+    (-2147483648,) => (0,)
+c-negation: (d0 < 2147483649) -> ((-d0) floordiv 1024) => (2147483648,) => (-2097152,)
+c-subtracted-multiple: (d0 < 8, d1 < 536870913) -> (d0 - d1 * 4) => (0, 536870912) => (-2147483648,)
+c-remainder-by-minus-one: (d0 in [-2147483648, 2147483647]) -> (d0 % -1) => (-2147483648,) => (0,)
+c-far-shift: (d0 in [-2147483648, 2147483647]) -> (d0 floordiv 1099511627776, d0 floordiv
+        4294967296) => (-2147483648,) => (-1, -1)
+c-what-is-too-deep-to-ask: (d0 < 100000001) -> (bitand((((d0 floordiv 3 * 5) floordiv 7 * 5)
+        floordiv 9 * 4) floordiv 5 * 9, 2147483647) * 1000) => (100000000,) => (95238081000,)
+c-what-the-type-never-passes: (d0 < 10, d1 in [1, 3]) -> (0), domain: ((d0 floordiv d1) mod 8)
+        floordiv d1 in [0, 2147483648] => (9, 1) => (0,)
+c-what-never-holds: (d0 < 10) -> (0), domain: d0 * d0 in [0, 9223372036854775808] => (9,) => (0,)
+triton-minus-one: (d0 in [-2147483648, 2147483647]) -> (d0 floordiv -1) => (-2147483648,)
     (2147483648,)
-numpy-wide-choice: (d0, d1) -> (select(d0 < d1, d0, 2147483648)), domain: d0 in [0, 7], d1 in [0, 9]
-    (3, 1) => (2147483648,)
-numpy-wide-bits: (d0) -> (bitxor(d0, 2147483648)), domain: d0 in [0, 7] => (1,) => (2147483649,)
-numpy-wide-extremum: (d0) -> (max(d0, 2147483648), min(d0, -2147483649)), domain: d0 in [0, 7]
-    (1,) => (2147483648, -2147483649)
-numpy-wide-divisor: (d0) -> (d0 floordiv 2147483649, d0 mod 4294967296), domain: d0 in [-7, 7]
-    (-1,) => (-1, 4294967295)
-numpy-first-constant: (d0) -> (d0 * 3 - 2147483648), domain: d0 in [0, 7] => (7,) => (-2147483627,)
-numpy-wide-condition: (d0) -> (d0), domain: d0 in [0, 9], (d0 >= 5) * 5000000000 in [1, 5000000000]
-    (7,) => (7,)
-numpy-mask-of-a-ceiling:
-        (d0) -> (0), domain: d0 in [-2147483648, 0], d0 ceildiv 1024 in [-2097152, -5]
-    (-2147483648,) => (0,)
-c-negation: (d0) -> ((-d0) floordiv 1024), domain: d0 in [0, 2147483648] => (2147483648,)
-    (-2097152,)
-c-subtracted-multiple: (d0, d1) -> (d0 - d1 * 4), domain: d0 in [0, 7], d1 in [0, 536870912]
-    (0, 536870912) => (-2147483648,)
-c-remainder-by-minus-one: (d0) -> (d0 % -1), domain: d0 in [-2147483648, 2147483647]
-    (-2147483648,) => (0,)
-c-far-shift: (d0) -> (d0 floordiv 1099511627776, d0 floordiv 4294967296), domain:
-        d0 in [-2147483648, 2147483647]
-    (-2147483648,) => (-1, -1)
-c-what-is-too-deep-to-ask: (d0) -> (bitand((((d0 floordiv 3 * 5) floordiv 7 * 5) floordiv 9 * 4)
-        floordiv 5 * 9, 2147483647) * 1000), domain: d0 in [0, 100000000]
-    (100000000,) => (95238081000,)
-c-what-the-type-never-passes: (d0, d1) -> (0), domain: d0 in [0, 9], d1 in [1, 3], ((d0 floordiv d1)
-        mod 8) floordiv d1 in [0, 2147483648]
-    (9, 1) => (0,)
-c-what-never-holds: (d0) -> (0), domain: d0 in [0, 9], d0 * d0 in [0, 9223372036854775808] => (9,)
-    (0,)
-triton-minus-one: (d0) -> (d0 floordiv -1), domain: d0 in [-2147483648, 2147483647]
-    (-2147483648,) => (2147483648,)
-triton-wide-constants:
-        (d0) -> (select(d0 < 5, 2147483648, 4294967295) - d0 * 2), domain: d0 in [0, 9]
-    (9,) => (4294967277,)
-triton-wide-bounds: (d0) -> (d0), domain: d0 in [0, 2147483648] => (2147483647,) => (2147483647,)
-javascript-zero: (d0) -> (-d0), domain: d0 in [0, 4] => (0,) => (0,)
-javascript-zeros: (d0, d1) -> (d0 * d1, d0 * -3, -d0 - d1, min(d0 * d1, 5), d0 floordiv -3, (d1 * 2)
-        ceildiv 7, d1 % -2, (-d0) mod 3), domain: d0 in [0, 4], d1 in [-4, 0]
-    (0, 0) => (0, 0, 0, 0, 0, 0, 0, 0)
-javascript-ceiling: (d0) -> (d0 ceildiv 7), domain: d0 in [-4, 4] => (-4,) => (0,)
-javascript-odd-multiple: (d0) -> (d0 mod 3002399751580333), domain: d0 in [-9007199254740991, 0]
+triton-wide-constants: (d0 < 10) -> (select(d0 < 5, 2147483648, 4294967295) - d0 * 2) => (9,)
+    (4294967277,)
+triton-wide-bounds: (d0 < 2147483649) -> (d0) => (2147483647,) => (2147483647,)
+javascript-zero: (d0 < 5) -> (-d0) => (0,) => (0,)
+javascript-zeros: (d0 < 5, d1 in [-4, 0]) -> (d0 * d1, d0 * -3, -d0 - d1, min(d0 * d1, 5), d0
+        floordiv -3, (d1 * 2) ceildiv 7, d1 % -2, (-d0) mod 3) => (0, 0) => (0, 0, 0, 0, 0, 0, 0, 0)
+javascript-ceiling: (d0 in [-4, 4]) -> (d0 ceildiv 7) => (-4,) => (0,)
+javascript-odd-multiple: (d0 in [-9007199254740991, 0]) -> (d0 mod 3002399751580333)
     (-9007199254740991,) => (8,)
 """)
 
@@ -131,11 +118,11 @@ def test_what_is_right_is_what_integers_of_python_give(text: str, row: str, righ
 
 # a map and a language => what may need more bits than the language has
 TOO_WIDE = named("""
-what is multiplied with zero: (d0, d1) -> (d0 * (d1 * 9223372036854775807 + 1)), domain:
-        d0 in [0, 0], d1 in [0, 9] => c => may need more than 64 bits
-bits below the first integer: (d0) -> (bitxor(d0, 1) ceildiv -1), domain:
-        d0 in [-9223372036854775807, 0] => c => may need more than 64 bits
-an unused parameter: (d0) -> (0), domain: d0 in [0, 9007199254740992] => javascript
+what is multiplied with zero: (d0 < 1, d1 < 10) -> (d0 * (d1 * 9223372036854775807 + 1)) => c
+    may need more than 64 bits
+bits below the first integer: (d0 in [-9223372036854775807, 0]) -> (bitxor(d0, 1) ceildiv -1) => c
+    may need more than 64 bits
+an unused parameter: (d0 < 9007199254740993) -> (0) => javascript
     d0 may need more than 53 bits and a sign
 """)
 
@@ -185,10 +172,10 @@ def test_counters_in_triton_have_the_type_of_their_bounds() -> None:
 # Remainders.
 
 NATURAL = named("""
-a difference: (x, z) -> ((z - x) mod 3), domain: x in [0, 1023], z in [0, 3] => (z - x + 1023) % 3
-a sum: (x, z) -> ((x * 2 + z) mod 3), domain: x in [0, 1023], z in [0, 3] => (x * 2 + z) % 3
-a rolled index: (x)<n> -> ((x - 2) mod n), domain: x in [0, n - 1], n in [4, 9] => (x + n - 2) % n
-where 32 bits do not hold the sum: (d0) -> ((d0 + 5) mod 7), domain: d0 in [-8, 2147483642]
+a difference: (x < 1024, z < 4) -> ((z - x) mod 3) => (z - x + 1023) % 3
+a sum: (x < 1024, z < 4) -> ((x * 2 + z) mod 3) => (x * 2 + z) % 3
+a rolled index: (x < n)<n in [4, 9]> -> ((x - 2) mod n) => (x + n - 2) % n
+where 32 bits do not hold the sum: (d0 in [-8, 2147483642]) -> ((d0 + 5) mod 7)
     floormod32(d0 + 5, 7)
 """)
 

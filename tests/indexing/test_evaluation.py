@@ -16,9 +16,9 @@ from indexing.variable import Variable
 from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.evaluation import related, values_of
-from tests.indexing.tables import refusals, texts
+from tests.indexing.tables import each_row, each_text, refusals
 from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
 
 tiles = IndexingMap.from_sizes("d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)", [16], [4], [3])
@@ -71,14 +71,11 @@ def test_arrays_are_exact_beyond_64_bits(values: np.ndarray[Any, Any], text: str
     assert list(zip(*(map(int, column) for column in found), strict=True)) == points
 
 
-CHOICES = texts(f"""
+@each_text(f"""
 the number is chosen: select(d1 > 1, d0 * d0, 0)
 the number comes first: select(d1 > 1, d1 * d0, d0)
 sums of conditions: (d1 > 1) * {2**63} + (d1 > 0) * {2**63} + d0 * d0
 """)
-
-
-@for_all(CHOICES)
 def test_choices_are_exact_beyond_64_bits(text: str) -> None:
     made = parse_map(f"(d0, d1) -> ({text}), domain: d0 in [0, {2**40}], d1 in [0, {2**60}]")
     for number in (5, 2**40):
@@ -156,16 +153,12 @@ def test_points_beyond_64_bits(first: int) -> None:
 
 
 # a map => its first two points: those of a large domain come at once
-FIRST_POINTS = rows("""
-(d0, d1) -> (d1), domain: d0 in [0, 999999999], d1 in [0, 999999999]
-    [((0, 0), (), (), (0,)), ((0, 1), (), (), (1,))]
+@each_row("""
+(d0 < 1000000000, d1 < 1000000000) -> (d1) => [((0, 0), (), (), (0,)), ((0, 1), (), (), (1,))]
 () -> (7) => [((), (), (), (7,))]
 () -> (0), domain: KNOWN EMPTY => []
 () -> () => [((), (), (), ())]
 """)
-
-
-@for_all(FIRST_POINTS)
 def test_points_come_one_after_the_other(text: str, first: str) -> None:
     assert [*islice(parse_map(text).points(), 2)] == literal_eval(first)
     assert not parse_map("() -> (0), domain: KNOWN EMPTY").contains([])

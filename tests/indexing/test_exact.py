@@ -22,54 +22,45 @@ from indexing.exact.isl import telling_runtime
 from indexing.exact.questions import reached, reached_again
 from simplifier import BudgetError, Interval
 from simplifier.exact import NotQuasiAffineError
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.evaluation import related
-from tests.indexing.tables import named
+from tests.indexing.tables import each_named, each_row
 from tests.strategies import maps
 
-EQUAL = rows("""
+
+@each_row("""
 # ranges count for what they reach
-()[s0, s1] -> (s0 * 2 + s1), domain: s0 in [0, 3], s1 in [0, 1]
-    ()[s0] -> (s0), domain: s0 in [0, 7]
+()[s0 < 4, s1 < 2] -> (s0 * 2 + s1) => ()[s0 < 8] -> (s0)
 # so do runtime variables
-(){rt0} -> (rt0 + 1), domain: rt0 in [0, 3] => ()[s0] -> (s0), domain: s0 in [1, 4]
+(){rt0 < 4} -> (rt0 + 1) => ()[s0 in [1, 4]] -> (s0)
 # names do not matter
-(row) -> (row), domain: row in [0, 3] => (d0) -> (d0), domain: d0 in [0, 3]
+(row < 4) -> (row) => (d0 < 4) -> (d0)
 # constraints and bounds say the same
-(d0) -> (d0), domain: d0 in [0, 9], d0 floordiv 4 in [1, 1] => (d0) -> (d0), domain: d0 in [4, 7]
+(d0 < 10) -> (d0), domain: d0 floordiv 4 in [1, 1] => (d0 in [4, 7]) -> (d0)
 # unused ranges with a solution
-(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 9], s0 mod 7 in [6, 6]
-    (d0) -> (d0), domain: d0 in [0, 3]
+(d0 < 4)[s0 < 10] -> (d0), domain: s0 mod 7 in [6, 6] => (d0 < 4) -> (d0)
 # two empty maps, one of which does not look so
-(d0) -> (d0), domain: d0 in [0, 5], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0]
-    (d0) -> (7), domain: d0 in [1, 0]
+(d0 < 6) -> (d0), domain: d0 mod 4 in [1, 1], d0 mod 6 in [0, 0] => (d0 in [1, 0]) -> (7)
 # without bounds
-(d0) -> ((d0 floordiv 2) * 2 + d0 mod 2), domain: d0 in [-inf, inf]
-    (d0) -> (d0), domain: d0 in [-inf, inf]
+(d0 in [-inf, inf]) -> ((d0 floordiv 2) * 2 + d0 mod 2) => (d0 in [-inf, inf]) -> (d0)
 # a variable with one value may multiply
-(d0, d1) -> (d0 * d1), domain: d0 in [0, 9], d1 in [3, 3]
-    (d0, d1) -> (d0 * 3), domain: d0 in [0, 9], d1 in [3, 3]
-() -> (3) => ()[s0] -> (s0), domain: s0 in [3, 3]
-() -> () => ()[s0] -> (), domain: s0 in [3, 5]
+(d0 < 10, d1 in [3, 3]) -> (d0 * d1) => (d0 < 10, d1 in [3, 3]) -> (d0 * 3)
+() -> (3) => ()[s0 in [3, 3]] -> (s0)
+() -> () => ()[s0 in [3, 5]] -> ()
 """)
-DIFFERENT = rows("""
-(d0) -> (d0), domain: d0 in [0, 3] => (d0) -> (d0), domain: d0 in [0, 4]
-(d0) -> (d0), domain: d0 in [0, 3] => (d0) -> (d0, d0), domain: d0 in [0, 3]
-(d0) -> (), domain: d0 in [0, 3] => (d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 3]
-(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 3] => (d0) -> (d0), domain: d0 in [0, 3]
-(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 5], s0 mod 7 in [6, 6]
-    (d0) -> (d0), domain: d0 in [0, 3]
-(d0) -> (d0 floordiv -2), domain: d0 in [0, 3] => (d0) -> (-(d0 floordiv 2)), domain: d0 in [0, 3]
-""")
-
-
-@for_all(EQUAL)
 def test_equal(a: str, b: str) -> None:
     assert parse_map(a).equals(parse_map(b))
     assert parse_map(b).equals(parse_map(a))
 
 
-@for_all(DIFFERENT)
+@each_row("""
+(d0 < 4) -> (d0) => (d0 < 5) -> (d0)
+(d0 < 4) -> (d0) => (d0 < 4) -> (d0, d0)
+(d0 < 4) -> () => (d0 < 4, d1 < 4) -> ()
+(d0 < 4)[s0 < 4] -> (s0) => (d0 < 4) -> (d0)
+(d0 < 4)[s0 < 6] -> (d0), domain: s0 mod 7 in [6, 6] => (d0 < 4) -> (d0)
+(d0 < 4) -> (d0 floordiv -2) => (d0 < 4) -> (-(d0 floordiv 2))
+""")
 def test_different(a: str, b: str) -> None:
     assert not parse_map(a).equals(parse_map(b))
     assert not parse_map(b).equals(parse_map(a))
@@ -132,24 +123,22 @@ def test_subset(inner: str, outer: str, expected: bool) -> None:
 
 # Each element once.
 
-INJECTIVE = named("""
-transpose: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7] => True
-broadcast: (d0, d1) -> (d1), domain: d0 in [0, 3], d1 in [0, 7] => False
-reshape: (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 1099511627775] => True
-ranges: (d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3] => True
-windows: (d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 4] => False
-a range that is not used: (d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 3] => False
-two residues: (d0) -> (d0 mod 3, d0 mod 5), domain: d0 in [0, 14] => True
-two residues, once more: (d0) -> (d0 mod 3, d0 mod 5), domain: d0 in [0, 15] => False
-a runtime variable: (d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 3] => True
+
+@each_named("""
+transpose: (d0 < 4, d1 < 8) -> (d1, d0) => True
+broadcast: (d0 < 4, d1 < 8) -> (d1) => False
+reshape: (d0 < 1099511627776) -> (d0 floordiv 8, d0 mod 8) => True
+ranges: (d0 < 10)[s0 < 4] -> (d0 * 4 + s0) => True
+windows: (d0 < 10)[s0 < 5] -> (d0 * 4 + s0) => False
+a range that is not used: (d0 < 10)[s0 < 4] -> (d0) => False
+two residues: (d0 < 15) -> (d0 mod 3, d0 mod 5) => True
+two residues, once more: (d0 < 16) -> (d0 mod 3, d0 mod 5) => False
+a runtime variable: (d0 < 10){rt0 < 4} -> (d0) => True
 no variables: () -> (3) => True
-no results: (d0) -> (), domain: d0 in [0, 1] => False
-a single point without results: (d0) -> (), domain: d0 in [1, 1] => True
+no results: (d0 < 2) -> () => False
+a single point without results: (d0 in [1, 1]) -> () => True
 empty: (d0) -> (), domain: KNOWN EMPTY => True
 """)
-
-
-@for_all(INJECTIVE)
 def test_injective(text: str, expected: str) -> None:
     assert str(parse_map(text).is_injective()) == expected
 
@@ -168,27 +157,23 @@ def test_emptiness_and_injectivity_are_those_of_all_points(made: IndexingMap) ->
 
 # Covering.
 
+
 # a map => sizes => whether it reaches all elements of a tensor, and each once and no other
-COVERING = named("""
-all: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7] => [8, 4] => True, True
-more: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7] => [8, 3] => True, False
-less: (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7] => [9, 4] => False, False
-twice: (d0)[s0] -> (d0 + s0), domain: d0 in [0, 7], s0 in [0, 1] => [9] => True, False
-tiles: (d0)[s0] -> (d0 + s0 * 4), domain: d0 in [0, 3], s0 in [0, 9] => [40] => True, True
-a hole: (d0)[s0] -> (d0 * 3 + s0), domain: d0 in [0, 9], s0 in [0, 1] => [29] => False, False
+@each_named("""
+all: (d0 < 4, d1 < 8) -> (d1, d0) => [8, 4] => True, True
+more: (d0 < 4, d1 < 8) -> (d1, d0) => [8, 3] => True, False
+less: (d0 < 4, d1 < 8) -> (d1, d0) => [9, 4] => False, False
+twice: (d0 < 8)[s0 < 2] -> (d0 + s0) => [9] => True, False
+tiles: (d0 < 4)[s0 < 10] -> (d0 + s0 * 4) => [40] => True, True
+a hole: (d0 < 10)[s0 < 2] -> (d0 * 3 + s0) => [29] => False, False
 a scalar: () -> () => [] => True, True
 nothing: (d0) -> (d0), domain: KNOWN EMPTY => [0] => True, True
 nothing of something: (d0) -> (d0), domain: KNOWN EMPTY => [1] => False, False
-huge: (d0) -> (d0 floordiv 3, d0 mod 3), domain: d0 in [0, 3298534883327] => [1099511627776, 3]
-    True, True
-threads of a tiled transpose: (th_x, bl_x)[s0] -> (((bl_x * 16 + th_x floordiv 32) floordiv 3) * 32
-        + th_x mod 32, (bl_x * 16 + th_x floordiv 32) mod 3 * 8 + s0), domain: th_x in [0, 511],
-        bl_x in [0, 59], s0 in [0, 7]
+huge: (d0 < 3298534883328) -> (d0 floordiv 3, d0 mod 3) => [1099511627776, 3] => True, True
+threads of a tiled transpose: (th_x < 512, bl_x < 60)[s0 < 8] -> (((bl_x * 16 + th_x floordiv 32)
+        floordiv 3) * 32 + th_x mod 32, (bl_x * 16 + th_x floordiv 32) mod 3 * 8 + s0)
     [10240, 24] => True, True
 """)
-
-
-@for_all(COVERING)
 def test_covering(text: str, shape: str, expected: str) -> None:
     made, sizes = parse_map(text), literal_eval(shape)
     assert (made.covers(sizes), made.is_bijective_onto(sizes)) == literal_eval(expected)
@@ -237,18 +222,16 @@ def test_runtime_variables_as_parameters(
 
 # Samples.
 
-SAMPLES = rows("""
+
+@each_row("""
 () -> (3) => ((), (), (), (3,))
-(d0)[s0]{rt0} -> (d0), domain: d0 in [2, 9], s0 in [1, 3], rt0 in [5, 6] => ((2,), (1,), (5,), (2,))
-(d0) -> (d0), domain: d0 in [-inf, inf], d0 mod 4 in [3, 3] => ((3,), (), (), (3,))
-(d0) -> (d0), domain: d0 in [-inf, -2], d0 mod 4 in [3, 3] => ((-5,), (), (), (-5,))
-(d0) -> (d0 * d0), domain: d0 in [5, 9] => ((5,), (), (), (25,))
-(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [1, 1], d0 mod 6 in [0, 0] => None
+(d0 in [2, 9])[s0 in [1, 3]]{rt0 in [5, 6]} -> (d0) => ((2,), (1,), (5,), (2,))
+(d0 in [-inf, inf]) -> (d0), domain: d0 mod 4 in [3, 3] => ((3,), (), (), (3,))
+(d0 in [-inf, -2]) -> (d0), domain: d0 mod 4 in [3, 3] => ((-5,), (), (), (-5,))
+(d0 in [5, 9]) -> (d0 * d0) => ((5,), (), (), (25,))
+(d0 < 10) -> (d0), domain: d0 mod 4 in [1, 1], d0 mod 6 in [0, 0] => None
 (d0) -> (d0), domain: KNOWN EMPTY => None
 """)
-
-
-@for_all(SAMPLES)
 def test_sample(text: str, point: str) -> None:
     assert parse_map(text).sample() == literal_eval(point)
 
@@ -356,39 +339,30 @@ def test_one_context_serves_many_questions(monkeypatch: pytest.MonkeyPatch) -> N
 # The first point where two maps differ, as a witness.
 
 
-DIFFERENCES = named("""
-a value: (d0) -> (d0), domain: d0 in [0, 9] => (d0) -> (d0 mod 7), domain: d0 in [0, 9]
+@each_named("""
+a value: (d0 < 10) -> (d0) => (d0 < 10) -> (d0 mod 7)
     at (7): the first map gives (7), the second (0)
-the second is shorter: (d0) -> (d0), domain: d0 in [0, 9] => (d0) -> (d0), domain: d0 in [0, 6]
+the second is shorter: (d0 < 10) -> (d0) => (d0 < 7) -> (d0)
     at (7): only the first map is defined; it gives (7)
-the second begins earlier: (d0) -> (d0), domain: d0 in [0, 9] => (d0) -> (d0), domain: d0 in [-3, 9]
+the second begins earlier: (d0 < 10) -> (d0) => (d0 in [-3, 9]) -> (d0)
     at (-3): only the second map is defined; it gives (-3)
-several values: (d0)[s0] -> (d0 + s0 * 2), domain: d0 in [0, 9], s0 in [0, 3]
-    (d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 3]
+several values: (d0 < 10)[s0 < 4] -> (d0 + s0 * 2) => (d0 < 10)[s0 < 4] -> (d0 + s0)
     at (0): the first map gives (d0): d0 in [0, 6] step 2, the second (d0): d0 in [0, 3]
-no results: (d0) -> (), domain: d0 in [0, 9] => (d0) -> (), domain: d0 in [0, 8]
-    at (9): only the first map is defined; it gives ()
-no dimensions: () -> (3) => ()[s0] -> (s0), domain: s0 in [4, 5]
+no results: (d0 < 10) -> () => (d0 < 9) -> () => at (9): only the first map is defined; it gives ()
+no dimensions: () -> (3) => ()[s0 in [4, 5]] -> (s0)
     at (): the first map gives (3), the second (d0): d0 in [4, 5]
-only with the first dimension, then the second:
-        (d0, d1) -> (d0 + d1), domain: d0 in [0, 9], d1 in [0, 9]
-    (d0, d1) -> (min(d0 + d1, 15)), domain: d0 in [0, 9], d1 in [0, 9]
-    at (7, 9): the first map gives (16), the second (15)
-downwards without end: (d0) -> (d0), domain: d0 in [-inf, inf]
-    (d0) -> (max(d0, -5)), domain: d0 in [-inf, inf]
+only with the first dimension, then the second: (d0 < 10, d1 < 10) -> (d0 + d1)
+    (d0 < 10, d1 < 10) -> (min(d0 + d1, 15)) => at (7, 9): the first map gives (16), the second (15)
+downwards without end: (d0 in [-inf, inf]) -> (d0) => (d0 in [-inf, inf]) -> (max(d0, -5))
     at (-6): the first map gives (-6), the second (-5)
-values without end: (d0) -> (d0), domain: d0 in [0, 9]
-    (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [5, inf]
+values without end: (d0 < 10) -> (d0) => (d0 < 10)[s0 in [5, inf]] -> (s0)
     at (0): the first map gives (0), the second (d0): d0 in [5, inf]
-huge: (d0) -> (d0 floordiv 3), domain: d0 in [0, 1099511627775]
-    (d0) -> (d0 * 366503875925 floordiv 1099511627776), domain: d0 in [0, 1099511627775]
+huge: (d0 < 1099511627776) -> (d0 floordiv 3)
+    (d0 < 1099511627776) -> (d0 * 366503875925 floordiv 1099511627776)
     at (3): the first map gives (1), the second (0)
-an empty map: (d0) -> (d0), domain: d0 in [0, 9] => (d0) -> (d0), domain: KNOWN EMPTY
+an empty map: (d0 < 10) -> (d0) => (d0) -> (d0), domain: KNOWN EMPTY
     at (0): only the first map is defined; it gives (0)
 """)
-
-
-@for_all(DIFFERENCES)
 def test_first_difference(a: str, b: str, text: str) -> None:
     left, right = parse_map(a), parse_map(b)
     kind = "domain" if "only" in text else "value"
@@ -421,14 +395,11 @@ def test_runtime_variables_as_parameters_are_part_of_the_point() -> None:
     assert str(found) == "at (0) {0}: the first map gives (0), the second (2)"
 
 
-INCOMPARABLE = rows("""
-(d0) -> (d0), domain: d0 in [0, 9] => (d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9]
-(d0) -> (d0), domain: d0 in [0, 9] => (d0) -> (d0, d0), domain: d0 in [0, 9]
-(d0){rt0} -> (d0), domain: d0 in [0, 9], rt0 in [0, 9] => (d0) -> (d0), domain: d0 in [0, 9]
+@each_row("""
+(d0 < 10) -> (d0) => (d0 < 10, d1 < 10) -> (d0)
+(d0 < 10) -> (d0) => (d0 < 10) -> (d0, d0)
+(d0 < 10){rt0 < 10} -> (d0) => (d0 < 10) -> (d0)
 """)
-
-
-@for_all(INCOMPARABLE)
 def test_maps_between_other_tensors_are_not_compared(a: str, b: str) -> None:
     left, right, told = parse_map(a), parse_map(b), {"runtime_as_parameters": "rt0" in a}
     with pytest.raises(MapError, match=r"first_difference: .* against .*; expected as many"):

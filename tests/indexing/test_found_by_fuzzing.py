@@ -15,36 +15,34 @@ from tests.indexing.tables import texts
 # how a check failed, its name, and the map
 FOUND = texts("""
 # solved for the dimensions: lost [((0, 7), (), (2, 3))]
-solved, a digit that ends between two others:
-        (d0, d1) -> ((d1 * 7 - d0 + 5) mod 12, (((d1 * 7 - d0 + 5) floordiv 4) * 3 + ((d1 * 7 - d0 +
-        11) floordiv 60) * 4 + 1) mod 12), domain: d0 in [0, 2], d1 in [0, 4]
+solved, a digit that ends between two others: (d0 < 3, d1 < 5) -> ((d1 * 7 - d0 + 5) mod 12, (((d1 *
+        7 - d0 + 5) floordiv 4) * 3 + ((d1 * 7 - d0 + 11) floordiv 60) * 4 + 1) mod 12)
 # TimeoutError
-solved, a part read as more than the whole:
-        (d0) -> ((d0 * -256) floordiv 40 * 8 + (d0 * -256) mod 400), domain: d0 in [-1, 2]
+solved, a part read as more than the whole: (d0 in [-1, 2]) -> ((d0 * -256) floordiv 40 * 8 + (d0 *
+        -256) mod 400)
 # TimeoutError
-solved, a known quotient borrowed by a digit: (d0)[s0, s1] -> (((s0 * 6 + s1 * 6 - d0) floordiv 24)
-        * -9, ((s0 * 6 + s1 * 6 - d0) floordiv 24) * 36 - (s0 * 6 + s1 * 6 - d0 + 1) mod 3, d0),
-        domain: d0 in [-1, 1], s0 in [-3, -2], s1 in [0, 5]
+solved, a known quotient borrowed by a digit: (d0 in [-1, 1])[s0 in [-3, -2], s1 < 6] -> (((s0 * 6 +
+        s1 * 6 - d0) floordiv 24) * -9, ((s0 * 6 + s1 * 6 - d0) floordiv 24) * 36 - (s0 * 6 + s1 * 6
+        - d0 + 1) mod 3, d0)
 # KeyError: 'n0'
-solved, a known variable is solved for again: (d0, d1) -> ((((d0 * 4 + d1 + 32) floordiv 5) mod 20)
-        * 3 + ((d0 * 4 + d1 + 4) floordiv 80) * 20 + d1 * 32 + ((d0 * 4 + d1 - 7) floordiv 5) mod 20
-        + 1, d1 * 2 + ((d0 * 4 + d1 - 20) floordiv 4) mod 80 + (d0 * 4 + d1 + 32) floordiv 80 - ((d0
-        * 4 + d1 + 32) mod 20) * 4 - 4, d1), domain: d0 in [0, 4], d1 in [0, 5]
+solved, a known variable is solved for again: (d0 < 5, d1 < 6) -> ((((d0 * 4 + d1 + 32) floordiv 5)
+        mod 20) * 3 + ((d0 * 4 + d1 + 4) floordiv 80) * 20 + d1 * 32 + ((d0 * 4 + d1 - 7) floordiv
+        5) mod 20 + 1, d1 * 2 + ((d0 * 4 + d1 - 20) floordiv 4) mod 80 + (d0 * 4 + d1 + 32) floordiv
+        80 - ((d0 * 4 + d1 + 32) mod 20) * 4 - 4, d1)
 # KeyError: <floordiv (d0 + 15) floordiv 4>
-solved, a carry that is not canonical: (d0) -> ((((d0 * 32 + 3) floordiv 4) mod 1) * 4 + (((d0 * 32
-        - 13) floordiv 128) mod 4) * 4 + ((d0 * 32 + 3) floordiv 128) mod 16, (((d0 * 32 + 3) mod 1)
-        * 3 + ((d0 * 32 + 7) mod 16) * 2 + (d0 * 32 + 3) floordiv 4 + 1) mod 16, ((d0 * 32 + 1)
+solved, a carry that is not canonical: (d0 < 6) -> ((((d0 * 32 + 3) floordiv 4) mod 1) * 4 + (((d0 *
+        32 - 13) floordiv 128) mod 4) * 4 + ((d0 * 32 + 3) floordiv 128) mod 16, (((d0 * 32 + 3) mod
+        1) * 3 + ((d0 * 32 + 7) mod 16) * 2 + (d0 * 32 + 3) floordiv 4 + 1) mod 16, ((d0 * 32 + 1)
         floordiv 16) * 4 + ((d0 * 32 + 3) floordiv 16) mod 128 - (((d0 * 32 + 3) floordiv 4) mod 16)
-        * 4 - ((d0 * 32 - 4) mod 128) * 16 - d0 * 3 - 4), domain: d0 in [0, 5]
+        * 4 - ((d0 * 32 - 4) mod 128) * 16 - d0 * 3 - 4)
 # solved for the dimensions: lost [((12,), (), (4, 2))]
-inverse, a digit with a constant:
-        (d0, d1)[s0] -> (((((d1 * 8 + s0 * 32 - d0 + 3) mod 18) * 4 + ((d1 * 8 + s0 * 32 - d0 + 5)
-        mod 18) * 18 + ((d1 * 8 + s0 * 32 - d0 + 37) floordiv 18) * 6 - ((d1 * 8 + s0 * 32 - d0 + 5)
-        floordiv 6) * 6) floordiv 6)), domain: d0 in [0, 6], d1 in [0, 2], s0 in [-1, -1]
+inverse, a digit with a constant: (d0 < 7, d1 < 3)[s0 in [-1, -1]] -> (((((d1 * 8 + s0 * 32 - d0 +
+        3) mod 18) * 4 + ((d1 * 8 + s0 * 32 - d0 + 5) mod 18) * 18 + ((d1 * 8 + s0 * 32 - d0 + 37)
+        floordiv 18) * 6 - ((d1 * 8 + s0 * 32 - d0 + 5) floordiv 6) * 6) floordiv 6))
 # Error: call to isl_constraint_get_aff failed: local space has unknown divs
-sets, a quotient that comes of joining pieces: (d0, d1, d2) -> ((((d0 * 6 + d1 * 3 + d2) floordiv 2)
-        floordiv 6) * 7 + ((d0 * 6 + d1 * 3 + d2) floordiv 2) mod 6, (d0 * 6 + d1 * 3 + d2) mod 2,
-        0), domain: d0 in [0, 3], d1 in [0, 1], d2 in [0, 2]
+sets, a quotient that comes of joining pieces: (d0 < 4, d1 < 2, d2 < 3) -> ((((d0 * 6 + d1 * 3 + d2)
+        floordiv 2) floordiv 6) * 7 + ((d0 * 6 + d1 * 3 + d2) floordiv 2) mod 6, (d0 * 6 + d1 * 3 +
+        d2) mod 2, 0)
 """)
 
 

@@ -9,9 +9,8 @@ from hypothesis import assume, given
 
 from indexing import IndexingMap, IndexSet, UndefinedMap, parse_map
 from simplifier.tools.display import MAX_ROWS, html
-from tests.cases import for_all, rows
 from tests.extent import seldom
-from tests.indexing.tables import evaluated
+from tests.indexing.tables import each_row, evaluated
 from tests.strategies import any_maps
 
 
@@ -26,7 +25,7 @@ def rows_of(made: IndexingMap) -> list[list[str]]:
 
 
 # a map => its rows
-TABLES = rows("""
+@each_row("""
 (d0, row)[s0]{rt0} -> (d0 floordiv 2 + s0, min(row, 7), 0), domain: d0 in [0, 3], row in [-2, 9],
         s0 in [0, inf], rt0 in [1, 1], d0 * 6 + row in [0, 20]
     dimension | d0 | [0, 3]; row | [-2, 9]; range | s0 | [0, inf]; runtime | rt0 | [1, 1]; result |
@@ -36,9 +35,6 @@ TABLES = rows("""
 (d0) -> (d0), domain: KNOWN EMPTY
     dimension | d0 | [0, -1]; result | 0 | 0; domain | known empty |
 """)
-
-
-@for_all(TABLES)
 def test_tables(text: str, shown: str) -> None:
     assert rows_of(parse_map(text)) == [
         [cell.strip() for cell in row.split("|")] for row in shown.split(";")
@@ -85,7 +81,7 @@ def test_a_notebook_needs_no_script_and_no_network() -> None:
 # LaTeX: the formula, and its domain beside it.
 
 
-FORMULAS = rows(r"""
+@each_row(r"""
 d0 * 2 - s0 mod 3 => 2 d_{0} - \left(s_{0} \bmod 3\right)
 (d0 + 1) floordiv 4 => \left\lfloor \frac{d_{0} + 1}{4} \right\rfloor
 rt0 ceildiv 4 => \left\lceil \frac{rt_{0}}{4} \right\rceil
@@ -96,9 +92,6 @@ min(d0, 2) => \min\left(d_{0}, 2\right)
     12 \left\lfloor \frac{d_{0}}{2} \right\rfloor + 3 \left(d_{0} \bmod 2\right) + th_{x} - 2 s_{0}
 th_x * s0 * (d0 + 1) => \left(d_{0} + 1\right) \cdot th_{x} \cdot s_{0}
 """)
-
-
-@for_all(FORMULAS)
 def test_formulas(result: str, formula: str) -> None:
     declared = "(d0, th_x)[s0]{rt0}"
     bounds = "d0 in [0, 3], th_x in [4, 4], s0 in [0, inf], rt0 in [-inf, inf]"
@@ -112,15 +105,12 @@ def test_formulas(result: str, formula: str) -> None:
 
 
 # a map or set => what is said
-WHOLE = rows(r"""
+@each_row(r"""
 parse_map("() -> ()") => \left(\right) \mapsto \left(\right)
 parse_map("(d0) -> (d0), domain: KNOWN EMPTY")
     \left(d_{0}\right) \mapsto \left(0\right), \quad \text{known empty}
 IndexSet.box((0, -1)) => \varnothing
 """)
-
-
-@for_all(WHOLE)
 def test_what_has_no_domain_or_is_empty(call: str, latex: str) -> None:
     assert evaluated(call, {})._repr_latex_() == rf"$\displaystyle {latex}$"
 
@@ -133,14 +123,11 @@ def test_brackets_and_delimiters_are_balanced(made: IndexingMap) -> None:
     assert latex.endswith("$")
 
 
-SETS = rows(r"""
+@each_row(r"""
 (i): i in [0, 8] step 4 => 0 \le i \le 8,\; \left(i \bmod 4\right) = 0
 (i)<N>: i in [0, N - 1] => 0 \le i \le N - 1,\; 1 \le N
 (i): i in [0, 1] or i in [8, 9] => 0 \le i \le 1 \lor \\ 8 \le i \le 9
 """)
-
-
-@for_all(SETS)
 def test_sets(text: str, latex: str) -> None:
     found = IndexSet.parse(text)._repr_latex_()
     assert rf"\begin{{array}}{{l}} {latex} \end{{array}} \right\}}$" in found

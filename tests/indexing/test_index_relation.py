@@ -25,11 +25,10 @@ from indexing import (
 from simplifier import TextError
 from simplifier.errors import ArgumentError
 from simplifier.exact import NotQuasiAffineError
-from tests.cases import for_all
 from tests.evaluation import Pair
 from tests.extent import seldom
 from tests.indexing.pairs import pairs, pairs_of
-from tests.indexing.tables import evaluated, named, refusals
+from tests.indexing.tables import each_named, evaluated, refusals
 from tests.strategies import maps
 
 HIGH = 5
@@ -178,36 +177,29 @@ def test_isl_says_the_same(left: IndexingMap, right: IndexingMap) -> None:
 
 STENCIL = "[N] -> { [i] -> [j] : 1 <= i < N and i - 1 <= j <= i + 1 and j < N }"
 
-RESULTS = named("""
+
+@each_named("""
 a window counts from an affine end: parse_relation(STENCIL)
-    (i)[j]<N> -> (i + j - 1), domain: i in [1, N - 1], j in [0, 2], N in [2, inf], i + j -
-        N in [-inf, 0]
-names are those of the first:
-        parse_map("(a) -> (a), domain: a in [0, 3]") | parse_map("(b) -> (b), domain: b in [2, 9]")
-    (a) -> (a), domain: a in [0, 9]
-a map less a relation:
-        IndexingMap.identity([9]) - IndexRelation(parse_map("(i) -> (i), domain: i in [2, 3]"))
-    (d0) -> (d0), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [4, 8]
+    (i in [1, N - 1])[j < 3]<N in [2, inf]> -> (i + j - 1), domain: i + j - N in [-inf, 0]
+names are those of the first: parse_map("(a) -> (a), domain: a in [0, 3]") | parse_map("(b) -> (b),
+        domain: b in [2, 9]") => (a < 10) -> (a)
+a map less a relation: IndexingMap.identity([9]) - IndexRelation(parse_map("(i) -> (i), domain: i in
+        [2, 3]")) => (d0) -> (d0), domain: d0 in [0, 1] or (d0) -> (d0), domain: d0 in [4, 8]
 nothing: IndexingMap.identity([4, 4]) - IndexingMap.identity([4, 4])
     (d0, d1) -> (0, 0), domain: KNOWN EMPTY
 wrapped around: parse_relation("{ [i] -> [i + 1] : 0 <= i < 9; [9] -> [0] }").inverse()
     (d0) -> (9), domain: d0 in [0, 0] or (d0) -> (d0 - 1), domain: d0 in [1, 9]
-an or within a condition:
-        parse_relation("(i) -> (i), domain: i in [0, 3] or (j) -> (j), domain: j in [5, 6]")
-    (i) -> (i), domain: i in [0, 3] or (i) -> (i), domain: i in [5, 6]
+an or within a condition: parse_relation("(i) -> (i), domain: i in [0, 3] or (j) -> (j), domain: j
+        in [5, 6]") => (i) -> (i), domain: i in [0, 3] or (i) -> (i), domain: i in [5, 6]
 of no coordinates: IndexRelation(parse_map("() -> ()", unbounded=True)) => () -> ()
 at a parameter: parse_map("(i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]").lexmax()
-    (i)<N> -> (i + N), domain: i in [0, N - 1], N in [0, inf]
+    (i < N)<N in [0, inf]> -> (i + N)
 a dimension called as a parameter of the other: parse_map("(N) -> (N), domain: N in [0, 3]") &
         parse_map("(i)<N> -> (i), domain: i in [0, N], N in [0, inf]")
-    (d0)<N> -> (d0), domain: d0 in [0, min(N, 3)], N in [0, inf]
-runtime variables are any value:
-        parse_map("(i){rt0} -> (i + rt0), domain: i in [0, 3], rt0 in [0, 5]").lexmax()
-    (i) -> (i + 5), domain: i in [0, 3]
+    (d0 in [0, min(N, 3)])<N in [0, inf]> -> (d0)
+runtime variables are any value: parse_map("(i){rt0} -> (i + rt0), domain: i in [0, 3], rt0 in [0,
+        5]").lexmax() => (i < 4) -> (i + 5)
 """)
-
-
-@for_all(RESULTS)
 def test_results_read_well(call: str, expected: str) -> None:
     found = evaluated(call, globals())
     assert str(found) == expected

@@ -16,10 +16,10 @@ from indexing.exact.inverse import solved_for_dims
 from indexing.exact.isl import relation_of
 from indexing.exact.symbolic import symbolic_inverse
 from simplifier import symbol
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import seldom
-from tests.indexing.tables import evaluated, table, texts
+from tests.indexing.tables import each_row, each_text, evaluated, rows, table, texts
 from tests.strategies import index_maps, maps
 
 FUNCTIONS = table("inverses", "functions")
@@ -103,14 +103,11 @@ def test_inverse_of_nothing(text: str, expected: str) -> None:
     assert parse_map(text).inverse() == parse_map(expected)
 
 
-UNKNOWN = rows("""
+@each_row("""
 (row, d1) -> (row * d1), domain: row in [0, 3], d1 in [0, 4] => d1 * row: is a product of variables
 (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [1, 4], d0 mod d1 in [0, 0]
     d0 mod d1: is a division by what is not a constant
 """)
-
-
-@for_all(UNKNOWN)
 def test_what_is_not_quasi_affine_is_named(text: str, reason: str) -> None:
     inverse = parse_map(text).inverse()
     assert isinstance(inverse, UndefinedMap)
@@ -194,16 +191,13 @@ def test_results_have_ends_over_parameters() -> None:
     assert "d0 in [0, M * N - 1]" in str(inverted("digits that change places")[1])
 
 
-REFUSED = texts("""
+@each_text("""
 rows that overlap: IndexingMap.from_sizes([d0 * M + d1], dims=[N, M * 2])
 columns that are dropped: IndexingMap.from_sizes([d0 * M], dims=[N, M])
 a stride that may be 0: parse_map("(d0)<M> -> (d0 * M), domain: d0 in [0, 9], M in [0, 9]")
 a product of dimensions: IndexingMap.from_sizes([d0 * d1], dims=[4, N])
 one digit alone: IndexingMap.from_sizes([d0 // M], dims=[N * M])
 """)
-
-
-@for_all(REFUSED)
 def test_what_is_not_proved_is_refused(call: str) -> None:
     inverse = evaluated(call, globals()).inverse()
     assert inverse.is_undefined

@@ -23,25 +23,21 @@ from tests.indexing.tables import refusals, texts
 from tests.strategies import maps
 
 LOOPED = MAPS | texts("""
-a window: (d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 * 2 + s0 in [1, 16]
-a dilated window: (d0)[s0] -> ((d0 + s0 - 1) floordiv 2), domain: d0 in [0, 9], s0 in [0, 4], d0 +
-        s0 in [1, 9], (d0 + s0) mod 2 in [1, 1]
-backwards: (d0)[s0] -> (d0 - s0), domain: d0 in [0, 9], s0 in [0, 9], d0 * 3 - s0 * 2 in [-4, 7],
-        (d0 - s0) mod 3 in [2, 2]
-two residues: (d0)[s0] -> (s0), domain: d0 in [0, 9], s0 in [0, 30], (d0 + s0) mod 3 in [1, 1], s0
-        mod 4 in [2, 2]
-no remainder: (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 9], (d0 + s0) mod 3 in [4, 4]
-a triangle: (d0)[s0, s1] -> (s0 * 5 + s1), domain: d0 in [0, 4], s0 in [0, 4], s1 in [0, 4], s0 +
-        s1 in [0, 4], d0 - s1 in [-3, 0]
-no line: (d0)[s0, s1] -> (s0 * s1), domain: d0 in [-2, 2], s0 in [0, 4], s1 in [0, 4], s0 *
-        s0 in [1, 9], d0 * s1 in [-3, 3], d0 * d0 in [1, 4]
-digits: (d0)[s0] -> (s0 floordiv 12 + d0, s0 floordiv 4 mod 3, s0 mod 4), domain: d0 in [0, 1],
-        s0 in [0, 47]
+a window: (d0 < 8)[s0 < 3] -> (d0 * 2 + s0 - 1), domain: d0 * 2 + s0 in [1, 16]
+a dilated window: (d0 < 10)[s0 < 5] -> ((d0 + s0 - 1) floordiv 2), domain: d0 + s0 in [1, 9], (d0 +
+        s0) mod 2 in [1, 1]
+backwards: (d0 < 10)[s0 < 10] -> (d0 - s0), domain: d0 * 3 - s0 * 2 in [-4, 7], (d0 - s0) mod 3 in
+        [2, 2]
+two residues: (d0 < 10)[s0 < 31] -> (s0), domain: (d0 + s0) mod 3 in [1, 1], s0 mod 4 in [2, 2]
+no remainder: (d0 < 4)[s0 < 10] -> (s0), domain: (d0 + s0) mod 3 in [4, 4]
+a triangle: (d0 < 5)[s0 < 5, s1 < 5] -> (s0 * 5 + s1), domain: s0 + s1 in [0, 4], d0 - s1 in [-3, 0]
+no line: (d0 in [-2, 2])[s0 < 5, s1 < 5] -> (s0 * s1), domain: s0 * s0 in [1, 9], d0 * s1 in [-3,
+        3], d0 * d0 in [1, 4]
+digits: (d0 < 2)[s0 < 48] -> (s0 floordiv 12 + d0, s0 floordiv 4 mod 3, s0 mod 4)
 nothing: ()[s0] -> (s0), domain: KNOWN EMPTY
-a range that does not begin at 0: ()[s0] -> (s0 floordiv 4), domain: s0 in [4, 11]
-a runtime variable: (d0)[s0]{rt0} -> (d0 + s0 + rt0), domain: d0 in [0, 3], s0 in [0, 3],
-        rt0 in [0, 2], s0 + rt0 in [1, 3]
-a parameter: (d0)[s0]<N> -> (d0 * N + s0), domain: d0 in [0, 2], s0 in [0, N - 1], N in [1, 4]
+a range that does not begin at 0: ()[s0 in [4, 11]] -> (s0 floordiv 4)
+a runtime variable: (d0 < 4)[s0 < 4]{rt0 < 3} -> (d0 + s0 + rt0), domain: s0 + rt0 in [1, 3]
+a parameter: (d0 < 3)[s0 < N]<N in [1, 4]> -> (d0 * N + s0)
 """)
 by_map = pytest.mark.parametrize("text", LOOPED.values(), ids=LOOPED)
 

@@ -22,7 +22,7 @@ from indexing.domain import Domain
 from simplifier import FloorDiv, Interval, Mod, parse_expr, symbol
 from simplifier.expr import form as forms
 from tests.cases import for_all
-from tests.indexing.tables import evaluated, named
+from tests.indexing.tables import each_named, evaluated
 from tests.strategies import maps
 
 d0, d1, s0, rt0 = map(symbol, ("d0", "d1", "s0", "rt0"))
@@ -64,7 +64,7 @@ def test_kinds_name_the_variables_of_a_launch() -> None:
     assert parsed.dims[0] == thread
 
 
-NORMAL = named("""
+@each_named("""
 a variable's own bound moves in: [(d0, (3, 20))] => d0 in [3, 9]
 a constant that holds goes: [(7, (0, 9))] => d0 in [0, 9]
 a constant that fails empties: [(7, (0, 6))] => KNOWN EMPTY
@@ -76,9 +76,6 @@ joined to nothing: [(d0 % 8, (0, 2)), (d0 % 8, (3, 7))] => KNOWN EMPTY
 sorted as texts: [(d0 % 8, (0, 5)), (d0 // 2, (1, 3))]
     d0 in [0, 9], d0 floordiv 2 in [1, 3], d0 mod 8 in [0, 5]
 """)
-
-
-@for_all(NORMAL)
 def test_domains_are_normal_at_construction(constraints: str, domain: str) -> None:
     made = IndexingMap([d0], [TEN], constraints=evaluated(constraints, globals()))
     assert str(made).partition("domain: ")[2] == domain

@@ -25,14 +25,15 @@ from indexing import (
 from simplifier import NotQuasiAffineError, TextError, symbol
 from simplifier.exact import BudgetError
 from simplifier.expr import form as forms
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.evaluation import related
 from tests.extent import seldom
-from tests.indexing.tables import errors_in, refusals, table
+from tests.indexing.tables import each_row, errors_in, refusals, table
 from tests.strategies import any_maps, index_maps, maps
 
+
 # map => affine map => affine set
-BOTH_WAYS = rows("""
+@each_row("""
 () -> () => () -> () => () : ()
 () -> (7) => () -> (7) => () : ()
 (d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 0] => (d0, d1) -> (d1, d0)
@@ -50,9 +51,6 @@ BOTH_WAYS = rows("""
     (d0, d1) : (d0 >= 0, -d0 + 9 >= 0, d1 == 0, d0 * 2 - d1 + 3 >= 0, d1 - d0 * 2 + 7 >= 0)
 (d0) -> (0), domain: KNOWN EMPTY => (d0) -> (0) => (d0) : (d0 >= 0, -d0 - 1 >= 0)
 """)
-
-
-@for_all(BOTH_WAYS)
 def test_both_ways(text: str, affine_map: str, affine_set: str) -> None:
     made = parse_map(text)
     assert made.to_affine_map() == f"affine_map<{affine_map}>"
@@ -80,15 +78,12 @@ def test_the_points_are_kept(made: IndexingMap) -> None:
 
 
 # result => as MLIR has it
-TURNED = rows("""
+@each_row("""
 d0 floordiv -3 => (-d0) floordiv 3
 d0 ceildiv -3 => (-d0) ceildiv 3
 d0 % -3 => -((-d0) mod 3)
 ((d0 + 1) % -5) floordiv -2 => ((-d0 - 1) mod 5) floordiv 2
 """)
-
-
-@for_all(TURNED)
 def test_quotients_by_negative_numbers_are_turned(result: str, expected: str) -> None:
     made = parse_map(f"(d0) -> ({result}), domain: d0 in [-9, 9]")
     assert made.to_affine_map() == f"affine_map<(d0) -> ({expected})>"
@@ -129,7 +124,7 @@ def test_mlir_keeps_the_points(made: IndexingMap) -> None:
 
 
 # text => bounds => map
-READ = rows("""
+@each_row("""
 affine_map<(i, j) -> (j, i)> => {"i": (0, 3)}
     (i, j) -> (j, i), domain: i in [0, 3], j in [-inf, inf]
 affine_map<(d0)[] -> (2 * d0)> => {"d0": (0, 3)} => (d0) -> (d0 * 2), domain: d0 in [0, 3]
@@ -137,9 +132,6 @@ affine_map<(d0)[] -> (2 * d0)> => {"d0": (0, 3)} => (d0) -> (d0 * 2), domain: d0
     (d0)[n] -> (d0 mod n), domain: d0 in [0, 3], n in [1, 9]
 affine_map < ( ) [ s0 ] -> ( s0 ) > => {"s0": 4} => ()[s0] -> (s0), domain: s0 in [4, 4]
 """)
-
-
-@for_all(READ)
 def test_texts_of_mlir_are_read(text: str, bounds: str, expected: str) -> None:
     assert str(from_affine_map(f" {text} ", literal_eval(bounds))) == expected
 
@@ -155,7 +147,8 @@ def test_the_set_has_names_of_its_own_and_meets_bounds() -> None:
 
 # What MLIR does not have.
 
-UNWRITTEN = rows("""
+
+@each_row("""
 # result, the error about it
 min(d0, 3) => min(d0, 3) in it; expected no minimum or maximum
 max(d0, d1) + 1 => max(d0, d1) in it; expected no minimum or maximum
@@ -166,9 +159,6 @@ d0 floordiv 0 => d0 floordiv 0 in it; expected a positive divisor
 d0 + 9223372036854775808 => a constant of 64 bits in it; expected at most 63
 (d0 * -9223372036854775808) mod 7 => a constant of 64 bits in it; expected at most 63
 """)
-
-
-@for_all(UNWRITTEN)
 def test_what_mlir_does_not_have_is_refused_by_name(term: str, error: str) -> None:
     bounds = "d0 in [0, 9], d1 in [0, 9], s0 in [0, 9]"
     made = parse_map(f"(d0, d1)[s0] -> (d0, {term}), domain: {bounds}")
@@ -304,16 +294,13 @@ def test_indices_come_back_as_functions(made: IndexingMap) -> None:
     assert not back.ranges
 
 
-WRITTEN = rows("""
+@each_row("""
 (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 63]
     { [d0] -> [o0, o1] : 8*floor((d0)/8) = 8o0 and o1 = d0 - 8o0 and 0 <= d0 < 64 }
 (row)[s0]{rt0} -> (row + s0 + rt0), domain: row in [0, 9], s0 in [0, 2], rt0 in [0, 4]
     { [row] -> [o0] : 0 <= row <= 9 and row <= o0 <= row + 6 }
 (d0) -> (d0, d0), domain: KNOWN EMPTY => { [d0] -> [o0, o1] : false }
 """)
-
-
-@for_all(WRITTEN)
 def test_written(text: str, expected: str) -> None:
     relation = parse_map(text).to_isl()
     assert relation.is_equal(islpy.Map(expected))

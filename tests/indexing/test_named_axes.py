@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, from_einops, from_einsum, parse_map, to_einsum
 from simplifier import TextError, symbol
 from simplifier.errors import ArgumentError
-from tests.cases import for_all, rows
-from tests.indexing.tables import errors_in, refusals
+from tests.cases import for_all
+from tests.indexing.tables import each_row, errors_in, refusals
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Sizes: TypeAlias = "dict[str, int]"
@@ -213,7 +213,7 @@ from_einsum("i", None) => shapes is None
 """)
 
 
-REFUSED = rows("""
+@each_row("""
 (d0) -> (d0), domain: d0 in [0, -1] => has no element
 (d0) -> (d0, d0), domain: d0 in [0, 3] => a diagonal
 (d0) -> (d0 + 1), domain: d0 in [0, 3] => 1 in a result
@@ -229,9 +229,6 @@ REFUSED = rows("""
 (d0) -> (d0 floordiv 4, d0 floordiv 6), domain: d0 in [0, 23] => digits of d0 that overlap
 (d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [1, 9] => the parameters N
 """)
-
-
-@for_all(REFUSED)
 def test_maps_without_a_pattern(text: str, message: str) -> None:
     with pytest.raises(MapError, match=f"to_einops: the map has.*{re.escape(message)}"):
         parse_map(text).to_einops()
@@ -305,7 +302,7 @@ ij,«jkl»->i => 3 labels are here; expected 2, one for each size of the shape
 
 
 # maps => what is said
-NO_STRINGS = rows("""
+@each_row("""
 [] => to_einsum: there are no maps
 ["(d0) -> (d0 + 1), domain: d0 in [0, 3]"] => result 0 is d0 + 1; expected a variable
 ["(d0) -> (d0), domain: d0 in [1, 3]"] => expected the size of that name, from 0
@@ -314,9 +311,6 @@ NO_STRINGS = rows("""
 ["(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [0, 4]"] => map 1: d0 in
 ["(d0) -> (d0), domain: d0 in [0, 3]", "(d1) -> (d1), domain: d1 in [0, 3]"] => map 1 comes
 """)
-
-
-@for_all(NO_STRINGS)
 def test_maps_without_a_string(listed: str, message: str) -> None:
     with pytest.raises(MapError, match=re.escape(message)):
         to_einsum(map(parse_map, literal_eval(listed)))

@@ -23,10 +23,10 @@ from simplifier import BudgetError, ConversionError, Interval, Max, Min, NotQuas
 from simplifier.exact import Budget
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.evaluation import related
 from tests.extent import seldom
-from tests.indexing.tables import errors_in, evaluated, named, refusals, texts
+from tests.indexing.tables import each_named, each_row, each_text, errors_in, evaluated, refusals
 from tests.strategies import maps_with_parameters
 
 Ends: TypeAlias = "tuple[int | None, int | None]"
@@ -232,7 +232,7 @@ def test_other_constraints_stay_constraints(constraint: str) -> None:
 
 
 # bounds => what they are simplified to
-SIMPLER_ENDS = rows("""
+@each_row("""
 d0 in [0, min(K - 1, 2)], K in [0, 3] => d0 in [0, K - 1], K in [1, 3]
 d0 in [max(K - 1, 0), K - 1], K in [1, inf] => d0 in [K - 1, K - 1], K in [1, inf]
 d0 in [0, inf], K in [0, inf], d0 * 3 + min(K * -2 + 1, 0) in [-inf, 0]
@@ -240,9 +240,6 @@ d0 in [0, inf], K in [0, inf], d0 * 3 + min(K * -2 + 1, 0) in [-inf, 0]
 d0 in [-inf, inf], K in [-inf, inf], max(K * 2, 1) - d0 in [-inf, 0]
     d0 in [max(K * 2, 1), inf], K in [-inf, inf]
 """)
-
-
-@for_all(SIMPLER_ENDS)
 def test_ends_that_others_imply_are_left_out(given: str, expected: str) -> None:
     simple = parse_map(f"(d0)<K> -> (d0), domain: {given}").simplify()
     assert " ".join(str(simple).split()) == f"(d0)<K> -> (d0), domain: {expected}"
@@ -295,7 +292,7 @@ def test_reshape_there_and_back_is_the_identity() -> None:
     )
 
 
-SYMBOLIC_QUOTIENTS = texts("""
+@each_text("""
 at most: d0 floordiv M - N in [-inf, 0]
 at least: d0 floordiv M - N in [1, inf]
 between: d0 floordiv M - N in [-1, 0]
@@ -304,9 +301,6 @@ of a sum: (d0 + d1 - 3) floordiv M + d1 - N in [0, 0]
 by a sum: d0 floordiv (M + d1 + 1) - N in [-inf, 0]
 by what may be negative: d0 floordiv (M * 2 - 3) - N in [-inf, 0]
 """)
-
-
-@for_all(SYMBOLIC_QUOTIENTS)
 def test_constraints_on_quotients_by_expressions(constraint: str) -> None:
     bounds = "d0 in [-7, 9], d1 in [0, 2], M in [1, 3], N in [-2, 2]"
     made = parse_map(f"(d0, d1)<M, N> -> (d0 + d1), domain: {bounds}, {constraint}")
@@ -316,14 +310,11 @@ def test_constraints_on_quotients_by_expressions(constraint: str) -> None:
 
 
 # bounds of the range => what they say of parameters
-UNUSED = rows("""
+@each_row("""
 s0 in [0, M - 1] => M in [1, inf], N in [0, inf]
 s0 in [M, N] => M in [0, inf], N in [0, inf], N - M in [0, inf]
 s0 in [max(M, 3), min(N, 9)] => M in [0, 9], N in [3, inf], N - M in [0, inf]
 """)
-
-
-@for_all(UNUSED)
 def test_an_unused_range_leaves_the_condition_that_it_has_values(bounds: str, left: str) -> None:
     domain = f"d0 in [0, 3], {bounds}, M in [0, inf], N in [0, inf]"
     made = parse_map(f"(d0)[s0]<M, N> -> (d0), domain: {domain}")
@@ -412,7 +403,7 @@ def _index(result: str, size: str = "M", least: int = 1) -> IndexingMap:
 
 
 # two maps, and whether they are equal
-EQUAL = named("""
+@each_named("""
 another order: _index("d0 * M + d1") => _index("d1 + M * d0") => True
 a remainder written out: _index("d0 mod M") => _index("d0 - M * (d0 floordiv M)") => True
 one more: _index("d0 * M + d1") => _index("d0 * M + d1 + 1") => False
@@ -422,9 +413,6 @@ a size that may be zero: _index("d0 floordiv M", least=0) => _index("d1 floordiv
     False
 a divisor that may be zero: _index("d0 floordiv (M - 1)") => _index("d0 ceildiv (M - 1)") => False
 """)
-
-
-@for_all(EQUAL)
 def test_numbers_tell_maps_with_symbolic_strides_apart(left: str, right: str, equal: str) -> None:
     one, two, expected = (evaluated(each, globals()) for each in (left, right, equal))
     assert one.equals(two) is expected
@@ -491,7 +479,10 @@ def test_other_fractions_are_refused_with_the_fact_that_is_missing() -> None:
 
 # In other tools.
 
-WRITTEN = rows(r"""
+SHIFTED = IndexingMap.from_sizes([D0 + N], dims=[N])
+
+
+@each_row(r"""
 str(SHIFTED.to_isl()) => [N] -> { [d0] -> [N + d0] : N >= 0 and 0 <= d0 < N }
 str(SHIFTED.image()) => (d0)<N>: d0 in [N, N * 2 - 1], N in [1, inf]
 str(SHIFTED.domain_set()) => (d0)<N>: d0 in [0, N - 1], N in [1, inf]
@@ -503,10 +494,6 @@ SHIFTED._repr_html_() => rowspan="1">parameter</th><td>N</td><td>[0, inf]</td>
 SHIFTED._repr_latex_() => 0 \le d_{0} \le N - 1 \\ 0 \le N
 SHIFTED._repr_latex_() => \left(d_{0}\right)\left\langle N\right\rangle
 """)
-SHIFTED = IndexingMap.from_sizes([D0 + N], dims=[N])
-
-
-@for_all(WRITTEN)
 def test_parameters_are_written_as_other_tools_and_readers_expect(call: str, part: str) -> None:
     found = evaluated(call, globals())
     assert part in found if "_repr_" in call else found == part

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ast import literal_eval
 from functools import reduce
-from typing import Final
 
 import pytest
 from hypothesis import example, given
@@ -20,11 +19,11 @@ from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.fixpoint import simplified as simplified_form
 from tests import conformance, strategies
-from tests.cases import for_all, rows
+from tests.cases import for_all
 from tests.conformance import Row, for_each
 from tests.evaluation import cost_of_map, has_negative_divisor, related
 from tests.extent import examples
-from tests.indexing.tables import named, table, turned
+from tests.indexing.tables import each_named, each_row, table, turned
 from tests.strategies import maps
 
 by_row = for_each([row for row in conformance.rows("simplify") if not {"op", "kind"} & row.keys()])
@@ -58,7 +57,7 @@ def test_no_result_is_costlier_than_xla_s(row: Row) -> None:
 
 
 # The indexing document, section "Indexing map simplification": results before and after, and sizes.
-DOCUMENT = rows("""
+@each_row("""
 d0 + d1 floordiv 16, d1 mod 16 => d0, d1 => 7, 15
 (d0 * 100 + d1 * 10 + d2) floordiv 100, ((d0 * 100 + d1 * 10 + d2) mod 100) floordiv 10, d2 mod 10
     d0, d1, d2 => 10, 10, 10
@@ -66,9 +65,6 @@ d0 + d1 floordiv 16, d1 mod 16 => d0, d1 => 7, 15
     d0 * 2 + (d1 * 4 + d2) floordiv 8, (d1 * 4 + d2) mod 8 => 10, 10, 10
 -((d0 * -11 - d1 + 109) floordiv 11) + 9 => d0 => 10, 11
 """)
-
-
-@for_all(DOCUMENT)
 def test_the_document_s_results(before: str, after: str, sizes: str) -> None:
     made, expected = (IndexingMap.over(literal_eval(sizes), text) for text in (before, after))
     assert str(made.simplify()) == str(expected)
@@ -109,16 +105,13 @@ def test_a_simplified_map_is_the_same_relation_no_costlier_and_stays(made: Index
     assert has_negative_divisor(made) or cost_of_map(smallest) <= cost_of_map(made)
 
 
-PRESERVED = rows("""
+@each_row("""
 d0, d0 mod 4, d0 floordiv 3 => d0 in [5, 5] => d0, d0 - 4, 1 => d0 in [5, 5]
 d0 * 8 + d1 => d0 in [0, 0], d1 in [0, 7] => d0 * 8 + d1 => d0 in [0, 0], d1 in [0, 7]
 # what becomes a single value on the way is kept, too
 d0 + d1 => d0 in [0, 9], d1 in [0, 7], d0 * 2 in [5, 6], d1 mod 4 + d0 in [1, 4] => d0 + d1
     d0 in [3, 3], d1 in [0, 5], d1 mod 4 + d0 in [3, 4]
 """)
-
-
-@for_all(PRESERVED)
 def test_variables_of_one_value_are_kept_in_sight(
     results: str, domain: str, after: str, sharper: str
 ) -> None:
@@ -148,29 +141,22 @@ def test_bounds_hold_every_value_and_say_what_is_smallest(made: IndexingMap) -> 
 
 # Ranges that constraints alone have, or that results have in a sum with another one only.
 
-INNER: Final = named("""
-two windows with padding: (d0)[s0, s1] -> (d0 + s0 + s1), domain: d0 in [0, 9], s0 in [0, 2],
-        s1 in [0, 2], d0 + s0 in [1, 10], d0 + s0 + s1 in [2, 11]
-    (d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [2, 11]
-windows of two strides: (d0)[s0, s1] -> (d0 * 4 + s0 * 2 + s1), domain: d0 in [0, 7], s0 in [0, 2],
-        s1 in [0, 2], d0 * 2 + s0 in [1, 16], d0 * 4 + s0 * 2 + s1 in [3, 34]
-    (d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 7], s0 in [0, 6], d0 * 4 + s0 in [3, 34]
-a kernel, whatever the place:
-        (d0)[s0, s1] -> (s0), domain: d0 in [0, 1], s0 in [0, 2], s1 in [0, 3], s0 + s1 in [1, 4]
-    (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 2]
-a condition on the dimension:
-        (d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [5, 6]
-    (d0) -> (d0), domain: d0 in [3, 6]
-a gap that the sum would have: (d0)[s0, s1] -> (s0 * 4 + s1), domain: d0 in [0, 3], s0 in [0, 2],
-        s1 in [0, 1], d0 + s0 in [1, 4]
+
+@each_named("""
+two windows with padding: (d0 < 10)[s0 < 3, s1 < 3] -> (d0 + s0 + s1), domain: d0 + s0 in [1, 10],
+        d0 + s0 + s1 in [2, 11] => (d0 < 10)[s0 < 5] -> (d0 + s0), domain: d0 + s0 in [2, 11]
+windows of two strides: (d0 < 8)[s0 < 3, s1 < 3] -> (d0 * 4 + s0 * 2 + s1), domain: d0 * 2 + s0 in
+        [1, 16], d0 * 4 + s0 * 2 + s1 in [3, 34]
+    (d0 < 8)[s0 < 7] -> (d0 * 4 + s0), domain: d0 * 4 + s0 in [3, 34]
+a kernel, whatever the place: (d0 < 2)[s0 < 3, s1 < 4] -> (s0), domain: s0 + s1 in [1, 4]
+    (d0 < 2)[s0 < 3] -> (s0)
+a condition on the dimension: (d0 < 10)[s0 < 3] -> (d0), domain: d0 + s0 in [5, 6]
+    (d0 in [3, 6]) -> (d0)
+a gap that the sum would have: (d0 < 4)[s0 < 3, s1 < 2] -> (s0 * 4 + s1), domain: d0 + s0 in [1, 4]
     2 ranges
-both factors above one: (d0)[s0] -> (d0), domain: d0 in [0, 20], s0 in [0, 5], d0 + s0 *
-        2 in [9, 10], d0 + s0 * 3 in [11, 13]
-    1 ranges
+both factors above one: (d0 < 21)[s0 < 6] -> (d0), domain: d0 + s0 * 2 in [9, 10], d0 + s0 * 3 in
+        [11, 13] => 1 ranges
 """)
-
-
-@for_all(INNER)
 def test_inner_ranges_go_if_that_is_exact(text: str, expected: str) -> None:
     smallest = parse_map(text).simplify()
     assert expected in (str(smallest), f"{len(smallest.ranges)} ranges")
@@ -294,38 +280,12 @@ def test_the_relation_of_digits_stays(before: IndexingMap) -> None:
 # Maps that isl finishes: sharp bounds, needed constraints, the same relation.
 
 
-# map, finished
-FINISHED = rows("""
-(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]
-    (d0) -> (9), domain: d0 in [9, 9]
-(d0, d1) -> ((d0 + d1) floordiv 8, d0 mod 4), domain: d0 in [0, 7], d1 in [0, 7], d1 - d0 in [0, 0]
-    (d0, d1) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7], d1 in [0, 7], d0 - d1 in [0, 0]
-(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 5], d0 * 3 + d1 * 2 in [0, 15]
-    (d0, d1) -> (d0), domain: d0 in [0, 5], d1 in [0, 5], d0 + d1 in [0, 5]
-(d0, d1) -> (max(d0, d1)), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [10, 99], d0 - d1 *
-        2 in [3, 99]
-    (d0, d1) -> (d0), domain: d0 in [8, 9], d1 in [1, 3], d0 + d1 in [10, 12], d0 - d1 * 2 in [3, 7]
-()[s0] -> (s0), domain: s0 in [0, 5], s0 mod 4 in [1, 1], s0 mod 6 in [0, 0]
-    ()[s0] -> (0), domain: KNOWN EMPTY
-# isl does not say how far an expression goes that is an integer on the domain alone
-(d0, d1) -> (d0 + d1), domain: d0 in [0, 5], d1 in [-4, 3], max(d0 * 5 + d1 * 2, d0 * 6 + d1 * 8 +
-        1) in [0, 5], min(d0 * 4 + 3, d0 * 6 + d1 * 4 - 2) in [-3, 5]
-    (d0, d1) -> (d0 + d1), domain: d0 in [0, 2], d1 in [-3, 0], d0 * 3 + d1 * 2 in [0, 1]
-(d0) -> (d0 mod 8), domain: d0 in [0, 7] => (d0) -> (d0), domain: d0 in [0, 7]
-""")
-
-
 # map, finished with variables of one value kept in sight
-FINISHED_PRESERVED = rows("""
-(d0) -> (d0), domain: d0 in [0, 13], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]
-    (d0) -> (d0), domain: d0 in [9, 9]
-(d0, d1) -> ((d0 + d1) floordiv 8 + d0, d1 mod 4), domain: d0 in [5, 5], d1 in [0, 9], d0 +
-        d1 in [0, 9], d1 mod 4 in [0, 1], d1 mod 5 in [0, 1]
-    (d0, d1) -> (d0, d1), domain: d0 in [5, 5], d1 in [0, 1]
+@each_row("""
+(d0 < 14) -> (d0), domain: d0 mod 4 in [1, 1], d0 mod 6 in [3, 3] => (d0 in [9, 9]) -> (d0)
+(d0 in [5, 5], d1 < 10) -> ((d0 + d1) floordiv 8 + d0, d1 mod 4), domain: d0 + d1 in [0, 9], d1 mod
+        4 in [0, 1], d1 mod 5 in [0, 1] => (d0 in [5, 5], d1 < 2) -> (d0, d1)
 """)
-
-
-@for_all(FINISHED_PRESERVED)
 def test_finished_with_variables_of_one_value(text: str, expected: str) -> None:
     given_map = parse_map(text)
     finished = given_map.simplify(exact=True, preserve_size_one=True)
@@ -333,7 +293,23 @@ def test_finished_with_variables_of_one_value(text: str, expected: str) -> None:
     assert finished.equals(given_map)
 
 
-@for_all(FINISHED)
+# map, finished
+@each_row("""
+(d0 < 14) -> (d0), domain: d0 mod 4 in [1, 1], d0 mod 6 in [3, 3] => (d0 in [9, 9]) -> (9)
+(d0 < 8, d1 < 8) -> ((d0 + d1) floordiv 8, d0 mod 4), domain: d1 - d0 in [0, 0]
+    (d0 < 8, d1 < 8) -> (d0 floordiv 4, d0 mod 4), domain: d0 - d1 in [0, 0]
+(d0 < 10, d1 < 10) -> (d0), domain: d0 + d1 in [0, 5], d0 * 3 + d1 * 2 in [0, 15]
+    (d0 < 6, d1 < 6) -> (d0), domain: d0 + d1 in [0, 5]
+(d0 < 10, d1 < 10) -> (max(d0, d1)), domain: d0 + d1 in [10, 99], d0 - d1 * 2 in [3, 99]
+    (d0 in [8, 9], d1 in [1, 3]) -> (d0), domain: d0 + d1 in [10, 12], d0 - d1 * 2 in [3, 7]
+()[s0 < 6] -> (s0), domain: s0 mod 4 in [1, 1], s0 mod 6 in [0, 0]
+    ()[s0] -> (0), domain: KNOWN EMPTY
+# isl does not say how far an expression goes that is an integer on the domain alone
+(d0 < 6, d1 in [-4, 3]) -> (d0 + d1), domain: max(d0 * 5 + d1 * 2, d0 * 6 + d1 * 8 + 1) in [0, 5],
+        min(d0 * 4 + 3, d0 * 6 + d1 * 4 - 2) in [-3, 5]
+    (d0 < 3, d1 in [-3, 0]) -> (d0 + d1), domain: d0 * 3 + d1 * 2 in [0, 1]
+(d0 < 8) -> (d0 mod 8) => (d0 < 8) -> (d0)
+""")
 def test_finished(text: str, expected: str) -> None:
     given_map = parse_map(text)
     finished = given_map.simplify(exact=True)

@@ -10,33 +10,26 @@ from hypothesis import given
 
 from indexing import Contiguity, IndexingMap, MapError, Stride, UndefinedMap, parse_map
 from simplifier import Interval
-from tests.cases import for_all
-from tests.indexing.tables import named
+from tests.indexing.tables import each_named
 from tests.strategies import index_maps, maps
 
-SHOWN = named("""
-affine: (d0) -> (d0 * -3 + 1), domain: d0 in [0, 9] => d0: -3
-one value: (d0) -> (d0), domain: d0 in [4, 4] => d0: 0
-a digit: (d0) -> (d0 mod 8), domain: d0 in [0, 63] => d0: 1 in runs of 8
-a quotient: (d0) -> (d0 floordiv 8), domain: d0 in [0, 63] => d0: 0 in runs of 8
-a shifted digit: (d0) -> ((d0 + 3) mod 8), domain: d0 in [0, 63] => d0: 1 in runs of 8 from 5
-a middle digit: (d0) -> (((d0 floordiv 6) mod 4) * 5), domain: d0 in [0, 95] => d0: 0 in runs of 6
-one break: (d0) -> (max(d0, 3)), domain: d0 in [0, 4] => d0: 0 in runs of 4
-other at each step: (d0, d1) -> (d0 * d1), domain: d0 in [0, 4], d1 in [0, 2]
-    d0: varies in [0, 2], d1: varies in [0, 4]
-far: (d0)[s0] -> (d0 mod 1048576 + s0), domain: d0 in [0, 1099511627775], s0 in [0, 7]
-    d0: 1 in runs of 1048576, s0: 1
-a divisor that varies: (d0, d1) -> (d0 mod d1), domain: d0 in [0, 99], d1 in [1, 64]
+
+@each_named("""
+affine: (d0 < 10) -> (d0 * -3 + 1) => d0: -3
+one value: (d0 in [4, 4]) -> (d0) => d0: 0
+a digit: (d0 < 64) -> (d0 mod 8) => d0: 1 in runs of 8
+a quotient: (d0 < 64) -> (d0 floordiv 8) => d0: 0 in runs of 8
+a shifted digit: (d0 < 64) -> ((d0 + 3) mod 8) => d0: 1 in runs of 8 from 5
+a middle digit: (d0 < 96) -> (((d0 floordiv 6) mod 4) * 5) => d0: 0 in runs of 6
+one break: (d0 < 5) -> (max(d0, 3)) => d0: 0 in runs of 4
+other at each step: (d0 < 5, d1 < 3) -> (d0 * d1) => d0: varies in [0, 2], d1: varies in [0, 4]
+far: (d0 < 1099511627776)[s0 < 8] -> (d0 mod 1048576 + s0) => d0: 1 in runs of 1048576, s0: 1
+a divisor that varies: (d0 < 100, d1 in [1, 64]) -> (d0 mod d1)
     d0: varies in [-63, 1], d1: varies in [-9, 63]
-without end: (d0) -> (d0 * 2), domain: d0 in [0, inf] => d0: 2
-every third: (d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [0, 0] => d0: 0
-with parameters:
-        (d0, d1)<N> -> (d0 * 8 + d1 + N), domain: d0 in [0, N - 1], d1 in [0, 7], N in [0, inf]
-    d0: 8, d1: 1
+without end: (d0 in [0, inf]) -> (d0 * 2) => d0: 2
+every third: (d0 < 10) -> (d0), domain: d0 mod 3 in [0, 0] => d0: 0
+with parameters: (d0 < N, d1 < 8)<N in [0, inf]> -> (d0 * 8 + d1 + N) => d0: 8, d1: 1
 """)
-
-
-@for_all(SHOWN)
 def test_shown(text: str, shown: str) -> None:
     assert str(parse_map(text).strides()[0]) == shown
 

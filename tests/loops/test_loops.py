@@ -14,15 +14,15 @@ from indexing import IndexingMap, IndexRelation
 from ops import Loop, LoopError, hlo, loops, output_to_input
 from ops.hlo import HloModule
 from simplifier.errors import ArgumentError
-from tests.cases import for_all
 from tests.extent import seldom
 from tests.indexing.pairs import pairs_of
-from tests.indexing.tables import evaluated, named
+from tests.indexing.tables import each_named, evaluated
 from tests.ops.answers import only
 from tests.ops.test_counted_loops import NESTED, loop
 from tests.ops.test_iterations import ARRAYS, COUNTERS, EXACT, NODES, SIZE, Node, Offset, Program
 
-SAID: Final = named("""
+
+@each_named("""
 up: loop() => runs 8 times, array 1 counts from 0 by 1
 down by two: loop(9, step=-2, limit=0, condition="ROOT r = pred[] compare(i, limit), direction=GT")
     runs 5 times, array 1 counts from 9 by -2
@@ -43,9 +43,6 @@ a number of eight bits that overflows: loop(250, element_type="u8", limit=255, c
 for ever: loop(condition="ROOT r = pred[] constant(true)")
     runs an unknown number of times: its condition reads nothing that iterations change
 """)
-
-
-@for_all(SAID)
 def test_what_is_said_of_a_loop(call: str, said: str) -> None:
     (found,) = loops(evaluated(call, globals()))
     assert str(found) == f"%w {said}"
@@ -310,7 +307,7 @@ def test_what_is_no_loop_is_refused() -> None:
 
 
 # where an iteration writes => the offset, and of how many elements, where it then reads
-OWN_WRITES = named("""
+@each_named("""
 loop-false-dependence: at = s32[] copy(i) => at 1
 at a constant that is computed:
         two = s32[] constant(2) none = s32[] multiply(i, zero) at = s32[] add(none, two)
@@ -319,9 +316,6 @@ at another place in it: at = s32[] copy(i) near = s32[] add(i, one) => near 1
 backwards: two = s32[] constant(2) at = s32[] subtract(two, i) => at 2
 at a place from outside: at = s32[] get-tuple-element(s), index=3 => at 2
 """)
-
-
-@for_all(OWN_WRITES)
 def test_what_an_iteration_wrote_itself_is_of_no_earlier_one(offsets: str, read: str) -> None:
     offset, size = read.split()
     body = f"""x = f32[6] get-tuple-element(s), index=1 p = s32[] get-tuple-element(s), index=3

@@ -29,7 +29,7 @@ from simplifier.expr.text import parse_form
 from tests.cases import for_all
 from tests.conformance import Row, for_each, rows_of
 from tests.extent import IN_CI, part, seldom
-from tests.indexing.tables import evaluated, named, refusals
+from tests.indexing.tables import each_named, evaluated, refusals
 from tests.strategies import index_maps, maps
 
 MAX_SIZES = 6
@@ -335,72 +335,35 @@ def test_tiles_of_reversed_and_combined_reshapes() -> None:
 
 # By hand.
 
-# a map => its tile, for sizes that are symbols
-TILES = named("""
-concatenation at any offset: (d0) -> (d0 - 5), domain: d0 in [5, 15]
-    offsets: A * t0 - 5; sizes: A; strides: 1; mask: (A * t0 + i0 < 16 and A * t0 + i0 >= 5)
-interior padding: (d0) -> (d0 floordiv 3), domain: d0 in [0, 9], d0 mod 3 in [0, 0]
-    offsets: (A * t0 + 2) floordiv 3; sizes: (A + 2) floordiv 3; strides: 1; mask: (A * t0 + i0 * 3
-        < 10 and A > i0 * 3 + (A * t0 * 2) mod 3)
-a minimum: (d0) -> (min(d0, 7)), domain: d0 in [0, 9]
-    offsets: min(A * t0, 7); sizes: A; strides: 1; mask: (i0 < max(min(A, -(A * t0) + 8), 1))
-overlapping windows: (d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]
-    offsets: A * t0 * 2; sizes: A * 2 + 1; strides: 1; mask: (i0 <= min(A, -(A * t0) + 10) * 2)
-a diagonal has tiles of one element: (d0) -> (d0, d0), domain: d0 in [0, 9]
-    offsets: A * t0, A * t0; sizes: 1, 1; strides: 0, 0; constraints: A in [1, 1]
-a sum that is split again: (d0, d1) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12), domain:
-        d0 in [0, 5], d1 in [0, 7]
-    offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12; sizes: (A * B + 11)
-        floordiv 12, min(A * B, 12); strides: 1, 1; mask: (A * t0 + (i0 * 12 + i1) floordiv B < 6
-        and B * t1 + (i0 * 12 + i1) mod B < 8); constraints: 4 mod B in [0, 0] && A in [1, 1] || A
-        mod 3 in [0, 0] && B in [8, 8]
-a split sum whose rows are cut off: (d0, d1) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12),
-        domain: d0 in [0, 4], d1 in [0, 7]
-    offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12; sizes: (A * B + 11)
-        floordiv 12, min(A * B, 12); strides: 1, 1; mask: (i0 * 12 + i1 < A * B and A * t0 + (i0 *
-        12 + i1) floordiv B < 5 and B * t1 + (i0 * 12 + i1) mod B < 8); constraints: 4 mod
-        B in [0, 0] && A in [1, 1] || A in [5, 5] && B in [8, 8] || A mod 3 in [0, 0] && B in [8, 8]
-a range that begins anywhere: ()[s0]<N> -> (s0 floordiv 4), domain: s0 in [N, N + 3], N in [0, 9]
-    offsets: N floordiv 4; sizes: 2; strides: 1; mask: (i0 * 4 != N mod 4 + 4)
-a range twice: (d0)[s0] -> (d0, s0, s0), domain: d0 in [0, 9], s0 in [0, 9]
-    offsets: A * t0, 0, 0; sizes: A, 10, 10; strides: 1, 1, 1; mask: (A > i0 and A * t0 + i0 < 10
-        and i1 == i2)
-a parameter: (d0)<N> -> (d0), domain: d0 in [0, N - 1], N in [0, inf]
-    offsets: A * t0; sizes: A; strides: 1; mask: (N > A * t0 + i0)
-""")
 
 # a map => sizes => its tile
-NUMBERS = named("""
-the address of a tile of rows: (d0, d1) -> (d0 * 16 + d1), domain: d0 in [0, 5], d1 in [0, 15]
-    [2, 8] => offsets: t0 * 32 + t1 * 8; sizes: 24; strides: 1; mask: (i0 mod 16 < 8)
-narrow rows: (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 5], d1 in [0, 7] => [2, 4]
+@each_named("""
+the address of a tile of rows: (d0 < 6, d1 < 16) -> (d0 * 16 + d1) => [2, 8]
+    offsets: t0 * 32 + t1 * 8; sizes: 24; strides: 1; mask: (i0 mod 16 < 8)
+narrow rows: (d0 < 6, d1 < 8) -> (d0 * 8 + d1) => [2, 4]
     offsets: t0 * 16 + t1 * 4; sizes: 12; strides: 1; mask: (i0 mod 8 < 4)
-flat blocks over odd rows: (d0) -> (d0 floordiv 911, d0 mod 911), domain: d0 in [0, 9109] => [128]
+flat blocks over odd rows: (d0 < 9110) -> (d0 floordiv 911, d0 mod 911) => [128]
     offsets: (t0 * 128) floordiv 911, 0; sizes: 2, 911; strides: 1, 1; mask: (i0 * 911 + t0 * 128 <
         9110 and i0 * 911 + i1 < (t0 * 128) mod 911 + 128 and i0 * 911 + i1 >= (t0 * 128) mod 911)
-blocks that fit no row: (d0) -> (d0 floordiv 6, d0 mod 6), domain: d0 in [0, 47] => [8]
+blocks that fit no row: (d0 < 48) -> (d0 floordiv 6, d0 mod 6) => [8]
     offsets: (t0 * 4) floordiv 3, 0; sizes: 2, 6; strides: 1, 1; mask: (i0 * 6 + i1 < (t0 mod 3) * 2
         + 8 and i0 * 6 + i1 >= (t0 mod 3) * 2)
-a range of digits that begins anywhere:
-        ()[s0]<N> -> (s0 floordiv 4, s0 mod 4), domain: s0 in [N, N + 3], N in [0, 9] => []
+a range of digits that begins anywhere: ()[s0 in [N, N + 3]]<N < 10> -> (s0 floordiv 4, s0 mod 4)
+    []
     offsets: N floordiv 4, 0; sizes: 2, 4; strides: 1, 1; mask: (i0 * 4 + i1 < N mod 4 + 4 and i0 *
         4 + i1 >= N mod 4)
-a diagonal: (d0) -> (d0, d0), domain: d0 in [0, 9] => [5]
+a diagonal: (d0 < 10) -> (d0, d0) => [5]
     offsets: t0 * 5, t0 * 5; sizes: 5, 5; strides: 1, 1; mask: (i0 == i1)
-all residues: (d0) -> (d0 mod 6), domain: d0 in [0, 47] => [8] => offsets: 0; sizes: 6; strides: 1
-rows that overlap: (d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 4], d1 in [0, 15] => [1, 4]
+all residues: (d0 < 48) -> (d0 mod 6) => [8] => offsets: 0; sizes: 6; strides: 1
+rows that overlap: (d0 < 5, d1 < 16) -> (d0 * 8 + d1) => [1, 4]
     offsets: t0 * 8 + t1 * 4; sizes: 4; strides: 1
-a swizzle: (d0, d1) -> (d0 * 8 + bitxor(d1, d0)), domain: d0 in [0, 7], d1 in [0, 7] => [4, 8]
+a swizzle: (d0 < 8, d1 < 8) -> (d0 * 8 + bitxor(d1, d0)) => [4, 8]
     offsets: t0 * 32; sizes: 32; strides: 1
-sums of residues: (d0, d1) -> (d0 mod 4 + (d1 mod 5) * 2), domain: d0 in [0, 5], d1 in [0, 9]
-    [3, 4]
+sums of residues: (d0 < 6, d1 < 10) -> (d0 mod 4 + (d1 mod 5) * 2) => [3, 4]
     offsets: 0; sizes: 12; strides: 1; elements: those of (d0, d1){t0, t1} -> ((d1 mod 5) * 2 + d0
-        mod 4), domain: d0 in [0, 5], d1 in [0, 9], t0 in [0, 1], t1 in [0, 2], d0 - t0 *
-        3 in [0, 2], d1 - t1 * 4 in [0, 3]
+        mod 4), domain: d0 in [0, 5], d1 in [0, 9], t0 in [0, 1], t1 in [0, 2], d0 - t0 * 3 in [0,
+        2], d1 - t1 * 4 in [0, 3]
 """)
-
-
-@for_all(NUMBERS)
 def test_numbers_always_have_a_tile(text: str, numbers: str, shown: str) -> None:
     indexing, sizes = parse_map(text), literal_eval(numbers)
     assert str(indexing.tile(sizes)).replace("\n", "; ").split() == shown.split()
@@ -419,7 +382,38 @@ def test_elements_that_no_mask_tells() -> None:
         tile.elements([3], [0])
 
 
-@for_all(TILES)
+# a map => its tile, for sizes that are symbols
+@each_named("""
+concatenation at any offset: (d0 in [5, 15]) -> (d0 - 5)
+    offsets: A * t0 - 5; sizes: A; strides: 1; mask: (A * t0 + i0 < 16 and A * t0 + i0 >= 5)
+interior padding: (d0 < 10) -> (d0 floordiv 3), domain: d0 mod 3 in [0, 0]
+    offsets: (A * t0 + 2) floordiv 3; sizes: (A + 2) floordiv 3; strides: 1; mask: (A * t0 + i0 * 3
+        < 10 and A > i0 * 3 + (A * t0 * 2) mod 3)
+a minimum: (d0 < 10) -> (min(d0, 7))
+    offsets: min(A * t0, 7); sizes: A; strides: 1; mask: (i0 < max(min(A, -(A * t0) + 8), 1))
+overlapping windows: (d0 < 10)[s0 < 3] -> (d0 * 2 + s0)
+    offsets: A * t0 * 2; sizes: A * 2 + 1; strides: 1; mask: (i0 <= min(A, -(A * t0) + 10) * 2)
+a diagonal has tiles of one element: (d0 < 10) -> (d0, d0)
+    offsets: A * t0, A * t0; sizes: 1, 1; strides: 0, 0; constraints: A in [1, 1]
+a sum that is split again: (d0 < 6, d1 < 8) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1) mod 12)
+    offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12; sizes: (A * B + 11)
+        floordiv 12, min(A * B, 12); strides: 1, 1; mask: (A * t0 + (i0 * 12 + i1) floordiv B < 6
+        and B * t1 + (i0 * 12 + i1) mod B < 8); constraints: 4 mod B in [0, 0] && A in [1, 1] || A
+        mod 3 in [0, 0] && B in [8, 8]
+a split sum whose rows are cut off: (d0 < 5, d1 < 8) -> ((d0 * 8 + d1) floordiv 12, (d0 * 8 + d1)
+        mod 12)
+    offsets: (A * t0 * 8 + B * t1) floordiv 12, (A * t0 * 8 + B * t1) mod 12; sizes: (A * B + 11)
+        floordiv 12, min(A * B, 12); strides: 1, 1; mask: (i0 * 12 + i1 < A * B and A * t0 + (i0 *
+        12 + i1) floordiv B < 5 and B * t1 + (i0 * 12 + i1) mod B < 8); constraints: 4 mod B in [0,
+        0] && A in [1, 1] || A in [5, 5] && B in [8, 8] || A mod 3 in [0, 0] && B in [8, 8]
+a range that begins anywhere: ()[s0 in [N, N + 3]]<N < 10> -> (s0 floordiv 4)
+    offsets: N floordiv 4; sizes: 2; strides: 1; mask: (i0 * 4 != N mod 4 + 4)
+a range twice: (d0 < 10)[s0 < 10] -> (d0, s0, s0)
+    offsets: A * t0, 0, 0; sizes: A, 10, 10; strides: 1, 1, 1; mask: (A > i0 and A * t0 + i0 < 10
+        and i1 == i2)
+a parameter: (d0 < N)<N in [0, inf]> -> (d0)
+    offsets: A * t0; sizes: A; strides: 1; mask: (N > A * t0 + i0)
+""")
 def test_by_hand(text: str, shown: str) -> None:
     indexing = parse_map(text)
     tile = indexing.tile(symbolic_sizes(indexing))
@@ -450,26 +444,19 @@ def test_constraints_of_many_ranks_are_few() -> None:
 
 
 # a map => sizes => what is said
-REFUSED = named("""
-sums of residues: (d0)[s0] -> (d0 + s0 mod 4 + (s0 mod 5) * 2), domain: d0 in [0, 9], s0 in [0, 9]
-    [symbol("T")] => depend on each other; expected digits
-zero: (d0) -> (d0), domain: d0 in [0, 9] => [0] => sizes[0] is 0; expected 1 to 10, the size of d0
-beyond: (d0) -> (d0), domain: d0 in [0, 9] => [11] => sizes[0] is 11; expected 1 to 10
-too few: (d0) -> (d0), domain: d0 in [0, 9] => []
-    0 sizes are given; expected 1, one for each dimension
-no number: (d0) -> (d0), domain: d0 in [0, 9] => [1.5]
-    sizes[0] is 1.5; expected an integer or an expression
-reserved: (d0) -> (d0), domain: d0 in [0, 9] => [symbol("t0")]
-    uses the name 't0'; expected another
-no end: ()[s0] -> (s0), domain: s0 in [0, inf] => [] => s0 is not bounded
-no beginning: (d0) -> (d0), domain: d0 in [-inf, 9] => [1] => d0 has no lower bound
-a number and a symbol that fit no tile:
-        (d0, d1) -> ((d0 mod 3) * 2 + d1 mod 5, d0 mod 4), domain: d0 in [0, 5], d1 in [0, 7]
+@each_named("""
+sums of residues: (d0 < 10)[s0 < 10] -> (d0 + s0 mod 4 + (s0 mod 5) * 2) => [symbol("T")]
+    depend on each other; expected digits
+zero: (d0 < 10) -> (d0) => [0] => sizes[0] is 0; expected 1 to 10, the size of d0
+beyond: (d0 < 10) -> (d0) => [11] => sizes[0] is 11; expected 1 to 10
+too few: (d0 < 10) -> (d0) => [] => 0 sizes are given; expected 1, one for each dimension
+no number: (d0 < 10) -> (d0) => [1.5] => sizes[0] is 1.5; expected an integer or an expression
+reserved: (d0 < 10) -> (d0) => [symbol("t0")] => uses the name 't0'; expected another
+no end: ()[s0 in [0, inf]] -> (s0) => [] => s0 is not bounded
+no beginning: (d0 in [-inf, 9]) -> (d0) => [1] => d0 has no lower bound
+a number and a symbol that fit no tile: (d0 < 6, d1 < 8) -> ((d0 mod 3) * 2 + d1 mod 5, d0 mod 4)
     [2, symbol("B")] => || B mod 5 in [0, 0]) && d0 in [1, 1], where d0 is 2
 """)
-
-
-@for_all(REFUSED)
 def test_refused(text: str, sizes: str, message: str) -> None:
     with pytest.raises(TileError, match=re.escape(message)):
         parse_map(text).tile(evaluated(sizes, {}))
@@ -642,9 +629,9 @@ def test_satisfied_as_xla() -> None:
         assert constraints.satisfied({"v0": first, "v1": second}) is satisfied
 
 
-TEXTS = named("""
+@each_named("""
 parentheses around an expression: (a + 1) mod 3 in [0, 0] => (a + 1) mod 3 in [0, 0]
-parentheses around constraints: (a in [1, 2]) => a in [1, 2]
+parentheses around constraints: ( a in [1, 2] ) => a in [1, 2]
 nested: ((a in [1, 1] || (b in [2, 2] && a in [3, 3])) && b in [2, 5])
     (a in [1, 1] || a in [3, 3] && b in [2, 2]) && b in [2, 5]
 a part that is implied: a in [1, 9] || a in [2, 3] && b in [1, 1] => a in [1, 9]
@@ -653,22 +640,16 @@ words: always  satisfied => always satisfied
 never: unsatisfiable => unsatisfiable
 open ends: a in [2, inf] => a in [2, inf]
 """)
-
-
-@for_all(TEXTS)
 def test_text(text: str, expected: str) -> None:
     assert str(TileConstraints.parse(text)) == expected
 
 
-ERRORS = named("""
+@each_named("""
 no interval: a mod 6 && b in [1, 1] => 1:9: expected 'in' before an interval, but found
 nothing behind: a in [1, 1] || => 1:15: expected an expression, but the text ends
 one bar: a in [1, 1] | b in [1, 1] => 1:13: unexpected character '|'
 not closed: (a in [1, 1] || b in [1, 1] => expected
 """)
-
-
-@for_all(ERRORS)
 def test_wrong_texts(text: str, message: str) -> None:
     with pytest.raises(TextError) as error:
         TileConstraints.parse(text)
