@@ -525,11 +525,13 @@ def _unpacked(
 
 def _einsum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """A dot, whose result is transposed, if all that it sums over is shared by both operands."""
-    parts = re.fullmatch(r"(\w*),(\w*)->(\w*)", op.word("einsum_config"))
-    ranks = [operand.shape.rank for operand in op.operands]
-    if parts is None or ranks != [*map(len, parts.groups()[:2])]:
+    parts = re.fullmatch(r"([\w.]*),([\w.]*)->([\w.]*)", op.word("einsum_config"))
+    if parts is None:
         raise NoCounterpartError
-    left, right, result = parts.groups()
+    ranks = [each.shape.rank for each in (*op.operands, op)]
+    left, right, result = map(_with_all_labels, parts.groups(), ranks)
+    if [*map(len, (left, right, result))] != ranks:
+        raise NoCounterpartError
     batch = [letter for letter in left if letter in right and letter in result]
     summed = [letter for letter in left if letter in right and letter not in result]
     order = [*batch, *(each for each in left + right if each not in batch + summed)]
@@ -549,6 +551,38 @@ def _einsum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instructio
     made = writer.add(op, "dot", shape, op.operands, numbers | _precision(op), name="dot")
     places = tuple(map(order.index, result))
     return writer.results(op, "transpose", {"dimensions": places}, [made])
+
+
+def _with_all_labels(labels: str, rank: int) -> str:
+    """The labels of an operand, with digits in the place of ``...``: always the same last ones."""
+    count = rank - len(labels.replace("...", ""))
+    return labels.replace("...", _DIGITS[max(0, len(_DIGITS) - count) :])
+
+
+_DIGITS: Final = "0123456789"
+
+
+def _index_select(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """A gather of whole slices along one dimension, for each element of the batch dimensions."""
+    op.at_least(2)
+    data, indices = (each.shape for each in op.operands)
+    axis, batch = op.integer("dim"), op.integer("batch_dims")
+    if not 0 <= batch <= axis < data.rank or batch > indices.rank:
+        op.fail(f"dimensions {axis} and {batch} are none of {data} and {indices}")
+    batched = tuple(range(batch))
+    kept = [*batched, axis]
+    sizes = tuple(1 if each in kept else size for each, size in enumerate(data.dimensions))
+    behind = axis - batch + indices.rank
+    attributes = {
+        "offset_dims": (*range(batch, axis), *range(behind, behind + data.rank - axis - 1)),
+        "collapsed_slice_dims": (axis,),
+        "start_index_map": (axis,),
+        "index_vector_dim": indices.rank,
+        "slice_sizes": sizes,
+        "operand_batching_dims": batched,
+        "start_indices_batching_dims": batched,
+    }
+    return writer.results(op, "gather", attributes, op.operands)
 
 
 # Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
@@ -837,6 +871,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "sort": one_instruction("sort", _sort, "to_apply"),
     "top_k": one_instruction("topk", _top_k),
     "topk": one_instruction("topk", _top_k),
+    "torch_index_select": _index_select,
     "while": _while,
 }
 """Operations by their names without the dialect."""

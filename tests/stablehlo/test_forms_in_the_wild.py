@@ -21,6 +21,21 @@ READ_AS: Final = [
         "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
     ),
     (
+        'stablehlo.einsum %a, %b, config = "a...b,b...->...a"',
+        "2x8x9x3xf32 3x8x9xf32 8x9x2xf32",
+        "transpose(%r.dot), dimensions={0,1,2}",
+    ),
+    (
+        '"stablehlo.torch_index_select"(%a, %b) {dim = 1, batch_dims = 1}',
+        "2x3x4xf32 2x5xi32 2x5x4xf32",
+        "collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1,4}",
+    ),
+    (
+        '"stablehlo.torch_index_select"(%a, %b) {dim = 2, batch_dims = 0}',
+        "2x3x4xf32 i32 2x3xf32",
+        "offset_dims={0,1}, collapsed_slice_dims={2}, start_index_map={2}, index_vector_dim=0",
+    ),
+    (
         'stablehlo.einsum %a, %b, config = "aa,ab->b"',
         "3x3xf32 3x5xf32 5xf32",
         'custom_call_target="stablehlo.einsum"',
