@@ -2,108 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from random import Random
 
 
-def program(sizes: Iterable[int], lines: Iterable[str], computations: str = "") -> str:
-    """A module whose lines make an array ``y`` of one array ``x`` of these sizes."""
-    shape = f"f32[{','.join(map(str, sizes))}]"
-    written = "\n".join(["x = SHAPE parameter(0) zero = f32[] constant(0)", *lines])
-    text = f"{computations} ENTRY e {{ {written} ROOT r = SHAPE negate(y) }}"
-    return text.replace("SHAPE", shape)
+def program(
+    sizes: Sequence[int], depth: int, layer: Callable[[int], str], computations: str = ""
+) -> str:
+    """A module that makes an array of one array of these sizes, layer by layer.
+
+    The text of a layer has ``LAST`` for the array before it, ``NEW`` for its own, and ``SHAPE``.
+    """
+    names = [f"y{number}" for number in range(depth + 1)]
+    layers = "\n".join(
+        layer(number).replace("LAST", last).replace("NEW", new)
+        for number, (last, new) in enumerate(pairwise(names))
+    )
+    text = f"""{computations} ENTRY e {{ y0 = SHAPE parameter(0) zero = f32[] constant(0)
+      {layers} ROOT r = SHAPE negate(y{depth}) }}"""
+    return text.replace("SHAPE", f"f32[{_listed(sizes)}]")
 
 
-def layers(depth: int, layer: Callable[[int, str, str], str]) -> list[str]:
-    """Lines that make ``y`` of ``x``, layer by layer; each has its number and two names."""
-    names = ["x", *(f"y{number}" for number in range(1, depth)), "y"]
-    return [layer(number, *names[number : number + 2]) for number in range(depth)]
+def _listed(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
 
 
 def shifted(depth: int, size: int = 5000) -> str:
     """Each array is the last one and the same moved to the right by one more step."""
-
-    def layer(number: int, last: str, new: str) -> str:
-        return (
-            f"p{number} = SHAPE pad({last}, zero), padding={number + 1}_{-number - 1}\n"
-            f"{new} = SHAPE add({last}, p{number})"
-        )
-
-    return program([size], layers(depth, layer))
+    layer = "p{0} = SHAPE pad(LAST, zero), padding={1}_-{1} NEW = SHAPE add(LAST, p{0})"
+    return program([size], depth, lambda n: layer.format(n, n + 1))
 
 
 def doubling(depth: int) -> str:
     """A network of butterflies: each element with the one whose number differs in one bit."""
-
-    def layer(number: int, last: str, new: str) -> str:
-        split = f"f32[{2 ** (depth - 1 - number)},2,{2**number}]"
-        return (
-            f"pairs{number} = {split} reshape({last})\n"
-            f"turned{number} = {split} reverse(pairs{number}), dimensions={{1}}\n"
-            f"other{number} = SHAPE reshape(turned{number})\n"
-            f"{new} = SHAPE add({last}, other{number})"
-        )
-
-    return program([2**depth], layers(depth, layer))
+    layer = """a{0} = f32[{1},2,{2}] reshape(LAST)
+      b{0} = f32[{1},2,{2}] reverse(a{0}), dimensions={{1}}
+      c{0} = SHAPE reshape(b{0}) NEW = SHAPE add(LAST, c{0})"""
+    return program([2**depth], depth, lambda n: layer.format(n, 2 ** (depth - 1 - n), 2**n))
 
 
 def permuted(depth: int, rank: int) -> str:
     """A swap and a rotation of all dimensions but the first, which give all their permutations."""
-    swap = (0, 2, 1, *range(3, rank))
-    turn = (0, *range(2, rank), 1)
-
-    def layer(number: int, last: str, new: str) -> str:
-        permuted = (
-            f"{name}{number} = SHAPE transpose({last}), dimensions={{{','.join(map(str, order))}}}"
-            for name, order in (("swap", swap), ("turn", turn))
-        )
-        return "\n".join([*permuted, f"{new} = SHAPE add(swap{number}, turn{number})"])
-
-    return program([9, *[2] * (rank - 1)], layers(depth, layer))
+    swap, turn = _listed([0, 2, 1, *range(3, rank)]), _listed([0, *range(2, rank), 1])
+    layer = f"""a{{0}} = SHAPE transpose(LAST), dimensions={{{{{swap}}}}}
+      b{{0}} = SHAPE transpose(LAST), dimensions={{{{{turn}}}}} NEW = SHAPE add(a{{0}}, b{{0}})"""
+    return program([9, *[2] * (rank - 1)], depth, layer.format)
 
 
 def diamond(depth: int) -> str:
     """Each layer uses the last one twice, and both ways there are the same."""
+    layer = "t{0} = SHAPE transpose(LAST), dimensions={{1,0}} NEW = SHAPE add(t{0}, t{0})"
+    return program([7, 7], depth, layer.format)
 
-    def layer(number: int, last: str, new: str) -> str:
-        return (
-            f"t{number} = SHAPE transpose({last}), dimensions={{1,0}}\n"
-            f"{new} = SHAPE add(t{number}, t{number})"
-        )
 
-    return program([7, 7], layers(depth, layer))
+def mirrored(depth: int) -> str:
+    """Each array is its predecessor and the same transposed: two maps."""
+    layer = "t{0} = SHAPE transpose(LAST), dimensions={{1,0}} NEW = SHAPE add(LAST, t{0})"
+    return program([8, 8], depth, layer.format)
+
+
+def chain(depth: int) -> str:
+    """One elementwise operation after the other."""
+    return program([8, 8], depth, lambda _: "NEW = SHAPE negate(LAST)")
+
+
+def nested(depth: int) -> str:
+    """Each computation transposes and calls the next."""
+    levels = " ".join(
+        f"""n{level} {{ a = f32[8,8] parameter(0) t = f32[8,8] transpose(a), dimensions={{1,0}}
+        ROOT c = f32[8,8] call(t), to_apply=n{level - 1} }}"""
+        for level in range(1, depth)
+    )
+    inner = "n0 { a = f32[8,8] parameter(0) ROOT b = f32[8,8] negate(a) }"
+    return program(
+        [8, 8], 1, lambda _: f"NEW = SHAPE call(LAST), to_apply=n{depth - 1}", f"{inner} {levels}"
+    )
 
 
 def shuffled(depth: int, rank: int) -> str:
     """The bits of an element's number change places, again and again."""
-    bits = f"f32[{','.join(['2'] * rank)}]"
-    order = [*range(rank)]
-    random = Random(0)  # noqa: S311 - a program, no secret
+    order, random = [*range(rank)], Random(0)  # noqa: S311 - a program, no secret
 
-    def layer(number: int, last: str, new: str) -> str:
+    def layer(number: int) -> str:
         random.shuffle(order)
-        return (
-            f"bits{number} = {bits} reshape({last})\n"
-            f"turned{number} = {bits} transpose(bits{number}), "
-            f"dimensions={{{','.join(map(str, order))}}}\n"
-            f"{new} = SHAPE reshape(turned{number})"
-        )
+        return f"""a{number} = BITS reshape(LAST)
+          b{number} = BITS transpose(a{number}), dimensions={{{_listed(order)}}}
+          NEW = SHAPE reshape(b{number})"""
 
-    return program([2**rank], layers(depth, layer))
+    return program([2**rank], depth, layer).replace("BITS", f"f32[{_listed([2] * rank)}]")
 
 
 def looked_up(depth: int, size: int = 40) -> str:
     """Each array is the last one, and what the program finds in it at places that it computes."""
+    layer = """a{0} = s32[{1},1] parameter({2}) b{0} = SHAPE gather(LAST, a{0}), offset_dims={{}},
+      collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1}}
+      NEW = SHAPE add(LAST, b{0})"""
+    return program([size], depth, lambda n: layer.format(n, size, n + 1))
 
-    def layer(number: int, last: str, new: str) -> str:
-        return (
-            f"places{number} = s32[{size},1] parameter({number + 1})\n"
-            f"found{number} = SHAPE gather({last}, places{number}), offset_dims={{}}, "
-            "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n"
-            f"{new} = SHAPE add({last}, found{number})"
-        )
 
-    return program([size], layers(depth, layer))
+def gradient(depth: int) -> str:
+    """Each layer multiplies with weights and adds; each weight's update is a result."""
+    numbers = range(1, depth + 1)
+    weights = (f"w{n} = SHAPE parameter({n})" for n in numbers)
+    steps = (
+        f"""d{n} = SHAPE dot(x{n - 1}, w{n}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+        x{n} = SHAPE add(x{n - 1}, d{n})"""
+        for n in numbers
+    )
+    updates = (
+        f"""g{n} = SHAPE dot(x{depth}, x{n}), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}
+        v{n} = SHAPE subtract(w{n}, g{n})"""
+        for n in numbers
+    )
+    results = ", ".join(f"v{n}" for n in numbers)
+    return f"""ENTRY e {{ x0 = SHAPE parameter(0) {" ".join((*weights, *steps, *updates))}
+      ROOT r = ({", ".join(["SHAPE"] * depth)}) tuple({results}) }}""".replace("SHAPE", "f32[8,8]")
+
+
+def rows(depth: int) -> str:
+    """Each result is another row of an array that many layers make: no two ask the same."""
+    layer = "m{0} = SHAPE reverse(LAST), dimensions={{1}} NEW = SHAPE add(LAST, m{0})"
+    results = (f"r{n} = f32[1,8] slice(r), slice={{[{n}:{n + 1}],[0:8]}}" for n in range(8))
+    names, row_shapes = ", ".join(f"r{n}" for n in range(8)), ", ".join(["f32[1,8]"] * 8)
+    text = program([8, 8], depth, layer.format).replace("ROOT r", "r").removesuffix("}")
+    return f"{text} {' '.join(results)} ROOT all = ({row_shapes}) tuple({names}) }}"
 
 
 # Loops.
@@ -148,13 +171,6 @@ def broken_ring(count: int) -> list[tuple[int, int]]:
     return [(count + 3 if source == middle else source, to) for source, to in ring(count)]
 
 
-def exchanged(count: int) -> list[tuple[int, int]]:
-    """Each device sends to some other one, in no order."""
-    targets = [*range(count)]
-    Random(0).shuffle(targets)  # noqa: S311 - a program, no secret
-    return [*enumerate(targets)]
-
-
 def rotating(count: int) -> str:
     """Each round moves every array to the place of the next one, and transposes it."""
     shape = f"({','.join(['f32[8,8]'] * count)})"
@@ -197,16 +213,11 @@ def updated(updates: int) -> str:
 
 def strided_convolutions(count: int, size: int) -> str:
     """Convolutions in a row, of which every second one dilates what the next one strides over."""
-    lines = [f"x = f32[1,{size},1] parameter(0)", "k = f32[3,1,1] parameter(1)"]
-    before = "x"
+    text = f"ENTRY e {{ c0 = f32[1,{size},1] parameter(0) k = f32[3,1,1] parameter(1)"
     for number in range(count):
         is_dilated = number % 2 == 0
         size = size * 2 - 1 if is_dilated else (size + 1) // 2
-        window = "{size=3 pad=1_1 lhs_dilate=2}" if is_dilated else "{size=3 stride=2 pad=1_1}"
-        name = f"c{number}"
-        lines.append(
-            f"{name} = f32[1,{size},1] convolution({before}, k), window={window}, "
-            "dim_labels=b0f_0io->b0f"
-        )
-        before = name
-    return f"ENTRY e {{ {' '.join(lines[:-1])} ROOT {lines[-1]} }}"
+        window = "lhs_dilate=2" if is_dilated else "stride=2"
+        text += f""" c{number + 1} = f32[1,{size},1] convolution(c{number}, k),
+          window={{size=3 pad=1_1 {window}}}, dim_labels=b0f_0io->b0f"""
+    return f"{text} ROOT r = f32[1,{size},1] copy(c{count}) }}"
