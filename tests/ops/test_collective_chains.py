@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import hlo, input_to_output, output_to_input
-from tests.cases import for_all, pairs
+from tests.cases import for_all
 from tests.extent import examples
 from tests.ops import replicas
 from tests.ops.answers import known
 from tests.ops.many_devices import Program, relations
 from tests.ops.replicas import Array, Element, Groups, mapped, operands, relation_of, relation_told
-from tests.ops.unfit import why_unfit
 
 Simulation: TypeAlias = "Callable[[list[Array]], list[Array]]"
 
@@ -292,28 +291,6 @@ def test_a_count_of_1_is_no_limit(head: str, sent: str, moves: list[list[int]]) 
     (there,) = output_to_input(hlo.parse(text).entry.root).indexing
     moved = replicas.collective_permute(operands([3], 4), moves)
     assert relation_told(known(there), 4) == relation_of(moved)
-
-
-MISFITS = pairs("""
-f32[4,6] all-gather(p), replica_groups={{0,1}}, dimensions={1}
-    dimension 0 of the result has size 4; expected 2
-f32[2,6] reduce-scatter(p), replica_groups={{0,1}}, dimensions={1}, to_apply=add
-    dimension 1 of the result has size 6; expected 3
-f32[2,5] all-reduce(p), replica_groups={}, to_apply=add
-    dimension 1 of the result has size 5; expected 6
-f32[2,6] all-to-all(p), replica_groups={{0,1,2}}, dimensions={0}
-    dimension 0 of size 2 cannot be cut for groups of 3 replicas
-f32[2,6] collective-permute(p), source_target_pairs={{0,1},{2,1}}
-    replica 1 is the target of two pairs; expected of one
-f32[2,6] collective-broadcast(p), replica_groups={{0,4}}
-    there is no replica 4 among 4
-""")
-
-
-@for_all(MISFITS.items())
-def test_what_does_not_fit_is_named(line: str, message: str) -> None:
-    text = Case(lambda values: values, f"r = {line}").text(is_called=False)
-    assert re.search(message, why_unfit(hlo.parse(text).entry.root))
 
 
 # Chains of any operations.

@@ -13,15 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ops
-from indexing.layout import ShapeError
 from ops import OperandIndexing, fusion_indexing, hlo, input_to_output, output_to_input
-from tests.cases import for_rows
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.answers import only
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
-from tests.ops.unfit import why_unfit
 
 EXAMPLES = examples(60)
 MAX_ELEMENTS = 120
@@ -284,52 +281,6 @@ def test_one_vector_may_hold_all_starts() -> None:
         "%i = s32[2]{0} parameter(1); (d0, d1) -> (1)",
     ]
     assert str(starts) == ("(d0, d1)[s0] -> (s0), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 1]")
-
-
-BAD = [
-    ("larger", ((3,), (4,)), "dynamic-slice: dimension 0 of size 3 has a part of size 4"),
-    ("rank", ((3, 3), (2,)), "has 1 entries; expected 2"),
-    ("starts", ((3, 3), (2, 2), (0,)), "start_indices has 1 entries; expected 2"),
-    ("negative", ((3,), (-1,)), "slice dimension 0 has size -1"),
-]
-
-
-@for_rows(BAD)
-def test_parts_that_do_not_fit_are_refused(arguments: tuple[Sizes, ...], message: str) -> None:
-    with pytest.raises(ShapeError) as caught:
-        ops.dynamic_slice(*arguments)
-    assert message in str(caught.value)
-
-
-SCALAR, VECTOR = "i = s32[] parameter(1)", "i = s32[2] parameter(1)"
-SLICE = "s32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}"
-
-BAD_INSTRUCTIONS = [
-    (
-        "result",
-        SCALAR,
-        "s32[3] dynamic-slice(x, i), dynamic_slice_sizes={2}",
-        "dynamic-slice: dimension 0 of the result has size 3; expected 2",
-    ),
-    ("float", "i = f32[] parameter(1)", SLICE, "%i is f32[]; expected integers of sizes ()"),
-    ("vector", VECTOR, SLICE, "%i is s32[2]{0}; expected integers of sizes (1,)"),
-    (
-        "update",
-        "u = s32[12] parameter(2) " + SCALAR,
-        "s32[9] dynamic-update-slice(x, u, i)",
-        "dynamic-update-slice: dimension 0 of size 9 has a part of size 12; expected 9 or less",
-    ),
-]
-
-
-@for_rows(BAD_INSTRUCTIONS)
-def test_instructions_that_do_not_fit_are_pointed_at(
-    operands: str, instruction: str, message: str
-) -> None:
-    text = f"ENTRY e {{ x = s32[9] parameter(0) {operands}\nROOT r = {instruction} }}"
-    reason = why_unfit(hlo.parse(text, "bad.hlo").entry.root)
-    assert message in reason
-    assert reason.startswith("bad.hlo:2:")
 
 
 def test_too_few_start_indices_are_refused_when_they_are_read() -> None:

@@ -13,15 +13,12 @@ from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap
-from indexing.layout import ShapeError
 from ops import REGISTRY, OpIndexing, Origin, hlo, input_to_output, output_to_input
-from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.answers import only
 from tests.ops.oracle import felt, moved
 from tests.ops.runtime_values import related_given
-from tests.ops.unfit import why_unfit
 
 Sizes = tuple[int, ...]
 
@@ -340,41 +337,6 @@ def test_instructions_have_the_maps_of_their_operations(windows: Windows) -> Non
         assert tuple(only(answer).map for (answer,) in back) == indexing.input_to_output
 
 
-# What is refused.
-
-ROWS: dict[str, Any] = {
-    "offset_dims": (1,),
-    "collapsed_slice_dims": (0,),
-    "start_index_map": (0,),
-    "index_vector_dim": 1,
-    "slice_sizes": (1, 5),
-}
-REFUSED: dict[str, dict[str, Any]] = {
-    "offset_dims lists dimension 2 of a tensor of rank 2": {"offset_dims": (2,)},
-    "offset_dims lists dimension -1 of a tensor of rank 2": {"offset_dims": (-1,)},
-    "has 2 entries, but dimension 1 of the indices has size 1; expected 1": {
-        "start_index_map": (0, 1)
-    },
-    "has 2 entries, but each index is a vector by itself; expected 1": {
-        "start_index_map": (0, 1),
-        "index_vector_dim": 2,
-    },
-    "start_indices_batching_dims has 0 entries; expected 1": {
-        "collapsed_slice_dims": (),
-        "operand_batching_dims": (0,),
-        "start_index_map": (1,),
-    },
-}
-"""What is said of dimension numbers other than those of :data:`ROWS`."""
-
-
-@for_all(REFUSED.items())
-def test_dimension_numbers_that_do_not_fit_are_named(message: str, changed: dict[str, Any]) -> None:
-    with pytest.raises(ShapeError) as caught:
-        ops.gather((6, 5), (4, 1), **(ROWS | changed))
-    assert message in str(caught.value)
-
-
 def test_indices_of_a_scatter_are_read_for_certain() -> None:
     text = """f { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
     ENTRY e { x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
@@ -385,15 +347,3 @@ def test_indices_of_a_scatter_are_read_for_certain() -> None:
     assert [doubt is None for doubt in doubts] == [False, True, True]
     assert doubts[0] is not None
     assert doubts[0].spared == 4
-
-
-def test_operands_of_a_scatter_that_differ_are_named() -> None:
-    text = """f { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2)
-      d = f32[] parameter(3) ROOT t = (f32[], f32[]) tuple(a, b) }
-    ENTRY e { x = f32[5] parameter(0) y = f32[4] parameter(1) i = s32[2,1] parameter(2)
-      u = f32[2] parameter(3) v = f32[2] parameter(4)
-      ROOT s = (f32[5], f32[4]) scatter(x, y, i, u, v), update_window_dims={},
-        inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1,
-        to_apply=f }"""
-    reason = why_unfit(hlo.parse(text).entry.root)
-    assert "scatter: %y is f32[4]{0}, but %x f32[5]{0}; expected the same" in reason

@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 
 from indexing import MapError
-from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo, utilization
+from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo
 from ops.cli import main
-from tests.cases import by_name, for_all
+from tests.cases import by_name
 from tests.ops.unfit import why_unfit
 
 GATHER = """HloModule m
@@ -58,60 +58,6 @@ def test_what_does_not_go_through_it_keeps_its_maps() -> None:
     module = hlo.parse(CONVOLUTION)
     found = parameter_indexing(module.entry.root, 1)[module.entry.parameters[2]]
     assert [str(way) for way in found.indexings] == ["(d0) -> (d0), domain: d0 in [0, 15]"]
-
-
-CALLED = """HloModule m
-sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-step { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b)
-  ROOT t = (f32[], f32[]) tuple(c, c) }"""
-
-UNFIT = by_name("""
-broadcast-beyond-rank
-    x = f32[] parameter(0)
-    f32[8,4] broadcast(x), dimensions={1}
-    broadcast: dimensions has 1 entries; expected 0
-all-reduce
-    x = f32[4] parameter(0)
-    f32[4] all-reduce(x, x), to_apply=sum
-    all-reduce: the result has 1 entries; expected 2, one for each operand
-all-reduce-start
-    x = f32[4] parameter(0)
-    f32[4] all-reduce-start(x, x), to_apply=sum
-    all-reduce-start: the result has 1 entries; expected 2, one for each operand
-collective-reduce
-    x = f32[4] parameter(0)
-    f32[4] collective-reduce(x, x), to_apply=sum
-    collective-reduce: the result has 1 entries; expected 2, one for each operand
-reduce-scatter
-    x = f32[4] parameter(0)
-    (f32[4], f32[4]) reduce-scatter(x), dimensions={0}, to_apply=sum
-    reduce-scatter: the result has 2 entries; expected 1, one for each operand
-all-gather-start
-    x = f32[4] parameter(0)
-    f32[4] all-gather-start(x), dimensions={0}
-    all-gather-start: its rule relates result 1 to operand 0; there are 1 and 1 arrays
-scan
-    c = f32[] parameter(0)
-    (f32[4], f32[]) scan(c), dimensions={0}, num_carries=1, to_apply=step
-    scan: the parameters of to_apply has 2 entries; expected 1, one for each operand
-ragged-all-to-all
-    x = f32[4] parameter(0) i = s32[] parameter(1) s = s32[2] parameter(2)
-    f32[4] ragged-all-to-all(x, x, i, s, s, s), replica_groups={{0,1}}
-    ragged-all-to-all: the rank of %i is 0; expected 1
-ragged-dot
-    x = f32[6,3] parameter(0) w = f32[2,3,4] parameter(1) s = s32[2] parameter(2)
-    f32[6,4] ragged-dot(x, w, s), rhs_contracting_dims={1}, rhs_group_dims={0}
-    ragged-dot:
-""")
-
-
-@for_all(UNFIT)
-def test_an_instruction_that_does_not_fit_has_its_error_as_reason(
-    operands: str, instruction: str, reason: str
-) -> None:
-    module = hlo.parse(f"{CALLED}\nENTRY e {{ {operands}\nROOT y = {instruction}\n}}")
-    assert why_unfit(module.entry.root).startswith(f"6:1: %y: {reason}")
-    assert utilization(module).rows
 
 
 STABLEHLO = """module {

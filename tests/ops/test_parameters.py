@@ -22,10 +22,9 @@ from ops.index_maps import dim, index_map, on_condition
 from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import by_name, for_all, pairs
+from tests.cases import by_name, for_all
 from tests.evaluation import related
 from tests.extent import examples
-from tests.ops.unfit import refusal
 
 Size = Any
 """A number, or an expression."""
@@ -383,41 +382,6 @@ def test_operations_that_undo_each_other(found: IndexingMap, sizes: tuple[Size, 
     assert found.constraints == identity.simplify().constraints
     values: dict[str, int] = {"K": 3, "M": 4, "N": 5}
     assert related(fixed(found, values)) == related(fixed(identity, values))
-
-
-# What is refused.
-
-REFUSED = pairs("""
-reshape((N - N + 3,), (4,))
-    reshape: the operand has 3 elements (3,), but the result has 4 (4,); expected as many
-elementwise([(N,), (N + 1,)])
-    elementwise: dimension 0 of operand 1 has size N + 1; expected N, as in another operand
-slice((N,), (0,), (N + 1,))
-    slice: dimension 0 of size N is cut from 0 to N + 1; expected 0 <= start <= limit <= size
-reverse((N / 2,), (0,))
-    reverse: operand sizes: N/2: is a fraction; expected an integer, or floor around it,
-        such as N floordiv 2
-reverse(("N",), (0,))
-    reverse: operand sizes hold 'N'; expected integers
-reverse((4,), (N,))
-    reverse: dimensions hold N; expected integers
-fft((4, N), "FFT", (N + 1,))
-    fft: operand dimension 1 has size N; expected N + 1
-scaled_dot((N, 4), (4, 2), (N, 3), ())
-    scaled-dot: dimension 1 of lhs has size 4, but lhs_scale has 3; expected a divisor
-scan([(N, 2), (N + 1, 2)], [], [()], 0)
-    scan: dimension 0 has size N in one input, but N + 1 in another or in an output;
-        expected the same
-scan([(N, M)], [], [(M + 1,)], 0, is_elementwise=True)
-    scan: an elementwise computation takes slices (M + 1,) and (M,); expected one shape
-ragged_all_to_all((N, M), (N, M + 1), 2, [[0, 1]])
-    ragged-all-to-all: dimension 1 has size M in the operand, M + 1 in the output; expected the same
-""")
-
-
-@for_all(REFUSED.items())
-def test_refusals_name_what_is_wrong(call: str, message: str) -> None:
-    assert refusal(call, ops, K=K, M=M, N=N) == message
 
 
 POSITIONAL: dict[str, Build] = {

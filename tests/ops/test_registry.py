@@ -15,9 +15,8 @@ from ops.hlo.opcodes import OPCODES
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import TABLES
 from ops.rules.rule import Maps, OpRule
-from tests.cases import by_name, for_all, for_rows
+from tests.cases import for_all, for_rows
 from tests.ops.answers import only
-from tests.ops.unfit import why_unfit
 
 
 def test_every_opcode_has_one_row() -> None:
@@ -65,46 +64,6 @@ def test_an_operation_without_map_says_so_for_each_operand_and_result() -> None:
 )
 def test_arrays_are_counted_through_nested_tuples(text: str, arrays: int) -> None:
     assert len(Shape.parse(text).arrays) == arrays
-
-
-BAD = by_name("""
-too many devices
-    ROOT r = f32[2,3] collective-permute(p), source_target_pairs={{0,99999999}}
-    collective-permute: there are 100000000 replicas; expected 1048576 or fewer
-concatenate
-    ROOT r = f32[2,6] concatenate(p, p), dimensions={0,1}
-    2 dimensions; expected 1
-copy-start
-    ROOT r = f32[2,3] copy-start(p)
-    f32[2,3]{1,0} is not made of f32[2,3]{1,0}
-copy-done
-    ROOT r = f32[3,3] copy-done(p)
-    f32[3,3]{1,0} is not made of f32[2,3]{1,0}
-pad
-    ROOT r = f32[2,3] pad(p, p), padding=0_0x0_0
-    %p is f32[2,3]{1,0}; expected a scalar
-add
-    ROOT r = f32[2,4] add(p, p)
-    dimension 1 of the result has size 4; expected 3
-transpose
-    ROOT r = f32[2,3] transpose(p), dimensions={1,0}
-    dimension 0 of the result has size 2; expected 3
-slice
-    ROOT r = f32[2,9] slice(p), slice={[0:2], [0:9]}
-    of size 3 is cut from 0 to 9
-reverse
-    ROOT r = f32[2,3] reverse(p), dimensions={2}
-    dimension 2 of a tensor of rank 2
-""")
-
-
-@for_all(BAD)
-def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
-    text = f"HloModule m ENTRY e {{ p = f32[2,3] parameter(0)\n{instruction}\n}}"
-    reason = why_unfit(hlo.parse(text, "bad.hlo").entry.root)
-    assert message in reason
-    assert reason.startswith("bad.hlo:2:")
-    assert "%r" in reason
 
 
 def test_a_call_that_gives_another_shape_is_refused_when_it_is_read() -> None:

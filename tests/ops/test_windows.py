@@ -19,14 +19,13 @@ from ops import hlo, output_to_input
 from ops.hlo import DimensionLabels, Window
 from ops.rules.windows import SlidingWindow, from_windows, to_windows
 from simplifier.expr import form as forms
-from tests.cases import by_name, for_all
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.agreement import said
 from tests.ops.answers import only
 from tests.ops.oracle import felt
 from tests.ops.programs import array, module
-from tests.ops.unfit import why_unfit
 
 Sizes = tuple[int, ...]
 
@@ -386,75 +385,3 @@ def test_what_jax_selects_and_scatters_may_be(case: tuple[Sizes, Window]) -> Non
     assert seen[0] <= said(text, 0) <= seen[0] | alone
     assert seen[1] == said(text, 1)
     assert felt(text, 2) == said(text, 2)
-
-
-# What does not fit.
-
-PARAMETERS = """HloModule m
-sums { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3)
-  ROOT e = (f32[], f32[]) tuple(a, b) }
-sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
-larger { a = f32[] parameter(0) b = f32[] parameter(1)
-  ROOT c = pred[] compare(a, b), direction=GE }
-ENTRY e { x = f32[4,7,6] parameter(0) y = f32[4,5,6] parameter(1) k = f32[3,2,9] parameter(2)
-  l = f32[3,2,8] parameter(3) i = f32[] parameter(4)
-  ROOT r = """
-
-REFUSED = by_name("""
-reduce-window-result
-    f32[4,6,6] reduce-window(x, i), window={size=1x3x1}, to_apply=sum
-    reduce-window: dimension 1 of the result has size 6; expected 5
-reduce-window-rank
-    f32[4,5,6] reduce-window(x, i), window={size=3}, to_apply=sum
-    reduce-window: window has 1 entries; expected 3, one for each dimension
-reduce-window-inputs
-    (f32[4,5,6], f32[4,5,6]) reduce-window(x, y, i, i), window={size=1x3x1}, to_apply=sums
-    reduce-window: dimension 1 of operand 1 has size 5; expected 7, as in operand 0
-reduce-window-results
-    (f32[4,5,6], f32[4,5,6]) reduce-window(x, i), window={size=1x3x1}, to_apply=sum
-    reduce-window: there are 2 results; expected 1, as inputs
-reduce-window-initial
-    f32[4,5,6] reduce-window(x, y), window={size=1x3x1}, to_apply=sum
-    reduce-window: %y is f32[4,5,6]{2,1,0}; expected a scalar
-window-size
-    f32[4,5,6] reduce-window(x, i), window={size=1x0x1}, to_apply=sum
-    reduce-window: the window has size 0 in dimension 1; expected 1 or more
-window-dilation
-    f32[4,5,6] reduce-window(x, i), window={size=1x3x1 rhs_dilate=1x1x0}, to_apply=sum
-    reduce-window: the window has rhs_dilate 0 in dimension 2; expected 1 or more
-select-and-scatter-source
-    f32[4,7,6] select-and-scatter(x, y, i), window={size=1x2x1}, select=larger, scatter=sum
-    select-and-scatter: dimension 1 of the source has size 5; expected 6, as a reduce-window has
-select-and-scatter-result
-    f32[4,5,6] select-and-scatter(x, y, i), window={size=1x3x1}, select=larger, scatter=sum
-    select-and-scatter: dimension 1 of the result has size 5; expected 7
-convolution-result
-    f32[4,6,9] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=3
-    convolution: dimension 1 of the result has size 6; expected 5
-convolution-window
-    f32[4,6,9] convolution(x, k), window={size=2}, dim_labels=b0f_0io->b0f, feature_group_count=3
-    convolution: dimension 0 of the window has size 2; expected 3, as in the kernel
-convolution-no-window
-    f32[4,6,9] convolution(x, k), dim_labels=b0f_0io->b0f, feature_group_count=3
-    convolution: the rank of the window is 0; expected 1, as in the kernel
-convolution-rank
-    f32[4,9] convolution(x, k), dim_labels=bf_io->bf
-    convolution: lhs has rank 3, but dim_labels name 'bf'; expected a label for each dimension
-convolution-features
-    f32[4,5,8] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
-    convolution: lhs has 6 input features, but rhs has 2 in each of 1 groups; expected as many
-convolution-outputs
-    f32[4,5,8] convolution(x, l), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=3
-    convolution: the 8 output features of rhs are shared by 3 groups; expected a multiple of 3
-convolution-groups
-    f32[4,5,8] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=3,
-        batch_group_count=2
-    convolution: there are 3 feature groups and 2 batch groups; expected 1 or more of one kind,
-        1 of the other
-""")
-
-
-@pytest.mark.parametrize(("instruction", "message"), REFUSED.values(), ids=REFUSED)
-def test_shapes_that_do_not_fit_are_pointed_at(instruction: str, message: str) -> None:
-    root = hlo.parse(f"{PARAMETERS}{instruction}\n}}", "bad.hlo").entry.root
-    assert why_unfit(root) == f"bad.hlo:9:3: %r: {message}"
