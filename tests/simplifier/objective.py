@@ -16,13 +16,31 @@ from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
 from simplifier.extraction import costs_of
-from simplifier.fixpoint import is_kept
+from simplifier.fixpoint import is_kept, range_of, simplified
+from tests.evaluation import Columns, first_difference, values_of
 
 
 def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:
     """Whether a result costs no more than a form, or the form is none to keep."""
     costs = costs_of(scope)
     return costs.of(result) <= costs.of(form) or not is_kept(scope, form)
+
+
+def check_range(scope: Scope, form: Form, points: Columns) -> None:
+    """All values of a form lie in its range."""
+    values, defined = values_of(form, points)
+    interval = range_of(scope, form)
+    assert all(value in interval for value in values[defined]), interval
+
+
+def check_simplified(scope: Scope, form: Form, points: Columns) -> Form:
+    """What a form becomes: equal at some points, settled, no costlier; its range holds them."""
+    result = simplified(scope, form)
+    assert first_difference(form, result, points) is None, result
+    assert simplified(scope, result) == result
+    assert is_never_costlier(scope, result, form)
+    check_range(scope, form, points)
+    return result
 
 
 def is_good(
