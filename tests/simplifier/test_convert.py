@@ -323,9 +323,17 @@ def test_functions_inside_functions_are_read() -> None:
     assert simplify(expression > 5, {}) == (x >= 6)
 
 
+MEANINGS: dict[str, Callable[[Any], Any] | Callable[[Any, Any], Any]] = {
+    "half": lambda number: FloorDiv(number, 2),
+    "f": lambda n: n * n - 3,
+    "g": lambda m, n: 2 * m - n * n,
+}
+"""Functions that users may mean."""
+
+
 def test_users_add_readers_to_a_table_of_their_own() -> None:
     half: Any = sympy.Function("half", integer=True)
-    readers = READERS.with_function("half", lambda number: FloorDiv(number, 2))
+    readers = READERS.with_function("half", MEANINGS["half"])
     assert readers.read(2 * half(half(x))) == 2 * FloorDiv(FloorDiv(x, 2), 2)
     assert READERS.read(half(x)) == half(x)
     assert readers.read(half(sympy.Integer(1))) == 0
@@ -430,9 +438,9 @@ def with_calls(draw: st.DrawFn, depth: int = 3) -> Any:  # noqa: ANN401 - expres
 
 
 def _value(expression: Any, at: dict[Any, int]) -> int:  # noqa: ANN401 - an expression of sympy
-    """The value where f(n) is n*n - 3 and g(m, n) is 2*m - n*n."""
-    readers = READERS.with_function("f", lambda n: n * n - 3)
-    readers = readers.with_function("g", lambda m, n: 2 * m - n * n)
+    readers = READERS
+    for name, meaning in MEANINGS.items():
+        readers = readers.with_function(name, meaning)
     return int(readers.read(sympy.sympify(expression)).subs(at))
 
 

@@ -31,6 +31,7 @@ from simplifier import (
     symbol,
 )
 from simplifier.bounds.context import Constraints, Fact, facts_of
+from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import LinearFacts
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.expr import operations
@@ -255,9 +256,9 @@ TINY = 1e-9
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[Form, list[Fact], dict[str, Interval]]:
     """A sum of variables, facts about others, and a box."""
-    small = st.integers(-9, 9)
     sums = st.lists(st.integers(-3, 3), min_size=3, max_size=3).map(_sum)
-    intervals = st.builds(lambda low, size: Interval(low, low + size), small, st.integers(0, 9))
+    ends = st.tuples(st.integers(-9, 9), st.integers(0, 9))
+    intervals = ends.map(lambda pair: Interval(pair[0], sum(pair)))
     known = draw(st.lists(st.tuples(sums, intervals), min_size=1, max_size=3))
     facts = [Fact.of(form, ends.ends) for form, ends in known]
     box = {name: draw(intervals) for name in NAMES}
@@ -281,18 +282,17 @@ def test_the_range_is_that_of_the_corners(
     ends = LinearFacts(facts).range_of(form, lambda atom: box[atom.name].ends)
     known = [(variable(name), each.ends) for name, each in box.items()]
     known += [(fact.form, fact.ends) for fact in facts]
-    limits = np.array([each for form, (low, high) in known for each in _limits(form, low, high)])
+    limits = np.array([each for fact in known for each in _limits(*fact)])
     corners = _corners(limits[:, :-1], limits[:, -1])
     if ends is not None and len(corners):
         values, scale = corners @ _factors(form) / content(form), content(form)
         assert ends == (scale * ceil(min(values) - TINY), scale * floor(max(values) + TINY))
 
 
-def _limits(form: Form, low: int | None, high: int | None) -> list[list[int]]:
+def _limits(form: Form, ends: Range) -> list[list[Any]]:
     """Factors of the variables, and what their sum is at most: twice."""
-    assert low is not None
-    assert high is not None
-    return [[*_factors(form), high], [*_factors(-form), -low]]
+    lower, upper = ends
+    return [[*_factors(form), upper], [*_factors(-form), -lower]]
 
 
 def _factors(form: Form) -> list[int]:
