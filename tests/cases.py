@@ -72,6 +72,16 @@ def for_rows(table: Iterable[Sequence[Any]]) -> Callable[[Callable[..., None]], 
     return for_all({name: columns for name, *columns in table})
 
 
+def for_table(text: str) -> Callable[[Callable[..., None]], _Test]:
+    """Run a test with the columns of each row of a table of texts."""
+    return for_all(rows(text), lambda row: row[0])
+
+
+def for_named(text: str) -> Callable[[Callable[..., None]], _Test]:
+    """Run a test with what belongs to each name at the margin of a table of texts."""
+    return for_all(by_name(text))
+
+
 def _named(cases: Cases[_Case], name: Callable[[_Case], object]) -> Iterable[tuple[str, _Case]]:
     given: Iterable[_Case] | Mapping[str, _Case] = cases() if callable(cases) else cases
     if isinstance(given, Mapping):

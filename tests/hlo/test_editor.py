@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -13,8 +12,7 @@ from ops import hlo
 from ops.hlo import ModuleEditor
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
-from tests.cases import for_all, for_rows
-from tests.hlo.modules import NAMES, module_text
+from tests.cases import for_all, for_named, for_rows, for_table
 from tests.ops import oracle
 
 TEXT = """
@@ -31,12 +29,6 @@ ENTRY e {
 }
 """
 M = hlo.parse(TEXT)
-TWICE = M.computation("twice")
-
-
-def negated_in_between(editor: ModuleEditor) -> None:
-    twice = editor.insert("negate", [M["s"]])
-    editor.replace_uses(M["s"], editor.insert("negate", [twice]), [M["n"]])
 
 
 def doubled_in_a_callee(editor: ModuleEditor) -> None:
@@ -74,7 +66,9 @@ EDITED: list[tuple[str, Change, int, list[str]]] = [
 EDITS: dict[str, Change] = {
     **{name: change for name, change, *_ in EDITED},
     "inlined and fused": lambda e: e.outline([*e.inline(M["d"]), M["s"], M["n"]]),
-    "negated in between": negated_in_between,
+    "negated in between": lambda e: e.replace_uses(
+        M["s"], e.insert("negate", [e.insert("negate", [M["s"]])]), [M["n"]]
+    ),
 }
 
 
@@ -124,25 +118,22 @@ def test_what_was_replaced_stands_for_its_replacement() -> None:
     assert len(editor.finish().computations) == 2  # nothing called %add before
 
 
-def test_dead_code_goes_and_effects_stay() -> None:
-    module = hlo.parse("""ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b)
-        x = f32[2] custom-call(a), custom_call_target="t", custom_call_has_side_effect=true
-        k = token[] after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }""")
-    editor = hlo.edit(module)
+@for_table("""
+a b x k o r
+    ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b)
+     x = f32[2] custom-call(a), custom_call_target="t", custom_call_has_side_effect=true
+     k = token[] after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }
+# the first channel is a channel
+a s r
+    add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
+     ENTRY e { a = f32[2] parameter(0)
+     s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add
+     t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }
+""")
+def test_dead_code_goes_and_effects_stay(kept: str, text: str) -> None:
+    editor = hlo.edit(hlo.parse(text))
     editor.remove_dead_code()
-    kept = [each.name for each in editor.finish().entry.instructions]
-    assert kept == ["a", "b", "x", "k", "o", "r"]
-
-
-def test_the_first_channel_is_a_channel() -> None:
-    module = hlo.parse("""add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT
-        z = f32[] add(x, y) }
-        ENTRY e { a = f32[2] parameter(0)
-        s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add
-        t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }""")
-    editor = hlo.edit(module)
-    editor.remove_dead_code()
-    assert [each.name for each in editor.finish().entry.instructions] == ["a", "s", "r"]
+    assert [each.name for each in editor.finish().entry.instructions] == kept.split()
 
 
 def test_a_dot_may_sum_up_in_another_type() -> None:
@@ -169,52 +160,47 @@ def test_an_effect_that_is_inserted_keeps_the_calls_that_lead_to_it() -> None:
     assert [each.opcode for each in after.find(opcode="outfeed")] == ["outfeed"]
 
 
+WAITING = hlo.parse("""ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
+    c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
+    f = f32[] negate(a), control-predecessors={d}
+    ROOT r = (f32[], f32[], f32[], f32[]) tuple(b, d, c, f) }""")
+
+
+def predecessors(module: hlo.HloModule, name: str) -> list[str]:
+    return [each.name for each in module[name].attributes["control-predecessors"]]
+
+
 def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
-    module = hlo.parse("""ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
-        c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
-        ROOT r = (f32[], f32[], f32[]) tuple(b, d, c) }""")
-    editor = hlo.edit(module)
-    editor.replace(module["c"], module["a"])
-    after = editor.finish()
-    assert after["d"].attributes["control-predecessors"] == (after["b"],)
+    editor = hlo.edit(WAITING)
+    editor.replace(WAITING["c"], WAITING["a"])
+    assert predecessors(editor.finish(), "d") == ["b"]
 
 
 def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
-    module = hlo.parse("""ENTRY e { a = f32[] parameter(0) b = f32[] sine(a)
-        c = f32[] cosine(a), control-predecessors={b} d = f32[] tan(a), control-predecessors={c}
-        f = f32[] negate(a), control-predecessors={d}
-        ROOT r = (f32[], f32[], f32[], f32[]) tuple(b, d, c, f) }""")
-    editor = hlo.edit(module)
-    call = editor.outline([module["d"], module["c"]], "call")
+    editor = hlo.edit(WAITING)
+    call = editor.outline([WAITING["d"], WAITING["c"]], "call").name
     after = editor.finish()
-    inside = {each.name: each for each in after[call.name].attributes["to_apply"].instructions}
-    assert inside["d"].attributes["control-predecessors"] == (inside["c"],)
-    assert after[call.name].attributes["control-predecessors"] == (after["b"],)
-    assert after["f"].attributes["control-predecessors"] == (after[call.name],)
+    assert [predecessors(after, name) for name in ("d", call, "f")] == [["c"], ["b"], [call]]
     assert str(hlo.parse(str(after))) == str(after)
 
 
-@for_rows(
-    [
-        ("outline-unread", ("more", "n"), ("n",), ("y",)),
-        ("a chain of it", ("dead", "more", "n"), ("n",), ("y",)),
-        ("nothing else", ("dead", "more"), ("dead", "more"), ("x",)),
-        ("that reads a result", ("n", "odd"), ("n",), ("y",)),
-    ]
-)
-def test_what_nobody_reads_is_not_outlined(
-    names: tuple[str, ...], copied: tuple[str, ...], reads: tuple[str, ...]
-) -> None:
+@for_named("""
+outline-unread => more n => n => y
+a chain of it => dead more n => n => y
+nothing else => dead more => dead more => x
+that reads a result => n odd => n => y
+""")
+def test_what_nobody_reads_is_not_outlined(names: str, copied: str, reads: str) -> None:
     module = hlo.parse("""ENTRY e { x = f32[2] parameter(0) y = f32[3] parameter(1)
         dead = f32[2] negate(x) more = f32[2] abs(dead) n = f32[3] negate(y) odd = f32[3] sine(n)
         ROOT r = f32[3] abs(n) }""")
     editor = hlo.edit(module)
-    call = editor.outline([module[name] for name in names])
+    call = editor.outline([module[name] for name in names.split()])
     after = editor.finish()[call.name]
     inside = after.attributes["calls"].instructions
-    assert [each.name for each in inside if each.opcode != "parameter"] == [*copied]
-    assert [each.name for each in after.operands] == [*reads]
-    assert {each.name for each in after.computation.instructions}.isdisjoint(names)
+    assert [each.name for each in inside if each.opcode != "parameter"] == copied.split()
+    assert [each.name for each in after.operands] == reads.split()
+    assert {each.name for each in after.computation.instructions}.isdisjoint(names.split())
     assert all(each.users or each.is_root for each in inside)
 
 
@@ -244,7 +230,6 @@ REFUSED: list[tuple[Change, str]] = [
     (lambda e: (e.replace(M["c"], M["a"]), e.users(M["b"])), "%b was removed from %e"),
     (lambda e: e.insert("broadcast", [M["a"]], "f32[2,3,4]"), "expected attribute dimensions"),
     (lambda e: e.insert("broadcast", [M["r"]], "f32[2]", dimensions=()), "expected an array"),
-    (lambda e: e.insert("call", [M["a"]], to_apply=(TWICE,)), "expected a Computation, such as"),
     (lambda e: e.insert("negate", [M["a"]], **AFTER_B), "a tuple of Inst"),
     (lambda e: e.insert("constant", (), "f32[]"), "a constant has a value"),
     (lambda e: e.clone(e.constant("{1,2}", "f32[2]"), shape="f32[3]"), "expected 3 elements"),
@@ -301,24 +286,6 @@ def test_the_work_of_edits_grows_with_their_number() -> None:
         return calls_of(edit)
 
     assert calls(2000) <= 4.5 * calls(500)
-
-
-RUN = [name for name in NAMES if name.startswith("cpu/") and "callbacks" not in name]
-
-
-@pytest.mark.needs("jaxlib")
-@pytest.mark.parametrize("name", RUN)
-def test_xla_reads_a_real_module_with_all_its_calls_inlined(name: str) -> None:
-    xla: Any = importlib.import_module("jaxlib._hlo")
-    module = hlo.parse(module_text(name))
-    editor = hlo.edit(module)
-    calls = [each for each in module.instructions if each.opcode in {"call", "fusion"}]
-    for each in calls:
-        editor.inline(each)
-    editor.remove_dead_code()
-    after = editor.finish()
-    assert not after.find(opcode="fusion")
-    xla.hlo_module_from_text(str(after))
 
 
 def test_a_loop_carries_more_where_its_state_is_used_whole() -> None:

@@ -7,14 +7,13 @@ from __future__ import annotations
 import pickle
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from ops import hlo
 from simplifier.errors import IndexingError
 from tests.carets import DrawnError, drawn_errors
-from tests.cases import for_all
+from tests.cases import for_all, for_table
 
 INSTRUCTIONS = """
 b = f32[2,3]{1,0,2} negate(a)
@@ -250,24 +249,24 @@ next { x = s32[] parameter(0) ROOT r = s32[] negate(x) }
 wide { x = s32[] parameter(0) ROOT r = s64[] convert(x) }
 """
 
-CALLS = [
-    ("s32[] while(i), condition=more, body=wide", "computation %wide gives s64[], not s32[]"),
-    ("s64[] while(i), condition=more, body=next", "computation %next gives s32[], not s64[]"),
-    ("f32[] while(f), condition=more, body=next", "parameter 0 of %more is s32[], not f32[]"),
-    ("s32[] while(i), condition=next, body=next", "computation %next gives s32[], not pred[]"),
-    ("f32[] call(f), to_apply=next", "parameter 0 of %next is s32[], not f32[]"),
-    ("f32[] fusion(f), kind=kLoop, calls=next", "parameter 0 of %next is s32[], not f32[]"),
-    ("s32[] conditional(i, i, i), branch_computations={next, wide}",
-     "computation %wide gives s64[], not s32[]"),
-    ("f32[4] sort(v), dimensions={0}, to_apply=add", "computation %add gives f32[], not pred[]"),
-    ("f32[4] sort(v), dimensions={1}, to_apply=lt", "dimensions is 1, but f32[4]{0} has rank 1"),
-    ("f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add",
-     "computation %add gives f32[], not pred[]"),
-]  # fmt: skip
+CALLS = """
+s32[] while(i), condition=more, body=wide => computation %wide gives s64[], not s32[]
+s64[] while(i), condition=more, body=next => computation %next gives s32[], not s64[]
+f32[] while(f), condition=more, body=next => parameter 0 of %more is s32[], not f32[]
+s32[] while(i), condition=next, body=next => computation %next gives s32[], not pred[]
+f32[] call(f), to_apply=next => parameter 0 of %next is s32[], not f32[]
+f32[] fusion(f), kind=kLoop, calls=next => parameter 0 of %next is s32[], not f32[]
+s32[] conditional(i, i, i), branch_computations={next, wide}
+    computation %wide gives s64[], not s32[]
+f32[4] sort(v), dimensions={0}, to_apply=add => computation %add gives f32[], not pred[]
+f32[4] sort(v), dimensions={1}, to_apply=lt => dimensions is 1, but f32[4]{0} has rank 1
+f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add
+    computation %add gives f32[], not pred[]
+"""
 """What contradicts the computations that are called."""
 
 
-@for_all(CALLS)
+@for_table(CALLS)
 def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> None:
     parameters = "i = s32[] parameter(0) f = f32[] parameter(1) v = f32[4] parameter(2)"
     opcode = text.split()[1].split("(", maxsplit=1)[0]
@@ -336,23 +335,21 @@ def test_hints_about_formats_do_not_replace_others() -> None:
 AS_TEXT = "XLA dumps modules as text with --xla_dump_hlo_as_text"
 
 
-@for_all(
-    [
-        (b"\x7fELF\x02\x00\x00", f"the file is binary, not text; {AS_TEXT}"),
-        (b"HloModule m \xff", f"the file is binary, or not in UTF-8: see byte 12; {AS_TEXT}"),
-        (None, "No such file or directory"),
-    ]
-)
-def test_a_file_that_is_no_text(content: bytes | None, reason: str) -> None:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "module.hlo"
+NO_TEXTS: dict[bytes | None, str] = {
+    b"\x7fELF\x02\x00\x00": f"the file is binary, not text; {AS_TEXT}",
+    b"HloModule m \xff": f"the file is binary, or not in UTF-8: see byte 12; {AS_TEXT}",
+    None: "No such file or directory",
+}
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    for number, (content, reason) in enumerate(NO_TEXTS.items()):
+        path = tmp_path / f"{number}.hlo"
         if content is not None:
             path.write_bytes(content)
         with pytest.raises(hlo.HloFileError) as caught:
             hlo.load(path)
-    assert str(caught.value) == f"{path}: {reason}"
-    assert caught.value.path == str(path)
-    assert isinstance(caught.value, IndexingError)
+        assert (str(caught.value), caught.value.path) == (f"{path}: {reason}", str(path))
 
 
 def test_a_file_may_begin_with_a_byte_order_mark_and_is_no_folder(tmp_path: Path) -> None:

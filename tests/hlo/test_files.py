@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,15 @@ from ops.hlo.files import decoded, module_in
 from simplifier.errors import ArgumentError
 from tests.cases import for_all
 from tests.hlo.modules import ALL, FOLDER, module_text
+from tests.of_jax import OfJax, jax
 
 TINY_TEXT = b"HloModule m ENTRY e { ROOT p = f32[2] parameter(0) }"
 
+OPTIMIZED = "dump/module_0001.jit_f.cpu_after_optimizations.txt"
 FILES = {
     "b.hlo": TINY_TEXT,
     "a.hlo.gz": gzip.compress(TINY_TEXT),
-    "dump/module_0001.jit_f.cpu_after_optimizations.txt": TINY_TEXT,
+    OPTIMIZED: TINY_TEXT,
     "dump/module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt": b"BufferAssignment:\n",
     "dump/broken.hlo": b"",
     "dump/deep/module.hlo": TINY_TEXT,
@@ -35,30 +38,18 @@ FILES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with modules and other files."""
-    for name, content in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return tmp_path
+def write(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
 
 
-def test_modules_in_a_folder(folder: Path) -> None:
-    found = [path.removeprefix(f"{folder}/") for path in hlo.files_in(folder)]
-    assert found == [
-        "a.hlo.gz",
-        "b.hlo",
-        "dump/broken.hlo",
-        "dump/deep/module.hlo",
-        "dump/module_0001.jit_f.cpu_after_optimizations.txt",
-    ]
-
-
-def test_links_that_lead_in_circles_are_not_followed(folder: Path) -> None:
-    (folder / "dump/circle").symlink_to(folder)
-    assert len(hlo.files_in(folder)) == 5
+def test_modules_in_a_folder(tmp_path: Path) -> None:
+    folder = write(tmp_path, FILES)
+    (folder / "dump/circle").symlink_to(folder)  # links that lead in circles are not followed
+    found = " ".join(hlo.files_in(folder)).replace(f"{folder}/", "").split()
+    assert found == ["a.hlo.gz", "b.hlo", "dump/broken.hlo", "dump/deep/module.hlo", OPTIMIZED]
 
 
 def test_a_folder_without_modules_and_one_that_is_not_there(tmp_path: Path) -> None:
@@ -152,9 +143,8 @@ def test_jaxlib_is_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 @pytest.fixture(scope="module")
 def protobuf() -> bytes:
     """An ``HloModuleProto``."""
-    native = import_module("jaxlib._hlo")
-    made: bytes = native.hlo_module_from_text(MODULE).as_serialized_hlo_module_proto()
-    return made
+    native: Any = import_module("jaxlib._hlo")
+    return native.hlo_module_from_text(MODULE).as_serialized_hlo_module_proto()
 
 
 @pytest.mark.needs("jaxlib")
@@ -170,9 +160,8 @@ def test_a_protobuf_is_the_module(
     file.write_bytes(pack(content))
     module, expected = hlo.load(file), hlo.parse(MODULE)
     assert (module.name, module.file) == ("jit_f", str(file))
-    assert [(each.opcode, each.shape) for each in module.instructions] == [
-        (each.opcode, each.shape) for each in expected.instructions
-    ]
+    for here, there in zip(module.instructions, expected.instructions, strict=True):
+        assert (here.opcode, here.shape) == (there.opcode, there.shape)
     assert module["c"].literal == expected["c"].literal
 
 
@@ -210,10 +199,7 @@ DUMP = {
 
 
 def test_modules_of_a_dump_are_told_apart(tmp_path: Path) -> None:
-    for name, content in DUMP.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(content)
-    found = hlo.dumped_modules(tmp_path)
+    found = hlo.dumped_modules(write(tmp_path, DUMP))
     assert [(each.number, each.name, each.stage) for each in found] == [
         (0, "jit_f", "before_optimizations"),
         (0, "jit_f", "0001.fusion.after_dce.before_cse"),
@@ -229,31 +215,20 @@ def test_modules_of_a_dump_are_told_apart(tmp_path: Path) -> None:
 # Programs of JAX.
 
 
-def softmax(x: Any) -> Any:  # noqa: ANN401 - untyped
-    return import_module("jax").nn.softmax(x, axis=-1)
-
-
-def lowered() -> Any:  # noqa: ANN401 - untyped
-    jax: Any = import_module("jax")
-    return jax.jit(softmax).lower(np.ones((4, 8), np.float32))
+def lowered() -> OfJax:
+    return jax.jit(jax.nn.softmax).lower(np.ones((4, 8), np.float32))
 
 
 @pytest.mark.needs("jax")
-def test_lowered_is_the_program_as_it_was_written() -> None:
-    program = lowered()
-    module = hlo.parse(program)
-    assert str(module) == str(hlo.parse(program.as_text("hlo")))
+def test_lowered_is_the_program_as_it_was_written_and_compiled_is_what_runs() -> None:
+    written, running = lowered(), lowered().compile()
+    module, optimized = hlo.parse(written), hlo.parse(running)
+    assert str(module) == str(hlo.parse(written.as_text("hlo")))
+    assert str(optimized) == str(hlo.parse(running.as_text()))
     assert len(module.entry.find(opcode="reduce")) == 2
     assert not module.find(opcode="fusion")
-
-
-@pytest.mark.needs("jax")
-def test_compiled_is_what_runs() -> None:
-    program = lowered().compile()
-    module = hlo.parse(program)
-    assert str(module) == str(hlo.parse(program.as_text()))
-    assert module.find(opcode="fusion")
-    assert len(summary(module)) < len(summary(hlo.parse(lowered())))
+    assert optimized.find(opcode="fusion")
+    assert len(summary(optimized)) < len(summary(module))
 
 
 @pytest.mark.needs("jax")
@@ -263,14 +238,11 @@ def test_the_text_of_lowered_programs_is_read_and_their_objects_of_mlir_are_refu
         hlo.parse(lowered().compiler_ir("stablehlo"))
 
 
-class _Silent:
-    """A program of which there is no text, as of some compiled ones."""
-
-    def as_text(self) -> None:
-        """Nothing."""
+SILENT = SimpleNamespace(as_text=lambda: None)
+"""A program of which there is no text, as of some compiled ones."""
 
 
-@for_all([None, 3, b"HloModule m", _Silent(), _Silent])
+@for_all([None, 3, b"HloModule m", SILENT, SimpleNamespace])
 def test_what_prints_no_text(program: Any) -> None:  # noqa: ANN401 - whatever people pass
     with pytest.raises(ArgumentError, match=r"hlo\.parse: .*expected a string, or what JAX"):
         hlo.parse(program)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ops import hlo
+from tests.cases import for_all, for_table, rows
 from tests.hlo.modules import module_text
 
 MODULES = ("gpu/softmax", "tpu/softmax", "cpu/softmax", "unoptimized/transformer_block_fwd")
@@ -32,12 +33,6 @@ def entry(*lines: str) -> str:
     return f"HloModule m\n\n{SUM}\nENTRY e {{\n  {body}\n}}\n"
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_module_reads_the_same_in_both_ways(name: str) -> None:
-    text = module_text(name)
-    assert str(hlo.parse(text)) == str(hlo.parse(with_comments(text)))
-
-
 @pytest.mark.parametrize("end", ENDS)
 def test_the_place_of_an_instruction_is_its_text(end: str) -> None:
     module = hlo.parse(module_text("gpu/softmax").replace("\n", end))
@@ -47,54 +42,43 @@ def test_the_place_of_an_instruction_is_its_text(end: str) -> None:
         assert not {*end} & {*line}
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("p = f32[4]{0} negate(p)",),
-        ("ROOT a = f32[4]{0} negate(p)", "ROOT b = f32[4]{0} negate(p)"),
-        ("a = f32[4]{0} negate(q)",),
-        ("a = f32[4]{0} negate(p, p)",),
-        ("a = f32[4]{0} negated(p)",),
-        ("a = f32[4]{1} negate(p)",),
-        ("a = f32[5]{0} reshape(p)",),
-        ("a = f32[4]{0} negate(f32[5]{0} p)",),
-        ("a = f32[4]{0} parameter(0)",),
-        ("a = f32[4]{0} parameter(-1)",),
-        ("a = f32[4]{0} constant({1, 2})",),
-        ("a = f32[4]{0} negate(p), dimensions={0}",),
-        ("a = f32[4]{0} negate(p), sharding={(}",),
-        ("a = f32[4]{0} negate(p), sharding={}, sharding={}",),
-        ("a = f32[4]{0} reverse(p)",),
-        ("a = f32[4]{0} reverse(p), dimensions={x}",),
-        ("a = f32[4]{0} call(p), to_apply=other",),
-        ("a = f32[4]{0} call(p), to_apply=f32",),
-        ("%f32 = f32[4]{0} negate(p)", "a = f32[4]{0} negate(f32)"),
-        ("a = f32[] constant(1 // one)", "b = f32[] negate(a)"),
-    ],
-    ids=str,
-)
+UNUSUAL = rows("""
+a = f32[4]{0} negate(p)
+    , metadata={op_name='b'}
+a = f32[4]{0} negate(p), metadata={op_name='b'}
+    , sharding={}
+a = f32[] constant(1 /* ) */)
+a = f32[4]{0} negate(p), control-predecessors={p}
+a = f32[] constant(0)
+    b = f32[4]{0} broadcast(a)
+    c = f32[4]{0} broadcast(a)
+%f32 = f32[4]{0} negate(p)
+    a = f32[4]{0} negate(%f32)
+a = f32[] constant(0)
+    b = f32[] reduce(p, a), dimensions={0}, to_apply=sum
+a = (f32[4]{0}, f32[4]{0}) tuple(f32[4]{0} p, /*index=1*/p)
+a = f32[4]{0} call(p), to_apply={ x = f32[4] parameter(0) }
+""")
+
+
+# What else is wrong is in ``test_errors``.
+@for_table("""
+ROOT a = f32[4]{0} negate(p)
+    ROOT b = f32[4]{0} negate(p)
+a = f32[4]{0} negate(p), sharding={(}
+a = f32[4]{0} negate(p), sharding={}, sharding={}
+a = f32[4]{0} call(p), to_apply=f32
+%f32 = f32[4]{0} negate(p)
+    a = f32[4]{0} negate(f32)
+a = f32[] constant(1 // one)
+    b = f32[] negate(a)
+""")
 def test_what_is_wrong_is_said_as_if_it_were_read_token_by_token(lines: tuple[str, ...]) -> None:
-    text = entry(*lines)
-    assert message(text) == message(with_comments(text))
+    assert message(entry(*lines)) == message(with_comments(entry(*lines)))
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("a = f32[4]{0} negate(p)", ", metadata={op_name='b'}"),
-        ("a = f32[4]{0} negate(p), metadata={op_name='b'}", ", sharding={}"),
-        ("a = f32[] constant(1 /* ) */)",),
-        ("a = f32[4]{0} negate(p), control-predecessors={p}",),
-        ("a = f32[] constant(0)", "b = f32[4]{0} broadcast(a)", "c = f32[4]{0} broadcast(a)"),
-        ("%f32 = f32[4]{0} negate(p)", "a = f32[4]{0} negate(%f32)"),
-        ("a = f32[] constant(0)", "b = f32[] reduce(p, a), dimensions={0}, to_apply=sum"),
-        ("a = (f32[4]{0}, f32[4]{0}) tuple(f32[4]{0} p, /*index=1*/p)",),
-        ("a = f32[4]{0} call(p), to_apply={ x = f32[4] parameter(0) }",),
-    ],
-    ids=str,
-)
-def test_unusual_lines_read_the_same(lines: tuple[str, ...]) -> None:
-    text = entry(*lines)
+@for_all([*(entry(*lines) for lines in UNUSUAL), *map(module_text, MODULES)])
+def test_other_lines_read_the_same(text: str) -> None:
     assert str(hlo.parse(text)) == str(hlo.parse(with_comments(text)))
 
 

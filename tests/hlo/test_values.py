@@ -27,7 +27,7 @@ from ops.hlo.attributes import (
 )
 from ops.hlo.lexer import HloLexer
 from ops.hlo.opcodes import OPCODES
-from tests.cases import for_all
+from tests.cases import for_all, for_table
 
 # Attributes.
 
@@ -104,55 +104,51 @@ def test_value_is_read_and_written_back(name: str, text: str, value: object) -> 
     assert codec_of(name).write(value) == text
 
 
-@for_all(
-    [
-        ("slice", "{ [0 : 9 : 1] }", "{[0:9]}"),
-        ("padding", "1_2_0", "1_2"),
-        ("window", "{stride=2 size=3 pad=0_0}", "{size=3 stride=2}"),
-        ("metadata", "{op_name='x\"y', source_line=1}", '{op_name="x\\"y" source_line=1}'),
-        ("dimensions", "{ 1 , /* two */ 0 }", "{1,0}"),
-        ("lower", "1", "true"),
-        ("replica_groups", "[ 2,4 ] <= [8]", "[2,4]<=[8]"),
-    ]
-)
+@for_table("""
+slice => { [0 : 9 : 1] } => {[0:9]}
+padding => 1_2_0 => 1_2
+window => {stride=2 size=3 pad=0_0} => {size=3 stride=2}
+metadata => {op_name='x"y', source_line=1} => {op_name="x\\"y" source_line=1}
+dimensions => { 1 , /* two */ 0 } => {1,0}
+lower => 1 => true
+replica_groups => [ 2,4 ] <= [8] => [2,4]<=[8]
+""")
 def test_value_is_written_in_one_form(name: str, text: str, written: str) -> None:
     assert codec_of(name).write(read_value(HloLexer(text), codec_of(name))) == written
 
 
-@for_all(
-    [
-        ("{}", ()),
-        ("{{0,1},{2,3}}", ((0, 1), (2, 3))),
-        ("[2,4]<=[8]", ((0, 1, 2, 3), (4, 5, 6, 7))),
-        ("[2,4]<=[4,2]T(1,0)", ((0, 2, 4, 6), (1, 3, 5, 7))),
-        ("mesh['a'=2,'b'=4] {'b'}", ((0, 1, 2, 3), (4, 5, 6, 7))),
-        ("mesh['a'=2,'b'=4] {'a'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
-        ("mesh['a'=2,'b'=2] {'b','a'}", ((0, 2, 1, 3),)),
-        ("mesh['a'=2,'b'=4] {'b':(1)2}", ((0, 2), (1, 3), (4, 6), (5, 7))),
-        ("mesh['a'=2,'b'=4] {'b':(2)2}", ((0, 1), (2, 3), (4, 5), (6, 7))),
-        ("mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'b'}", ((0, 4), (1, 5), (2, 6), (3, 7))),
-        ("mesh['a'=2,'b'=2], device_ids=(3,1,2,0) {'a'}", ((3, 2), (1, 0))),
-        ("mesh['a'=2] {}", ((0,), (1,))),
-    ]
-)
-def test_groups_are_listed(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
-    assert read_value(HloLexer(text), codec_of("replica_groups")).groups == groups
+@for_table("""
+{} => {}
+{{0,1},{2,3}} => {{0,1},{2,3}}
+[2,4]<=[8] => {{0,1,2,3},{4,5,6,7}}
+[2,4]<=[4,2]T(1,0) => {{0,2,4,6},{1,3,5,7}}
+mesh['a'=2,'b'=4] {'b'} => {{0,1,2,3},{4,5,6,7}}
+mesh['a'=2,'b'=4] {'a'} => {{0,4},{1,5},{2,6},{3,7}}
+mesh['a'=2,'b'=2] {'b','a'} => {{0,2,1,3}}
+mesh['a'=2,'b'=4] {'b':(1)2} => {{0,2},{1,3},{4,6},{5,7}}
+mesh['a'=2,'b'=4] {'b':(2)2} => {{0,1},{2,3},{4,5},{6,7}}
+mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'b'} => {{0,4},{1,5},{2,6},{3,7}}
+mesh['a'=2,'b'=2], device_ids=(3,1,2,0) {'a'} => {{3,2},{1,0}}
+mesh['a'=2] {} => {{0},{1}}
+""")
+def test_groups_are_listed(text: str, listed: str) -> None:
+    codec = codec_of("replica_groups")
+    groups = read_value(HloLexer(text), codec).groups
+    assert codec.write(ListedGroups(groups)) == listed
 
 
-@for_all(
-    [
-        ("slice", "{[0:9:3:1]}", "expected ']' after a slice"),
-        ("padding", "1x2", "expected a padding such as"),
-        ("dim_labels", "b01f", "expected dimension labels such as"),
-        ("lower", "yes", "expected true or false"),
-        ("replica_groups", "[2,4]<=[2,4]T(0,0)", "no permutation"),
-        ("replica_groups", "[2,0]<=[0]", "has a size below 1"),
-        ("replica_groups", "mesh['a'=2], device_ids=(0,1,2) {'a'}", "2 devices, but 3 are listed"),
-        ("replica_groups", "mesh['a'=4] {'a':(2)4}", "'a':(2)4 is no part of an axis of size 4"),
-        ("replica_groups", "all", "expected replica groups such as"),
-        ("sharding", "replicated", "expected a text in braces or quotes"),
-    ]
-)
+@for_table("""
+slice => {[0:9:3:1]} => expected ']' after a slice
+padding => 1x2 => expected a padding such as
+dim_labels => b01f => expected dimension labels such as
+lower => yes => expected true or false
+replica_groups => [2,4]<=[2,4]T(0,0) => no permutation
+replica_groups => [2,0]<=[0] => has a size below 1
+replica_groups => mesh['a'=2], device_ids=(0,1,2) {'a'} => 2 devices, but 3 are listed
+replica_groups => mesh['a'=4] {'a':(2)4} => 'a':(2)4 is no part of an axis of size 4
+replica_groups => all => expected replica groups such as
+sharding => replicated => expected a text in braces or quotes
+""")
 def test_a_wrong_value_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
         read_value(HloLexer(text), codec_of(name))
@@ -186,16 +182,13 @@ def test_a_called_computation_is_a_value(attribute: str, names: list[str]) -> No
 
 
 def test_branches_and_control_predecessors_are_values() -> None:
-    module = hlo.parse(
-        "f { a = f32[] parameter(0) } ENTRY e { i = s32[] parameter(0) x = f32[] parameter(1) "
-        "y = f32[] abs(x), control-predecessors={i, %x} "
-        "c = f32[] conditional(i, x, y), branch_computations={f, %f} }"
-    )
-    first, _, last = module.entry.instructions[1:]
-    assert first.name == "x"
-    assert last.attributes["branch_computations"] == (module.computations[0],) * 2
-    predecessors = module.entry.instructions[2].attributes["control-predecessors"]
-    assert predecessors == module.entry.parameters
+    module = hlo.parse("""
+        f { a = f32[] parameter(0) } ENTRY e { i = s32[] parameter(0) x = f32[] parameter(1)
+        y = f32[] abs(x), control-predecessors={i, %x}
+        c = f32[] conditional(i, x, y), branch_computations={f, %f} }""")
+    *predecessors, y, c = module.entry.instructions
+    assert c.attributes["branch_computations"] == (module.computations[0],) * 2
+    assert y.attributes["control-predecessors"] == (*predecessors,)
 
 
 def test_async_sugar_becomes_a_call_of_the_operation() -> None:
@@ -215,40 +208,34 @@ def test_async_sugar_becomes_a_call_of_the_operation() -> None:
 
 def test_aliases_belong_to_the_start_unless_the_operation_has_them() -> None:
     aliasing = "output_to_operand_aliasing={{1}: (0, {})}"
-    start, fused = hlo.parse(
-        "f { ROOT p = f32[4] parameter(0) } ENTRY e { a = f32[4] parameter(0) "
-        f"s = ((f32[4]), f32[4], u32[]) abs-start(a), {aliasing} "
-        f"ROOT f = ((f32[4]), f32[4], u32[]) fusion-start(a), kind=kLoop, calls=f, {aliasing} }}"
-    ).entry.instructions[1:]
-    assert "output_to_operand_aliasing" in start.attributes
-    assert "output_to_operand_aliasing" not in start.attributes["calls"].root.attributes
-    assert "output_to_operand_aliasing" not in fused.attributes
-    assert "output_to_operand_aliasing" in fused.attributes["calls"].root.attributes
+    module = hlo.parse(f"""f {{ ROOT p = f32[4] parameter(0) }} ENTRY e {{ a = f32[4] parameter(0)
+        s = ((f32[4]), f32[4], u32[]) abs-start(a), {aliasing}
+        t = ((f32[4]), f32[4], u32[]) fusion-start(a), kind=kLoop, calls=f, {aliasing} }}""")
+    for name, is_outside in {"s": True, "t": False}.items():
+        outside = module[name].attributes
+        inside = outside["calls"].root.attributes
+        assert ("output_to_operand_aliasing" in outside) is is_outside
+        assert ("output_to_operand_aliasing" in inside) is not is_outside
 
 
 def test_an_update_continues_its_start() -> None:
     shape = "((f32[4]), f32[4], u32[])"
-    begin = f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = {shape}"
-    assert hlo.parse(f"{begin} abs-update(s) }}").entry.root.opcode == "async-update"
+    begin = f"ENTRY e {{ a = f32[4] parameter(0) s = {shape} abs-start(a) ROOT u = "
+    assert hlo.parse(f"{begin}{shape} abs-update(s) }}").entry.root.opcode == "async-update"
     with pytest.raises(hlo.HloTextError, match="runs in thread main, not t"):
-        hlo.parse(f"{begin} abs-update(s), async_execution_thread='t' }}")
+        hlo.parse(f"{begin}{shape} abs-update(s), async_execution_thread='t' }}")
+    with pytest.raises(hlo.HloTextError, match="the operand starts abs, not negate"):
+        hlo.parse(f"{begin}f32[4] negate-done(s) }}")
 
 
 def test_a_literal_may_be_a_tuple() -> None:
-    text = "literal=( s32[4]{0} {4, 128, 128, 3}, (pred[2]{0} {1, 0}, ()) )"
-    module = hlo.parse(
-        f"ENTRY e {{ ROOT c = f32[2] custom-call(), custom_call_target='t', {text} }}"
-    )
-    literal = module.entry.root.attributes["literal"]
-    assert [element.values for element in literal.elements] == [(4, 128, 128, 3), None]
-    assert str(literal) == "(s32[4]{0} {4, 128, 128, 3}, (pred[2]{0} {1, 0}, ()))"
-    assert hlo.parse(str(module)).entry.root.attributes["literal"] == literal
-
-
-def test_sugar_must_continue_the_operation_that_it_names() -> None:
-    with pytest.raises(hlo.HloTextError, match="the operand starts abs, not negate"):
-        hlo.parse("""ENTRY e { a = f32[4] parameter(0)
-            s = ((f32[4]), f32[4], u32[]) abs-start(a) ROOT d = f32[4] negate-done(s) }""")
+    text = "(s32[4]{0} {4, 128, 128, 3}, (pred[2]{0} {1, 0}, ()))"
+    call = f'custom-call(), custom_call_target="t", literal={text}'
+    module = hlo.parse(f"ENTRY e {{ ROOT c = f32[2] {call} }}")
+    read = module.entry.root.attributes["literal"]
+    assert [element.values for element in read.elements] == [(4, 128, 128, 3), None]
+    assert str(read) == text
+    assert hlo.parse(str(module)).entry.root.attributes["literal"] == read
 
 
 # Constants.
@@ -263,37 +250,38 @@ def literal(text: str) -> hlo.Literal:
     return found
 
 
-@for_all(
-    [
-        ("pred[] constant(true)", True, "bool"),
-        ("pred[3] constant({1, 0, true})", [True, False, True], "bool"),
-        ("s4[3] constant({-8, 7, 0})", [-8, 7, 0], "int8"),
-        ("s32[] constant(-7)", -7, "int32"),
-        ("u64[] constant(18446744073709551615)", 2**64 - 1, "uint64"),
-        ("s64[] constant(-9223372036854775808)", -(2**63), "int64"),
-        ("f32[2,2] constant({{1, -2.5e-3}, {inf, -inf}})", [[1, -0.0025], [INF, -INF]], "float32"),
-        ("f32[2] constant({1., /*index=1*/-0})", [1, 0], "float32"),
-        ("f16[] constant(0.5)", 0.5, "float16"),
-        ("bf16[] constant(3e38)", 3e38, "float32"),
-        ("f8e4m3fn[] constant(0.5)", 0.5, "float16"),
-        ("f64[] constant(0.1)", 0.1, "float64"),
-        ("c64[2] constant({(1, 2), (3, -inf)})", [1 + 2j, complex(3, -INF)], "complex64"),
-        ("c128[] constant((1, -2))", 1 - 2j, "complex128"),
-        ("u64[] constant(-1)", 2**64 - 1, "uint64"),
-        ("u64[2] constant({-9223372036854775808, 9223372036854775808})", [2**63, 2**63], "uint64"),
-        ("f16[] constant(-65519)", -65504, "float16"),
-        ("bf16[] constant(3.39e+38)", 3.39e38, "float32"),
-        ("f8e4m3fn[] constant(463)", 463, "float16"),
-        ("f32[3] constant(7.0)", [7, 7, 7], "float32"),
-        ("s32[2,2] constant(7)", [[7, 7], [7, 7]], "int32"),
-        ("pred[2] constant(true)", [True, True], "bool"),
-        ("c64[2] constant((1, 2))", [1 + 2j, 1 + 2j], "complex64"),
-        ("f32[0] constant(7)", [], "float32"),
-        ("f32[0,3] constant({  })", np.zeros((0, 3)), "float32"),
-        ("f32[2,0] constant({ {}, {} })", np.zeros((2, 0)), "float32"),
-        ("s32[1,1,2] constant({{{1,2}}})", [[[1, 2]]], "int32"),
-    ]
-)
+CONSTANTS: list[tuple[str, Any, str]] = [
+    ("pred[] constant(true)", True, "bool"),
+    ("pred[3] constant({1, 0, true})", [True, False, True], "bool"),
+    ("s4[3] constant({-8, 7, 0})", [-8, 7, 0], "int8"),
+    ("s32[] constant(-7)", -7, "int32"),
+    ("u64[] constant(18446744073709551615)", 2**64 - 1, "uint64"),
+    ("s64[] constant(-9223372036854775808)", -(2**63), "int64"),
+    ("f32[2,2] constant({{1, -2.5e-3}, {inf, -inf}})", [[1, -0.0025], [INF, -INF]], "float32"),
+    ("f32[2] constant({1., /*index=1*/-0})", [1, 0], "float32"),
+    ("f16[] constant(0.5)", 0.5, "float16"),
+    ("bf16[] constant(3e38)", 3e38, "float32"),
+    ("f8e4m3fn[] constant(0.5)", 0.5, "float16"),
+    ("f64[] constant(0.1)", 0.1, "float64"),
+    ("c64[2] constant({(1, 2), (3, -inf)})", [1 + 2j, complex(3, -INF)], "complex64"),
+    ("c128[] constant((1, -2))", 1 - 2j, "complex128"),
+    ("u64[] constant(-1)", 2**64 - 1, "uint64"),
+    ("u64[2] constant({-9223372036854775808, 9223372036854775808})", [2**63, 2**63], "uint64"),
+    ("f16[] constant(-65519)", -65504, "float16"),
+    ("bf16[] constant(3.39e+38)", 3.39e38, "float32"),
+    ("f8e4m3fn[] constant(463)", 463, "float16"),
+    ("f32[3] constant(7.0)", [7, 7, 7], "float32"),
+    ("s32[2,2] constant(7)", [[7, 7], [7, 7]], "int32"),
+    ("pred[2] constant(true)", [True, True], "bool"),
+    ("c64[2] constant((1, 2))", [1 + 2j, 1 + 2j], "complex64"),
+    ("f32[0] constant(7)", [], "float32"),
+    ("f32[0,3] constant({  })", np.zeros((0, 3)), "float32"),
+    ("f32[2,0] constant({ {}, {} })", np.zeros((2, 0)), "float32"),
+    ("s32[1,1,2] constant({{{1,2}}})", [[[1, 2]]], "int32"),
+]
+
+
+@for_all(CONSTANTS)
 def test_values(text: str, values: object, dtype: str) -> None:
     read, expected = literal(text).array, np.array(values, dtype=dtype)
     assert read.dtype == expected.dtype
@@ -323,7 +311,7 @@ def test_not_a_number_keeps_its_text() -> None:
 
 def test_elements_are_found_by_their_index() -> None:
     read = literal("s32[2,3] constant({{1,2,3},{4,5,6}})")
-    assert [read[i, j] for i in range(2) for j in range(3)] == [1, 2, 3, 4, 5, 6]
+    assert [read[place] for place in np.ndindex(2, 3)] == [1, 2, 3, 4, 5, 6]
     assert literal("s32[2] constant({7,8})")[1] == 8
     assert literal("s32[] constant(7)")[()] == 7
 
@@ -339,40 +327,30 @@ def test_values_that_are_left_out_are_unknown(text: str) -> None:
     read = literal(text)
     assert read.is_elided
     assert str(read).endswith(" {...}")
-    with pytest.raises(ShapeError, match="not known"):
-        _ = read.array
-
-
-def test_a_value_that_is_left_out_has_no_elements() -> None:
-    with pytest.raises(ShapeError, match="not known"):
-        literal("f32[20] constant({...})")[3]
+    for question in (lambda: read.array, lambda: read[3, 3]):
+        with pytest.raises(ShapeError, match="not known"):
+            question()
 
 
 def test_a_tuple_holds_literals() -> None:
     read = literal("(f32[], (s32[2], pred[]), ()) constant((1, ({2, 3}, true), ()))")
+    number, inner, nothing = read.elements
     assert not read.is_elided
-    assert read.elements[0].values == (1.0,)
-    assert read.elements[1].elements[0].values == (2, 3)
-    assert read.elements[1].elements[1].text == "true"
-    assert read.elements[2].values == ()
+    assert (number.values, inner.elements[0].values, nothing.values) == ((1.0,), (2, 3), ())
+    assert inner.elements[1].text == "true"
 
 
-@for_all([
-    ("f32[] constant({...})", "expected a number"),
-    ("f32[2,2] constant({{...}, {1, 2}})", "expected a number"),
-    ("f32[2,2] constant({{1, 2}})", "expected 2 elements in these braces, but there are 1"),
-    ("f32[2,2] constant({{1, 2}, {3}})",
-     "expected 2 elements in these braces, but there are 1"),
-    ("f32[3,0] constant({})", "expected 3 elements in these braces, but there are 0"),
-    ("f32[2] constant({true, 1})", "expected a number"),
-    ("s32[] constant(1e3)", "expected an integer"),
-    ("u8[] constant(-1)", "-1 does not fit in u8"),
-    ("pred[] constant(no)", "expected true, false or an integer"),
-    ("(f32[], f32[]) constant((1))", "expected 2 elements of the tuple, but there are 1"),
-    ("(f32[]) constant((1, 2))", "expected 1 elements"),
-    ("opaque[] constant(0)", "a constant of type opaque has no value"),
-    ("f32[2] constant(}", "expected a number as a value of type f32"),
-])  # fmt: skip
+@for_table("""
+f32[] constant({...}) => expected a number
+f32[2,2] constant({{...}, {1, 2}}) => expected a number
+f32[2,2] constant({{1, 2}, {3}}) => expected 2 elements in these braces, but there are 1
+f32[3,0] constant({}) => expected 3 elements in these braces, but there are 0
+f32[2] constant({true, 1}) => expected a number
+s32[] constant(1e3) => expected an integer
+pred[] constant(no) => expected true, false or an integer
+(f32[], f32[]) constant((1)) => expected 2 elements of the tuple, but there are 1
+(f32[]) constant((1, 2)) => expected 1 elements
+""")
 def test_a_wrong_constant_is_refused(text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
         literal(text)

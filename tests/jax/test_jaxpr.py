@@ -17,12 +17,13 @@ import pytest
 from sympy import sympify
 
 import ops
-from ops import ShapeError, Unknown, hlo, parameter_indexing
+from ops import ShapeError, Unknown, hlo, parameter_indexing, stablehlo
 from ops.dependence.dependence import Dependence
 from ops.jax.primitives import expression
 from simplifier import symbol
 from tests.evaluation import Pair, related
 from tests.of_jax import OfJax, jax, jnp, lax
+from tests.stablehlo.stablehlo_modules import maps_of
 
 pytestmark = pytest.mark.needs("jax")
 
@@ -256,9 +257,11 @@ NUMBERS = ({"b": 1, "s": 1}, {"b": 2, "s": 3}, {"b": 3, "s": 2})
 def test_numbers_for_sizes(function: Callable[..., Any], shapes: tuple[str, ...]) -> None:
     """The maps are those of the program that JAX gives to XLA for these numbers."""
     symbolic = ops.from_jax(function, *arguments(shapes))
-    for sizes in NUMBERS:
-        lowered = jax.jit(function).lower(*arguments(shapes, sizes))
-        assert pairs(symbolic, sizes) == pairs(hlo.parse(lowered.as_text("hlo")), {}), sizes
+    programs = [jax.jit(function).lower(*arguments(shapes, sizes)) for sizes in NUMBERS]
+    modules = [hlo.parse(each.as_text("hlo")) for each in programs]
+    for sizes, module in zip(NUMBERS, modules, strict=True):
+        assert pairs(symbolic, sizes) == pairs(module, {}), sizes
+    assert maps_of(stablehlo.parse(programs[-1].as_text())) == maps_of(modules[-1])
 
 
 def test_sizes_have_origins() -> None:

@@ -10,6 +10,9 @@ import gzip
 from functools import cache
 from pathlib import Path
 
+from ops import OperandIndexing, Unknown, parameter_indexing
+from ops.hlo import HloModule, Instruction
+
 FOLDER = Path(__file__).parents[1] / "data" / "stablehlo"
 NAMES = sorted(path.name.removesuffix(".mlir.gz") for path in FOLDER.glob("*.mlir.gz"))
 
@@ -18,3 +21,24 @@ NAMES = sorted(path.name.removesuffix(".mlir.gz") for path in FOLDER.glob("*.mli
 def stablehlo_text(name: str) -> str:
     """The text of a module."""
     return gzip.decompress((FOLDER / f"{name}.mlir.gz").read_bytes()).decode("utf-8")
+
+
+def maps_of(module: HloModule) -> list[dict[int, list[str]]]:
+    """For each result, the maps to each parameter."""
+    root = module.entry.root
+    results = root.operands if root.opcode == "tuple" else (root,)
+    return [_maps(result, array) for result in results for array in result.shape.array_indices]
+
+
+def _maps(result: Instruction, array: int) -> dict[int, list[str]]:
+    return {
+        parameter.parameter_number or 0: [str(answer)]
+        if isinstance(answer, Unknown)
+        else sorted(map(_text, answer))
+        for parameter, answer in parameter_indexing(result, array).items()
+    }
+
+
+def _text(indexing: OperandIndexing) -> str:
+    """The map with those to the elements that it reads; instructions have other names."""
+    return "; ".join(map(str, [indexing.map, *(origin.map for origin in indexing.runtime)]))

@@ -15,7 +15,7 @@ import pytest
 
 from ops import from_jax, parameter_indexing, stablehlo
 from tests.jax.test_jaxpr import FUNCTIONS
-from tests.stablehlo.test_stablehlo_corpus import maps_of
+from tests.stablehlo.stablehlo_modules import maps_of
 
 FLATTENED = """
 module @f attributes {jax.uses_shape_polymorphism = true} {

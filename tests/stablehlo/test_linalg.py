@@ -10,6 +10,7 @@ import pytest
 from indexing import MapError, parse_map
 from ops import hlo
 from ops.mlir import LinalgGeneric, MlirTextError, read_generics
+from tests.cases import for_all
 
 CONVOLUTION = """
 #in = affine_map<(n, y, f, ky, c) -> (n, y * 2 + ky, c)>
@@ -70,39 +71,32 @@ IN_AND_OUT = "ins(%a : tensor<4xf32>) outs(%b : tensor<{}xf32>)"
 SEGMENTS = f"""<{{indexing_maps = [{ONE}], iterator_types = ["parallel"],
   operandSegmentSizes = array<i32: 0, 9>}}>"""
 
-WRONG = {
-    "a map for each of 0 operands": generic(ONE, "parallel", ""),
-    "the size of loop 0 follows from no operand": generic(
-        "affine_map<(i) -> (i * 2)>", "parallel", FOUR
-    ),
-    "loop 0 runs over 4 and over 5 elements": generic(
-        f"{ONE}, {ONE}", "parallel", IN_AND_OUT.format(5)
-    ),
-    "an iterator is 'sideways'; expected one of parallel, reduction, window": generic(
-        ONE, "sideways", FOUR
-    ),
-    "a map has 1 results for an operand of rank 2": generic(
-        ONE, "parallel", "outs(%a : tensor<4x4xf32>)"
-    ),
-    "j": generic("affine_map<(i) -> (j)>", "parallel", FOUR),
-    "linalg.generic: expected iterator_types, such as [": (
-        f"linalg.generic {{indexing_maps = [{ONE}], iterator_types = 5}} {FOUR}"
-    ),
-    "linalg.generic: expected iterator_types, such as": (
-        f"linalg.generic {{indexing_maps = [{ONE}]}} {FOUR}"
-    ),
-    "linalg.generic: a map has 2 dimensions, but the first has 1": generic(
-        f"{ONE}, affine_map<(i, j) -> (i)>", "parallel", IN_AND_OUT.format(4)
-    ),
-    "expected operandSegmentSizes = array<i32: n, m> of 1 operands": (
-        f'"linalg.generic"(%a) {SEGMENTS} ({{}}) : (tensor<4xf32>) -> ()'
-    ),
-    "the value of an attribute": "linalg.generic {indexing_maps = [",
-}
+WRONG = [
+    ("a map for each of 0 operands", generic(ONE, "parallel", "")),
+    ("the size of loop 0 follows from no operand",
+     generic("affine_map<(i) -> (i * 2)>", "parallel", FOUR)),
+    ("loop 0 runs over 4 and over 5 elements",
+     generic(f"{ONE}, {ONE}", "parallel", IN_AND_OUT.format(5))),
+    ("an iterator is 'sideways'; expected one of parallel, reduction, window",
+     generic(ONE, "sideways", FOUR)),
+    ("a map has 1 results for an operand of rank 2",
+     generic(ONE, "parallel", "outs(%a : tensor<4x4xf32>)")),
+    ("j", generic("affine_map<(i) -> (j)>", "parallel", FOUR)),
+    ("linalg.generic: expected iterator_types, such as [",
+     f"linalg.generic {{indexing_maps = [{ONE}], iterator_types = 5}} {FOUR}"),
+    ("linalg.generic: expected iterator_types, such as",
+     f"linalg.generic {{indexing_maps = [{ONE}]}} {FOUR}"),
+    ("linalg.generic: a map has 2 dimensions, but the first has 1",
+     generic(f"{ONE}, affine_map<(i, j) -> (i)>", "parallel", IN_AND_OUT.format(4))),
+    ("expected operandSegmentSizes = array<i32: n, m> of 1 operands",
+     f'"linalg.generic"(%a) {SEGMENTS} ({{}}) : (tensor<4xf32>) -> ()'),
+    ("the value of an attribute", "linalg.generic {indexing_maps = ["),
+    ("the bracket is not closed", "#target = #hal.target<= #hal.target<1>"),
+]  # fmt: skip
 """What is said of texts."""
 
 
-@pytest.mark.parametrize(("message", "text"), WRONG.items(), ids=WRONG)
+@for_all(WRONG)
 def test_errors_point_at_their_place(message: str, text: str) -> None:
     with pytest.raises(MlirTextError) as caught:
         read_generics(text)
@@ -144,7 +138,7 @@ READS: Final[dict[str, tuple[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), READS.values(), ids=READS)
+@for_all(READS)
 def test_what_an_output_reads(text: str, expected: list[str]) -> None:
     assert [str(each) for one in read_generics(text) for each in one.reads()] == expected
 
@@ -153,8 +147,3 @@ def test_programs_of_linalg_are_no_modules_and_the_error_says_what_reads_them() 
     text = "func.func @f(%a: tensor<4xf32>) { %0 = linalg.exp ins(%a : tensor<4xf32>) return }"
     with pytest.raises(MlirTextError, match=r"hint: ops\.mlir\.read_generics reads the maps"):
         hlo.parse(text)
-
-
-def test_a_bracket_that_begins_another_mark_is_one() -> None:
-    with pytest.raises(MlirTextError, match="the bracket is not closed"):
-        read_generics("#target = #hal.target<= #hal.target<1>")

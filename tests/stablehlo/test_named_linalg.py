@@ -46,25 +46,26 @@ def _sizes(sizes: str) -> tuple[int, ...]:
 
 
 def _windows(
-    image: NDArray[Any], kernel: str, strides: _Steps = 1, dilations: _Steps = 1
+    image: NDArray[Any], size: tuple[int, ...], strides: _Steps, dilations: _Steps
 ) -> NDArray[Any]:
     """Windows of the last dimensions, which come last once more, of elements apart."""
-    size, rank = _sizes(kernel), len(_sizes(kernel))
+    rank = len(size)
     steps, apart = np.broadcast_to(strides, rank), np.broadcast_to(dilations, rank)
     around = tuple((each - 1) * step + 1 for each, step in zip(size, apart, strict=True))
     found = np.lib.stride_tricks.sliding_window_view(image, around, tuple(range(-rank, 0)))
-    places = [slice(None, None, int(step)) for step in steps]
-    return found[(..., *places, *(slice(None, None, int(step)) for step in apart))]
+    return found[(..., *(slice(None, None, int(step)) for step in (*steps, *apart)))]
 
 
 def _convolved(
-    equation: str, kernel: str, order: str, strides: _Steps = 1, dilations: _Steps = 1
+    equation: str, order: str, strides: _Steps = 1, dilations: _Steps = 1
 ) -> Callable[..., NDArray[Any]]:
     """A convolution: the image is transposed to ``order``, whose spatial dimensions are last."""
+    letters = equation.partition(",")[2].partition("->")[0]
 
     def reference(image: NDArray[Any], weights: NDArray[Any], *_: NDArray[Any]) -> NDArray[Any]:
-        seen = image.transpose([*map(int, order)])
-        return np.einsum(equation, _windows(seen, kernel, strides, dilations), weights)
+        size = tuple(weights.shape[letters.index(each)] for each in "ijk" if each in letters)
+        windows = _windows(image.transpose([*map(int, order)]), size, strides, dilations)
+        return np.einsum(equation, windows, weights)
 
     return reference
 
@@ -95,64 +96,35 @@ NAMED: Final = [
     Named("vecmat", "4 4x3 3", _einsum("k,kn->n")),
     Named("dot", "4 4 scalar", _einsum("k,k->")),
     Named("mmt4d", "2x3x4x5 6x3x2x5 2x6x4x2", _einsum("mkac,nkbc->mnab")),
-    Named("conv_2d", "6x7 2x3 5x5", _convolved("hwij,ij->hw", "2x3", "01")),
-    Named("conv_1d_ncw_fcw", "1x2x6 3x2x2 1x3x5", _convolved("ncwi,fci->nfw", "2", "012")),
-    Named(
-        "conv_2d_nhwc_hwcf",
-        "1x7x8x2 3x2x2x3 1x3x6x3",
-        _convolved("nchwij,ijcf->nhwf", "3x2", "0312", (2, 1), (1, 2)),
-        _STEPS,
-    ),
-    Named(
-        "conv_2d_nhwc_hwcf_q",
-        "1x4x4x2 2x2x2x3 scalar scalar 1x3x3x3",
-        _convolved("nchwij,ijcf->nhwf", "2x2", "0312"),
-    ),
-    Named(
-        "conv_2d_ngchw_gfchw",
-        "1x2x2x4x4 2x3x2x2x2 1x2x3x3x3",
-        _convolved("ngchwij,gfcij->ngfhw", "2x2", "01234"),
-    ),
-    Named(
-        "conv_3d_ndhwc_dhwcf",
-        "1x3x3x3x2 2x2x2x2x2 1x2x2x2x2",
-        _convolved("ncdhwijk,ijkcf->ndhwf", "2x2x2", "04123"),
-    ),
-    Named(
-        "depthwise_conv_2d_nhwc_hwc",
-        "1x5x5x3 2x2x3 1x2x2x3",
-        _convolved("nchwij,ijc->nhwc", "2x2", "0312", 2),
-        _TWO,
-    ),
-    Named(
-        "depthwise_conv_2d_nhwc_hwcm",
-        "1x3x3x2 2x2x2x3 1x2x2x2x3",
-        _convolved("nchwij,ijcm->nhwcm", "2x2", "0312"),
-    ),
-    Named(
-        "pooling_nchw_sum",
-        "1x2x4x4 2x2 1x2x2x2",
-        _convolved("nchwij,ij->nchw", "2x2", "0123", 2),
-        _TWO,
-    ),
+    Named("conv_2d", "6x7 2x3 5x5", _convolved("hwij,ij->hw", "01")),
+    Named("conv_1d_ncw_fcw", "1x2x6 3x2x2 1x3x5", _convolved("ncwi,fci->nfw", "012")),
+    Named("conv_2d_nhwc_hwcf", "1x7x8x2 3x2x2x3 1x3x6x3",
+          _convolved("nchwij,ijcf->nhwf", "0312", (2, 1), (1, 2)), _STEPS),
+    Named("conv_2d_nhwc_hwcf_q", "1x4x4x2 2x2x2x3 scalar scalar 1x3x3x3",
+          _convolved("nchwij,ijcf->nhwf", "0312")),
+    Named("conv_2d_ngchw_gfchw", "1x2x2x4x4 2x3x2x2x2 1x2x3x3x3",
+          _convolved("ngchwij,gfcij->ngfhw", "01234")),
+    Named("conv_3d_ndhwc_dhwcf", "1x3x3x3x2 2x2x2x2x2 1x2x2x2x2",
+          _convolved("ncdhwijk,ijkcf->ndhwf", "04123")),
+    Named("depthwise_conv_2d_nhwc_hwc", "1x5x5x3 2x2x3 1x2x2x3",
+          _convolved("nchwij,ijc->nhwc", "0312", 2), _TWO),
+    Named("depthwise_conv_2d_nhwc_hwcm", "1x3x3x2 2x2x2x3 1x2x2x2x3",
+          _convolved("nchwij,ijcm->nhwcm", "0312")),
+    Named("pooling_nchw_sum", "1x2x4x4 2x2 1x2x2x2",
+          _convolved("nchwij,ij->nchw", "0123", 2), _TWO),
     Named("add", "3x4 3x4 3x4", _first, sums=False),
     Named("fill", "scalar 3x4", _first, sums=False),
     Named("map", "3 3 3", _first, "{ arith.addf }", sums=False),
     Named("elementwise", "3 3", _first, "kind=#linalg.elementwise_kind<exp>", sums=False),
-    Named(
-        "transpose", "2x3x4 3x4x2", _einsum("abc->bca"), after="permutation = [1, 2, 0]", sums=False
-    ),
+    Named("transpose", "2x3x4 3x4x2", _einsum("abc->bca"), after="permutation = [1, 2, 0]",
+          sums=False),
     Named("broadcast", "3 2x3x4", _column, after="dimensions = [0, 2]", sums=False),
     Named("reduce", "3x4x2 3x2", _einsum("abc->ac"), "{ arith.addf }", after="dimensions = [1]"),
     Named("reduce", "3x4 3x4", _first, after="dimensions = [] (%i: f32, %o: f32) {}"),
-    Named(
-        "contract",
-        "4 4x5 3x5",
-        _einsum("k,kn->n"),
-        "indexing_maps = [affine_map<(m, n, k) -> (k)>, affine_map<(m, n, k) -> (k, n)>,"
-        " affine_map<(m, n, k) -> (m, n)>]",
-    ),
-]
+    Named("contract", "4 4x5 3x5", _einsum("k,kn->n"), """indexing_maps =
+          [affine_map<(m, n, k) -> (k)>, affine_map<(m, n, k) -> (k, n)>,
+          affine_map<(m, n, k) -> (m, n)>]"""),
+]  # fmt: skip
 
 
 def _computed(named: Named, generic: LinalgGeneric, operands: _Arrays) -> NDArray[Any]:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ops import OperandIndexing, Unknown, hlo, parameter_indexing, stablehlo
-from ops.hlo import HloModule, Instruction
+from ops import hlo, stablehlo
+from ops.hlo import HloModule
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.hlo.modules import module_text
 from tests.ops import oracle
-from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
+from tests.stablehlo.stablehlo_modules import NAMES, maps_of, stablehlo_text
 from tests.texts import texts_with_values
 
 OF_OTHER_STRUCTURE = {"sort_topk"}
@@ -46,28 +46,6 @@ def test_the_maps_of_results_are_the_same(name: str) -> None:
 def modules(name: str) -> tuple[HloModule, HloModule]:
     """A module from both texts."""
     return stablehlo.parse(stablehlo_text(name)), hlo.parse(module_text(f"unoptimized/{name}"))
-
-
-def maps_of(module: HloModule) -> list[dict[int, list[str]]]:
-    """For each result, the maps to each parameter."""
-    root = module.entry.root
-    results = root.operands if root.opcode == "tuple" else (root,)
-    return [_maps(result, array) for result in results for array in result.shape.array_indices]
-
-
-def _text(indexing: OperandIndexing) -> str:
-    """The map with those to the elements that it reads; instructions have other names."""
-    return "; ".join(map(str, [indexing.map, *(origin.map for origin in indexing.runtime)]))
-
-
-def _maps(result: Instruction, array: int) -> dict[int, list[str]]:
-    found = parameter_indexing(result, array)
-    return {
-        parameter.parameter_number or 0: [str(answer)]
-        if isinstance(answer, Unknown)
-        else sorted(_text(indexing) for indexing in answer)
-        for parameter, answer in found.items()
-    }
 
 
 # What XLA says of the HLO.

@@ -15,7 +15,7 @@ from ops.hlo.opcodes import OPCODES
 from ops.stablehlo import MlirTextError
 from ops.stablehlo.assembly import FORMS, ROWS
 from ops.stablehlo.operations import CONVERSIONS
-from tests.cases import for_all
+from tests.cases import for_all, for_table
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
 from tests.texts import texts_with_values
 
@@ -27,6 +27,8 @@ OPERATIONS = texts_with_values("""
 : (tensor<f32>) -> tensor<2x3xf32>
 # MHLO's short form | "reshape(%a)"
 %0 = mhlo.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>
+# a barrier of shardings | "copy(%a)"
+%0 = sdy.propagation_barrier %a allowed_direction=BACKWARD : tensor<2x3xf32>
 # a constant of Shardy, in a group | "add(%a, %a)"
 %c = sdy.constant dense<1.0> : tensor<2x3xf32> sdy.sharding_group %c group_id = 23 : tensor<2x3xf32>
 %0 = mhlo.add %a, %a : tensor<2x3xf32>
@@ -141,9 +143,51 @@ def test_operations_become_instructions(text: str, expected: str) -> None:
     assert str(hlo.parse(str(last.computation.module))) == str(last.computation.module)
 
 
+# Forms that public programs have, of two operands: the types of both and of the result, and the end
+# of a line of the HLO.
+@for_table("""
+stablehlo.einsum %a, %b, config = "ab,cbd->cad"
+    2x3xf32 4x3x5xf32 4x2x5xf32 => transpose(%r.dot), dimensions={1,0,2}
+"stablehlo.einsum"(%a, %b) {einsum_config = "zab,zbd->zad"}
+    7x2x3xf32 7x3x5xf32 7x2x5xf32
+    rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+stablehlo.einsum %a, %b, config = "a...b,b...->...a"
+    2x8x9x3xf32 3x8x9xf32 8x9x2xf32 => transpose(%r.dot), dimensions={0,1,2}
+"stablehlo.torch_index_select"(%a, %b) {dim = 1, batch_dims = 1}
+    2x3x4xf32 2x5xi32 2x5x4xf32
+    collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=2, slice_sizes={1,1,4},
+     operand_batching_dims={0}, start_indices_batching_dims={0}
+"stablehlo.torch_index_select"(%a, %b) {dim = 2, batch_dims = 0}
+    2x3x4xf32 i32 2x3xf32
+    offset_dims={0,1}, collapsed_slice_dims={2}, start_index_map={2}, index_vector_dim=0,
+     slice_sizes={2,3,1}, operand_batching_dims={}, start_indices_batching_dims={}
+stablehlo.einsum %a, %b, config = "aa,ab->b"
+    3x3xf32 3x5xf32 5xf32 => custom_call_target="stablehlo.einsum"
+"stablehlo.convolution"(%a, %b) {dimension_numbers = #stablehlo.conv<raw input_batch_dimension = 0,
+     input_feature_dimension = 3, input_spatial_dimensions = [1, 2],
+     kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3,
+     kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0,
+     output_feature_dimension = 1, output_spatial_dimensions = [2, 3]>}
+    2x4x5x2xf32 2x2x2x6xf32 2x6x3x4xf32 => window={size=2x2}, dim_labels=b01f_01io->bf01
+stablehlo.dynamic_reshape %a, %b => 4xf32 2xi64 1x4xf32 => f32[1,4]{1,0} reshape(%a)
+stablehlo.dynamic_broadcast_in_dim %a, %b, dims = [2]
+    1xf32 3xi64 7x8x9xf32 => broadcast(%r.thin), dimensions={}
+stablehlo.real_dynamic_slice %a, %b, %b, %b
+    4xf32 1xi64 1xf32 => custom_call_target="stablehlo.real_dynamic_slice"
+stablehlo.custom_call @f(%a, %b) {api_version = 0 : i32}
+    4xf32 2xi64 1x4xf32 => custom-call(%a, %b), custom_call_target="f"
+stablehlo.add {mhlo.frontend_attributes = {}} %a, %b => 4xf32 4xf32 4xf32 => add(%a, %b)
+chlo.broadcast_compare %a, %b {comparison_direction = #chlo<comparison_direction EQ>}
+    4xf32 4xf32 4xi1 => compare(%r.side0, %r.side1), direction=EQ
+""")
+def test_forms_in_the_wild_are_read_as_hlo(operation: str, types: str, expected: str) -> None:
+    a, b, result = (f"tensor<{each}>" for each in types.split())
+    text = f"func.func @main(%a: {a}, %b: {b}) -> {result} {{ %r = {operation} : ({a}, {b})"
+    assert f"{expected}\n" in str(stablehlo.parse(f"{text} -> {result} return %r : {result} }}"))
+
+
 def test_every_row_with_an_opcode_is_a_construction() -> None:
-    rows = {name for name in ROWS if name.replace("_", "-") in OPCODES}
-    assert rows <= {*CONVERSIONS}
+    assert {name for name in ROWS if name.replace("_", "-") in OPCODES} <= {*CONVERSIONS}
     others = {name.rpartition(".")[2] for name in FORMS} - {*CONVERSIONS}
     assert others == NOT_IN_HLO
 

@@ -14,10 +14,9 @@ from functools import cache
 from ops import stablehlo
 from ops.hlo import HloModule
 from tests.cases import for_all
-from tests.conformance import Row, rows_of
 from tests.stablehlo.stablehlo_modules import FOLDER
 from tests.xla.facts import Fact, facts
-from tests.xla.modules import OF_MODULES
+from tests.xla.modules import OF_MODULES, hlo_of
 
 _NAMES = "XLA does not write the names of a fusion's parameters and computation"
 LOST = {
@@ -45,14 +44,6 @@ def texts() -> dict[str, str]:
 def module_of_text(text: str) -> HloModule:
     """The module of a text, read once for all that is asked of it."""
     return stablehlo.parse(text)
-
-
-def hlo_of(row: Row) -> str:
-    """The text in HLO that a row is about."""
-    if "hlo" in row:
-        return row["hlo"]
-    (other,) = rows_of(row["xla"].partition(".")[0], id=row["of"])
-    return other["hlo"]
 
 
 ASKED = [fact for fact in facts() if fact.kind in OF_MODULES]

@@ -6,9 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-import sympy
-
-from simplifier import Interval, Mod, TextError, bounds_of, parse_expr, simplify, symbol
+from simplifier import Interval, Mod, bounds_of, parse_expr, simplify, symbol
 from simplifier.bounds.interval import Undecided
 from tests.conformance import Row
 from tests.xla.outcome import Answer, Outcome, ends, of_expression
@@ -18,15 +16,8 @@ from tests.xla.outcome import Answer, Outcome, ends, of_expression
 
 def read_and_printed(row: Row) -> Outcome:
     """An expression, read and printed; or simplified as well."""
-    made = _read(row["text"])
-    return of_expression(simplify(made, {}) if made is not None and "after" in row else made, row)
-
-
-def _read(text: str) -> sympy.Expr | None:
-    try:
-        return parse_expr(text)
-    except TextError:
-        return None
+    made = parse_expr(row["text"])
+    return of_expression(simplify(made, {}) if "after" in row else made, row)
 
 
 def replaced(row: Row) -> Outcome:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import chain
 from typing import Final
 
 from ops import FusionError, FusionSchedule, Unknown, input_to_output, output_to_input, schedule_of
-from ops.dependence.dependence import Indexings
-from ops.hlo import Instruction
 from ops.xla_gpu.emitters import results_of
 from tests.conformance import Row
 from tests.xla.modules import answer_to, module_of
-from tests.xla.outcome import Answer
+from tests.xla.outcome import Answer, ends
 
 
 def reasons_without_maps(row: Row) -> list[str]:
-    answers = _answers(module_of(row).entry.root)
+    root = module_of(row).entry.root
+    maps = [*(output_to_input(root, number) for number in root.shape.array_indices)]
+    maps += [input_to_output(root, number) for number in range(len(root.operands))]
+    answers = chain.from_iterable(each.indexing for each in maps)
     return list(dict.fromkeys(each.reason for each in answers if isinstance(each, Unknown)))
-
-
-def _answers(instruction: Instruction) -> Iterator[Indexings]:
-    for number in instruction.shape.array_indices:
-        yield from output_to_input(instruction, number).indexing
-    for number in range(len(instruction.operands)):
-        yield from input_to_output(instruction, number).indexing
 
 
 def starts(row: Row) -> object:
@@ -34,8 +29,7 @@ def starts(row: Row) -> object:
         return found.reason
     (way,) = found
     places = [str(origin.map).partition(", domain")[0] for origin in way.runtime]
-    bounds = [[each.bounds.lower, each.bounds.upper] for each in way.map.runtime]
-    return dict(zip(places, bounds, strict=True))
+    return dict(zip(places, (ends(each.bounds) for each in way.map.runtime), strict=True))
 
 
 # Schedules.
@@ -57,12 +51,6 @@ def is_written_once(schedule: FusionSchedule, row: Row) -> bool:
     return schedule.writes_exactly_once([owner.name for owner in owners].index(row["hero"]))
 
 
-def threads(schedule: FusionSchedule, _: Row) -> list[int]:
-    """The threads of a block, and the blocks."""
-    launch = schedule.schedule.launch
-    return [launch.threads[0], launch.blocks[0]]
-
-
 def _of_schedule(answer: Callable[[FusionSchedule, Row], object]) -> Answer:
     """The answer for the schedule of the entry's root; one without schedule says why."""
 
@@ -79,6 +67,12 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "no maps": reasons_without_maps,
     "read once": _of_schedule(is_read_once),
     "starts": starts,
-    "threads": _of_schedule(threads),
+    # Of a block, and the blocks.
+    "threads": _of_schedule(
+        lambda schedule, _: [
+            schedule.schedule.launch.threads[0],
+            schedule.schedule.launch.blocks[0],
+        ]
+    ),
     "written once": _of_schedule(is_written_once),
 }

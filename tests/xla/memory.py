@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice, product
 from math import prod
@@ -144,38 +145,42 @@ def _is_box(touched: set[tuple[int, ...]]) -> bool:
 # Reads.
 
 
-def coalesced_operands(row: Row) -> Outcome:
+def coalesced_operands(row: Row) -> list[bool]:
     """Whether the reads of each operand are coalesced, by XLA's rule on our schedule."""
-    whole = _whole(row)
-    schedule = schedule_of(hlo.parse(whole["hlo"]).entry.root)
-    found = [
+    schedule = schedule_of(hlo.parse(row["hlo"]).entry.root)
+    return [
         all(coalescing(access, RTX_A6000).is_coalesced for access in schedule.reads(operand))
         for operand in range(len(schedule.fusion.operands))
     ]
-    return of_values(found, {"expected": whole["coalesced_per_operand"], **row})
 
 
-def likely_coalesced(row: Row) -> Outcome:
+def likely_coalesced(row: Row) -> bool:
     """The guess from opcodes alone."""
-    whole = _whole(row)
-    root = hlo.parse(whole["hlo"]).entry.root
-    found = is_likely_coalesced(root.operands[0], root)
-    return of_values(found, {"expected": whole["coalesced"], **row})
+    root = hlo.parse(row["hlo"]).entry.root
+    return is_likely_coalesced(root.operands[0], root)
 
 
-def bandwidth_rate(row: Row) -> Outcome:
+def bandwidth_rate(row: Row) -> float:
     """The part of what moves from memory that a tile needs."""
-    whole = _whole(row)
-    (parameter,) = hlo.parse(whole["hlo"]).entry.parameters
-    device = replace(RTX_A6000, dram_transaction_bytes=whole["transaction_bytes"])
-    found = bandwidth_utilization(parameter.shape, whole["tile_sizes"], device)
-    return of_values(found, {"expected": whole["rate"], **row})
+    (parameter,) = hlo.parse(row["hlo"]).entry.parameters
+    device = replace(RTX_A6000, dram_transaction_bytes=row["transaction_bytes"])
+    return bandwidth_utilization(parameter.shape, row["tile_sizes"], device)
+
+
+def _of_whole(answer: Callable[[Row], object], expected: str) -> Answer:
+    """The answer to a row with what it names; that has XLA's answer under another name."""
+
+    def found(row: Row) -> Outcome:
+        whole = _whole(row)
+        return of_values(answer(whole), {"expected": whole[expected], **row})
+
+    return found
 
 
 QUESTIONS: Final[dict[str, Answer]] = {
-    "bandwidth rate": bandwidth_rate,
-    "coalesced operands": coalesced_operands,
-    "likely coalesced": likely_coalesced,
+    "bandwidth rate": _of_whole(bandwidth_rate, "rate"),
+    "coalesced operands": _of_whole(coalesced_operands, "coalesced_per_operand"),
+    "likely coalesced": _of_whole(likely_coalesced, "coalesced"),
     "satisfied sizes": lambda row: TileConstraints.parse(row["text"]).satisfied(
         {f"v{number}": size for number, size in enumerate(row["sizes"])}
     ),

@@ -34,25 +34,23 @@ REWORDED: Final = {
 """What XLA's reader refuses in some rows: a type as a name, a literal of another rank."""
 
 
+def hlo_of(row: Row) -> str:
+    """The text that a row is about: its own, or that of the row in ``of``."""
+    return (
+        row["hlo"]
+        if "hlo" in row
+        else rows_of(row["xla"].partition(".")[0], id=row["of"])[0]["hlo"]
+    )
+
+
 def module_of(row: Row) -> HloModule:
-    """The module that the row asks about: its own, or that of the row in ``of``."""
-    text: str = row["hlo"] if "hlo" in row else _row_of(row)["hlo"]
+    text = hlo_of(row)
     for refused, accepted in REWORDED.items():
         text = re.sub(refused, accepted, text)
     return hlo.parse(text)
 
 
-def _row_of(row: Row) -> Row:
-    table: str = row["xla"].partition(".")[0]
-    (other,) = rows_of(table, id=row["of"])
-    return other
-
-
 # One instruction.
-
-
-def maps_of_instruction(row: Row, module: HloModule) -> Outcome:
-    return of_indexings(answer_to(row, module), row)
 
 
 def answer_to(row: Row, module: HloModule) -> Indexings:
@@ -83,16 +81,13 @@ def _united(answers: Sequence[Indexings]) -> Indexings:
 
 def of_indexings(answer: Indexings, row: Row) -> Outcome:
     """Our maps, and where runtime values come from, beside XLA's."""
-    expected: list[str] = row["expected"]
+    xla = "\n".join([*row["expected"], *_origins_text(row, "rt_vars_xla")])
     if isinstance(answer, Unknown):
-        return Outcome(Verdict.WRONG, f"unknown: {answer.reason}", "\n".join(expected))
+        return Outcome(Verdict.WRONG, f"unknown: {answer.reason}", xla)
     maps = [way.map for way in answer]
     origins = (_verdict_on_origins(way, row) for way in answer)
-    verdict = most_serious([verdict_on_maps(maps, row), *origins])
-    ours = [*map(str, maps), *_origins_text(row, "rt_vars_correct")]
-    return Outcome(
-        verdict, "\n".join(ours), "\n".join([*expected, *_origins_text(row, "rt_vars_xla")])
-    )
+    ours = "\n".join([*map(str, maps), *_origins_text(row, "rt_vars_correct")])
+    return Outcome(most_serious([verdict_on_maps(maps, row), *origins]), ours, xla)
 
 
 def verdict_on_maps(found: Sequence[IndexingMap], row: Row) -> Verdict:
@@ -118,10 +113,8 @@ def _verdict_on_origins(way: OperandIndexing, row: Row) -> Verdict:
         return Verdict.SAME if "right" in row or not told else Verdict.WRONG
     for origin, expected in zip(way.runtime, told, strict=True):
         name, *place = [expected] if isinstance(expected, str) else expected
-        if _name_in_test(origin.instruction) != name.rpartition("/")[2] or place not in (
-            [],
-            [str(origin.map)],
-        ):
+        is_there = place in ([], [str(origin.map)])
+        if not is_there or _name_in_test(origin.instruction) != name.rpartition("/")[2]:
             return Verdict.WRONG
     return Verdict.BETTER if "rt_vars_xla" in row else Verdict.SAME
 
@@ -161,7 +154,7 @@ def _named(module: HloModule, name: str) -> Instruction:
 OF_MODULES: Final[dict[str, Callable[[Row, HloModule], Outcome]]] = {
     "epilogue": epilogue,
     "maps inside": maps_inside,
-    "maps of an instruction": maps_of_instruction,
+    "maps of an instruction": lambda row, module: of_indexings(answer_to(row, module), row),
 }
 """Questions about a row's module."""
 

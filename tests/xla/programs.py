@@ -11,22 +11,21 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 from random import Random
 from typing import Final
 
 from sympy import Expr
 
-from indexing import IndexingMap, Tile, TileError, parse_map
+from indexing import IndexingMap, Tile, parse_map
 from ops import ArrayTile, DimensionKind, Propagation
 from ops.tiling.propagation import propagate_in
-from simplifier import Interval, format_expr
+from simplifier import format_expr
 from tests.conformance import Row
 from tests.extent import IN_CI
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Answer, Outcome, most_serious, of_map
-from tests.xla.spaces import Elements, Index, Space, Steps, path_of, verdict_on_elements
+from tests.xla.spaces import Elements, Space, Steps, path_of, places, verdict_on_elements
 
 MAX_PROGRAMS: Final = 32 if IN_CI else 12
 """Of so many programs the tiles are compared; all, if there are no more."""
@@ -84,29 +83,23 @@ class _Programs:
         return propagate_in(self.space.space, self.steps.sizes)
 
     @property
-    def grid(self) -> Index:
-        return self.propagation.grid
-
-    @property
     def order(self) -> list[int]:
         """The dimensions that programs count, the slowest first."""
-        parallel = range(len(self.propagation.space.parallel))
-        return self.row.get("order", [*parallel])
+        return self.row.get("order", [*range(len(self.space.space.parallel))])
 
     @cached_property
     def ids(self) -> IndexingMap:
         """From the number of a program to the ids of its tile; those of no dimension here are 0."""
-        grid, parallel = self.grid, len(self.space.space.parallel)
+        grid, parallel = self.propagation.grid, len(self.space.space.parallel)
         if sorted(self.order) == [*range(parallel)]:
             names = [f"d{number}" for number in range(parallel)]
             padded = ", ".join([*names, *("0" for _ in grid[parallel:])])
             others = parse_map(f"({', '.join(names)}) -> ({padded})", unbounded=True)
             return self.propagation.program_map(self.order).compose(others)
-        digits = ["0"] * len(grid)
-        for at, number in enumerate(self.order):
-            faster = prod(grid[each] for each in self.order[at + 1 :])
-            digits[number] = f"(d0 floordiv {faster}) mod {grid[number]}"
-        count = prod(grid[each] for each in self.order)
+        digits, count = ["0"] * len(grid), 1
+        for number in reversed(self.order):
+            digits[number] = f"(d0 floordiv {count}) mod {grid[number]}"
+            count *= grid[number]
         return parse_map(f"(d0) -> ({', '.join(digits)}), domain: d0 in [0, {count - 1}]")
 
     def drawn(self) -> list[int]:
@@ -122,20 +115,12 @@ class _Programs:
     def theirs(self, number: int) -> Elements:
         """XLA's elements, as far as the array has them."""
         expected = self.expected_offsets
-        runtime = self._runtime
+        runtime = tuple(self.steps.runtime[number] for number in self.values)
         if not expected.contains((number,), (), runtime):
             return set()
         offsets = map(int, expected.evaluate((number,), (), runtime))
-        columns = (self.row["expected_sizes"], self.row["expected_strides"], self.steps.shape)
-        axes = [
-            {place for step in range(size) if 0 <= (place := offset + stride * step) < bound}
-            for offset, size, stride, bound in zip(offsets, *columns, strict=True)
-        ]
-        return set(product(*axes))
-
-    @property
-    def _runtime(self) -> Index:
-        return tuple(self.steps.runtime[number] for number in self.values)
+        sizes, strides = self.row["expected_sizes"], self.row["expected_strides"]
+        return {*places(offsets, sizes, strides, self.steps.shape)}
 
     @property
     def values(self) -> list[int]:
@@ -161,21 +146,18 @@ class _Programs:
         assert tile is not None
         values = [f"rt{number}" for number in self.values]
         ids = [f"t{number}" for number in range(len(self.steps.sizes))]
-        limits = [f"{name} in [0, {n - 1}]" for name, n in zip(ids, self.grid, strict=True)]
+        limits = [
+            f"{name} in [0, {n - 1}]" for name, n in zip(ids, self.propagation.grid, strict=True)
+        ]
         limits += [f"rt{number} in {access.runtime[number].bounds}" for number in self.values]
         composed = self.ids.compose(_map_of_text(ids, values, tile.offsets, limits)).simplify()
         names = [f"rt{number}" for number in range(len(composed.runtime))]
-        limits = [f"d0 in {self.programs}"]
+        ours, theirs = (each.dims[0].bounds for each in (self.ids, self.expected_offsets))
+        limits = [f"d0 in {ours.intersect(theirs)}"]
         limits += [f"rt{at} in {each.bounds}" for at, each in enumerate(composed.runtime)]
         domain = self.row["expected"].partition("domain:")[2].replace("pid_0", "d0")
         limits += [each for each in _LIMIT.findall(domain) if not _BOUND.match(each)]
         return _map_of_text(["d0"], names, composed.results, limits)
-
-    @property
-    def programs(self) -> Interval:
-        """The programs, as far as XLA's map has them."""
-        (ours, theirs) = (each.dims[0].bounds for each in (self.ids, self.expected_offsets))
-        return ours.intersect(theirs)
 
 
 def _map_of_text(
@@ -200,9 +182,9 @@ def map_of_array(row: Row) -> Outcome:
     """From the tiling space to an array, with the dimensions in XLA's order."""
     asked = Space(row)
     _, indexing = asked.array(row["to"])
-    places = [f"d{asked.order.index(number)}" for number in range(len(asked.order))]
     names = [f"d{number}" for number in range(len(asked.order))]
-    permuted = parse_map(f"({', '.join(names)}) -> ({', '.join(places)})", unbounded=True)
+    ours = [names[asked.order.index(number)] for number in range(len(names))]
+    permuted = parse_map(f"({', '.join(names)}) -> ({', '.join(ours)})", unbounded=True)
     return of_map(permuted.compose(indexing.map).simplify(), row)
 
 
@@ -211,15 +193,10 @@ def program_map(row: Row) -> object:
 
     Where a program computes several tiles, ``before`` leads from both numbers to that of the tile.
     """
-    try:
-        made = propagation_of(row).program_map(row.get("order"))
-    except TileError:
-        return None
-    if row["expected"] is None:
-        return str(made)
+    made = propagation_of(row).program_map(row.get("order"))
     if "before" in row:
         made = parse_map(row["before"]).compose(made).simplify()
-    return of_map(made, row)
+    return str(made) if row["expected"] is None else of_map(made, row)
 
 
 # What programs share.
@@ -233,8 +210,7 @@ def arrays_in_loop(row: Row) -> list[str]:
         for number, each in enumerate(found.space.dimensions)
         if each.instruction.name == row["of"] and each.kind is not DimensionKind.PARALLEL
     ]
-    names = {each.instruction.name for each in found if _ids_of(each).intersection(looped)}
-    return sorted(names)
+    return sorted({each.instruction.name for each in found if _ids_of(each).intersection(looped)})
 
 
 def _ids_of(each: ArrayTile) -> set[str]:
@@ -263,12 +239,6 @@ def propagation_of(row: Row) -> Propagation:
     return propagate_in(Space(row).space, row["sizes"])
 
 
-def grid_of_programs(row: Row) -> list[int]:
-    """How many programs there are along each parallel dimension."""
-    found = propagation_of(row)
-    return [*found.grid[: len(found.space.parallel)]]
-
-
 QUESTIONS: Final[dict[str, Answer]] = {
     "arrays in a loop": arrays_in_loop,
     "bytes of a step": bytes_of_step,
@@ -276,7 +246,8 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "different tiles": lambda row: [*map(path_of, propagation_of(row))].count(row["to"]),
     "map of an array": map_of_array,
     "program map": program_map,
-    "programs": grid_of_programs,
+    # Along each parallel dimension.
+    "programs": lambda row: [*propagation_of(row).grid[: len(Space(row).space.parallel)]],
     "results of a fusion": lambda row: sorted(each.name for each in Space(row).fusion.roots),
     "sizes of a tile": _of_tile(lambda tile: tile.sizes),
     # 0 where there is one position.

@@ -10,9 +10,8 @@ from operator import eq
 from typing import Any, Final, cast
 
 from indexing import IndexingMap, layout
-from indexing.layout import Layout, Shape, ShapeError
+from indexing.layout import Layout, Shape
 from ops.xla_gpu.shared_memory import merged_in_memory
-from simplifier import TextError
 from tests.conformance import Row
 from tests.xla.outcome import Answer
 
@@ -22,7 +21,9 @@ def _shape(row: Row) -> Shape:
 
 
 def _shapes(row: Row) -> list[Shape]:
-    return [Shape.parse(text) for text in row["shapes"]]
+    """Two shapes; the first with the type of the second if the row ignores types."""
+    a, b = map(Shape.parse, row["shapes"])
+    return [a.with_element_type(b.element_type) if row.get("ignore_element_type") else a, b]
 
 
 def _layouts(row: Row) -> list[Layout]:
@@ -33,20 +34,8 @@ def _layouts(row: Row) -> list[Layout]:
     ]
 
 
-def _ignoring(row: Row, shapes: list[Shape]) -> list[Shape]:
-    """Two shapes; the first with the type of the second if the row ignores types."""
-    a, b = shapes
-    return [a.with_element_type(b.element_type) if row.get("ignore_element_type") else a, b]
-
-
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - a list of anything, or anything
-    if not isinstance(value, list):
-        return value
-    return tuple(map(_frozen, cast("list[Any]", value)))
-
-
-def _text_of(shape: Shape | None) -> str | None:
-    return None if shape is None else str(shape)
+    return tuple(map(_frozen, cast("list[Any]", value))) if isinstance(value, list) else value
 
 
 def _listed(numbers: Iterable[object] | None) -> list[object] | None:
@@ -56,39 +45,22 @@ def _listed(numbers: Iterable[object] | None) -> list[object] | None:
 # One shape.
 
 
-def read_and_printed(row: Row) -> str | None:
-    try:
-        return str(Shape.parse(row["text"]))
-    except TextError:
-        return None
-
-
-def size_of_dimension(row: Row) -> int | None:
-    """A dimension's size, also counted from the end."""
-    try:
-        return _shape(row).size(row["dimension"])
-    except ShapeError:
-        return None
-
-
 def byte_strides(row: Row) -> list[int] | None:
     """How far apart in bytes the neighbours along each dimension are."""
     shape = _shape(row)
     bits = shape.element_size_in_bits
-    found = layout.strides(shape)
-    return None if bits % 8 else [(stride or 0) * bits // 8 for stride in found]
+    return None if bits % 8 else [(each or 0) * bits // 8 for each in layout.strides(shape)]
 
 
 def offset_of_its_index(row: Row) -> object:
     """The offset of the element that lies at an offset."""
-    shape = _shape(row)
-    index = layout.multi_index(row["offset"], shape)
-    return None if index is None else layout.linear_index(index, shape)
+    index = layout.multi_index(row["offset"], _shape(row))
+    return None if index is None else layout.linear_index(index, _shape(row))
 
 
-def largest_piece(row: Row) -> tuple[int, ...]:
-    sizes = [piece.shape.dimensions for piece in layout.pieces(_shape(row))]
-    return tuple(map(max, *sizes)) if len(sizes) > 1 else sizes[0]
+def largest_piece(row: Row) -> list[int]:
+    sizes = [each.shape.dimensions for each in layout.pieces(_shape(row))]
+    return [*map(max, zip(*sizes, strict=True))]
 
 
 def subshape(row: Row) -> str:
@@ -100,10 +72,10 @@ def _reordered(row: Row) -> Shape:
     return layout.reorder_dimensions(_shape(row), row["permutation"])
 
 
-def _is_aligned(shape: Shape, sizes: list[int]) -> bool:
+def is_aligned(row: Row) -> bool:
     """Whether a shape of these sizes is found, to which a reshape is a bitcast."""
-    found = layout.align_layouts(shape, sizes)
-    return found is not None and layout.reshape_is_bitcast(shape, found)
+    found = layout.align_layouts(_shape(row), row["sizes"])
+    return found is not None and layout.reshape_is_bitcast(_shape(row), found)
 
 
 # Two shapes.
@@ -113,23 +85,13 @@ def _layouts_in(shape: Shape) -> object:
     return tuple(map(_layouts_in, shape.elements)) if shape.is_tuple else shape.layout
 
 
-def layout_copied(row: Row) -> str | None:
+def layout_copied(row: Row) -> str:
     source, target = _shapes(row)
-    try:
-        return str(target.with_layout(source.layout))
-    except ShapeError:
-        return None
-
-
-def decomposition(row: Row) -> list[str] | None:
-    try:
-        return [str(step) for step in layout.decompose_bitcast(*_shapes(row))]
-    except ShapeError:
-        return None
+    return str(target.with_layout(source.layout))
 
 
 def transpose_costs_nothing(row: Row) -> bool:
-    source, target = _ignoring(row, _shapes(row))
+    source, target = _shapes(row)
     same_type = source.element_type is target.element_type
     return same_type and layout.transpose_is_bitcast(source, target, row["permutation"])
 
@@ -143,21 +105,20 @@ def merged_transpose(row: Row) -> list[list[int]]:
 
 def equal_layouts(row: Row) -> bool:
     """Whether layouts are equal, but for some of their fields."""
-    ignored = row.get("ignored", ())
-    plain = Layout(())
-    same = {name: getattr(plain, name) for name in ignored}
+    same = {name: getattr(Layout(()), name) for name in row.get("ignored", ())}
     return eq(*(replace(made, **same) for made in _layouts(row)))
 
 
 QUESTIONS: Final[dict[str, Answer]] = {
-    "align_layouts": lambda row: _text_of(layout.align_layouts(_shape(row), row["sizes"])),
-    "aligned is bitcast": lambda row: _is_aligned(_shape(row), row["sizes"]),
+    "align_layouts": lambda row: (
+        (found := layout.align_layouts(_shape(row), row["sizes"])) and str(found)),
+    "aligned is bitcast": is_aligned,
     "array_size": lambda row: layout.array_size(_shape(row)).bytes,
     "arrays": lambda row: [array.text(layout=False) for array in _shape(row).arrays],
     "byte strides": byte_strides,
     "byte strides are": lambda row: byte_strides(row) == row["strides"],
     "compatible": lambda row: Shape.is_compatible_with(*_shapes(row)),
-    "decompose_bitcast": decomposition,
+    "decompose_bitcast": lambda row: [*map(str, layout.decompose_bitcast(*_shapes(row)))],
     "deduce_transpose": lambda row: _listed(layout.deduce_transpose(*_shapes(row))),
     "default layout": lambda row: str(Layout.default(row["rank"])),
     "delete_dimensions": lambda row: str(layout.delete_dimensions(_shape(row), row["dimensions"])),
@@ -167,14 +128,14 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "element count": lambda row: _shape(row).element_count,
     "elements of the largest piece": lambda row: prod(largest_piece(row)),
     "equal layouts": equal_layouts,
-    "equal shapes": lambda row: eq(*_ignoring(row, _shapes(row))),
+    "equal shapes": lambda row: eq(*_shapes(row)),
     "indices in order": lambda row: [
         list(index) for index, *_ in IndexingMap.identity(row["sizes"]).points()],
     "inserts or deletes ones": lambda row: (
         layout.one_sized_dimensions_changed_by_reshape(*row["sizes"]) is not None),
     "is empty array": lambda row: _shape(row).is_array and not _shape(row).element_count,
     "is sparse": lambda row: _shape(row).array_layout.is_sparse,
-    "largest piece": lambda row: list(largest_piece(row)),
+    "largest piece": largest_piece,
     "layout copied": layout_copied,
     "layout_print": lambda row: str(_layouts(row)[0]),
     "merged transpose": merged_transpose,
@@ -185,12 +146,14 @@ QUESTIONS: Final[dict[str, Answer]] = {
         _shape(row), _reordered(row), row["permutation"]),
     "reorder_logical_dimensions": lambda row: str(_reordered(row)),
     "reshape_is_bitcast": lambda row: layout.reshape_is_bitcast(
-        *_shapes(row), ignore_element_type=row.get("ignore_element_type", False)),
+        *map(Shape.parse, row["shapes"]),
+        ignore_element_type=row.get("ignore_element_type", False)),
     # The same tuples of the same layouts, of whatever sizes.
     "same layouts": lambda row: eq(*map(_layouts_in, _shapes(row))),
     "same dimensions": lambda row: eq(*(shape.dimensions for shape in _shapes(row))),
-    "shape_text": read_and_printed,
-    "size": size_of_dimension,
+    "shape_text": lambda row: str(Shape.parse(row["text"])),
+    # Also counted from the end.
+    "size": lambda row: _shape(row).size(row["dimension"]),
     "subshape": subshape,
     "tiled_linear_index": lambda row: layout.linear_index(row["index"], _shape(row)),
     "tiled_shape": lambda row: list(layout.tiling_steps(_shape(row))[0].sizes),

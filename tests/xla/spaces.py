@@ -11,7 +11,6 @@ ours are dense. So we compose a map with such steps with the maps of the space.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +22,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from indexing import IndexingMap, Tile, TileError, parse_map
-from ops import ArrayTile, Fusion, Propagation, TilingDimension, TilingSpace, Unknown, hlo
+from indexing import IndexingMap, Tile, TileConstraints, TileError, parse_map
+from ops import ArrayTile, Fusion, Propagation, TilingDimension, TilingSpace, hlo
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.slicing import FlowNode
 from ops.tiling.propagation import dimensions_of_one_value, propagate_in
@@ -60,6 +59,17 @@ def verdict_on_elements(touched: Elements, ours: Elements, theirs: Elements) -> 
     if ours == theirs:
         return Verdict.SAME
     return Verdict.DIFFERENT if theirs == touched else Verdict.BETTER
+
+
+def places(
+    offsets: Iterable[int], sizes: Iterable[int], strides: Iterable[int], ends: Iterable[int]
+) -> Iterator[Index]:
+    """All points of a box with steps, as far as they are before the ends."""
+    axes = (
+        [at for step in range(size) if 0 <= (at := offset + stride * step) < end]
+        for offset, size, stride, end in zip(offsets, sizes, strides, ends, strict=True)
+    )
+    return product(*axes)
 
 
 @dataclass(frozen=True)
@@ -123,21 +133,19 @@ class Space:
     def names(self) -> Iterator[str]:
         """Those of all arrays, in each way in which they are read."""
         for node, found in self.space.accesses.items():
-            assert not isinstance(found, Unknown), found.reason
-            for way in range(len(tuple(found))):
-                yield f"{path_of(node)}:{node.element}#{way}"
+            ways = enumerate(found.indexings)
+            yield from (f"{path_of(node)}:{node.element}#{way}" for way, _ in ways)
 
     def array(self, name: str) -> tuple[FlowNode, OperandIndexing]:
         """The array of ``x``, ``fusion/x``, ``x:1`` or ``x#1``, and how it is read."""
         name, _, way = name.partition("#")
-        name, _, element = name.partition(":")
+        path, _, element = name.partition(":")
         ((node, found),) = (
             (node, found)
             for node, found in self.space.accesses.items()
-            if (path_of(node), node.element) == (name, int(element or 0))
+            if (path_of(node), node.element) == (path, int(element or 0))
         )
-        assert not isinstance(found, Unknown), found.reason
-        ways = tuple(found)
+        ways = found.indexings
         assert way or len(ways) == 1, [*map(str, ways)]
         return node, ways[int(way or 0)]
 
@@ -236,13 +244,7 @@ class Steps:
         return {*zip(*rows, strict=True)} if rows else {() for _ in points}
 
     def _points(self, ids: Index) -> Iterator[Index]:
-        axes = zip(self._starts(ids), self.strides, self.used_sizes, self.extents, strict=True)
-        yield from product(
-            *(
-                [place for step in range(size) if 0 <= (place := start + stride * step) < extent]
-                for start, stride, size, extent in axes
-            )
-        )
+        return places(self._starts(ids), self.used_sizes, self.strides, self.extents)
 
     @cached_property
     def used_sizes(self) -> Index:
@@ -340,18 +342,14 @@ class Steps:
     def _steps_map(self) -> IndexingMap:
         """From the id of a tile and steps in it to the point of the space."""
         names = [f"{letter}{at}" for letter in "tk" for at in range(len(self.sizes))]
-        bounds = [*self.grid, *self.used_sizes]
-        starts = self.offsets or [
-            f"t{at} * {size}" if self.offsets is None else "0" for at, size in enumerate(self.sizes)
-        ]
-        points = [
-            f"{start} + k{at} * ({stride})"
-            for at, (start, stride) in enumerate(zip(starts, self.strides, strict=True))
-        ]
-        parts = [f"{name} in [0, {n - 1}]" for name, n in zip(names, bounds, strict=True)]
-        parts += [f"{p} in [0, {n - 1}]" for p, n in zip(points, self.extents, strict=True)]
-        head = f"({', '.join(names)}) -> ({', '.join(points)})"
-        return parse_map(f"{head}, domain: {', '.join(parts)}")
+        starts = self.offsets or [f"t{at} * {size}" for at, size in enumerate(self.sizes)]
+        columns = enumerate(zip(starts, self.strides, strict=True))
+        points = [f"{start} + k{at} * ({stride})" for at, (start, stride) in columns]
+        sizes = [*self.grid, *self.used_sizes, *self.extents]
+        limits = [f"{x} in [0, {n - 1}]" for x, n in zip([*names, *points], sizes, strict=True)]
+        return parse_map(
+            f"({', '.join(names)}) -> ({', '.join(points)}), domain: {', '.join(limits)}"
+        )
 
     # XLA's answer.
 
@@ -363,32 +361,19 @@ class Steps:
         return self.touched(ids) if expected == A_TILE else self._read(expected, ids)
 
     def _read(self, text: str, ids: Index) -> set[Index]:
-        columns = {key: self._evaluated(body, ids) for key, body in _FIELD.findall(text)}
-        if not all(self._is_met(limit, ids) for limit in _LIMITS.findall(text)):
+        values = self._values(ids)
+        columns = {
+            key: [*map(int, _formulas((*values,), formulas).evaluate([*values.values()]))]
+            for key, formulas in _FIELD.findall(text)
+        }
+        if not all(TileConstraints.parse(x).satisfied(values) for x in _LIMITS.findall(text)):
             return set()
-        axes = [
-            [place for place in range(offset, offset + stride * size, stride) if 0 <= place < bound]
-            for offset, size, stride, bound in zip(
-                *(columns[key] for key in ("offsets", "sizes", "strides", "upper bounds")),
-                strict=True,
-            )
-        ]
+        found = {
+            *places(*(columns[key] for key in ("offsets", "sizes", "strides", "upper bounds")))
+        }
         replicas = [columns[key] for key in ("replica_id",) if key in columns]
         replicas = replicas or {self._replica(point) for point in self._points(ids)}
-        return {(*replica, *each) for replica in replicas for each in product(*axes)}
-
-    def _evaluated(self, formulas: str, ids: Index) -> Index:
-        """The values of a list of formulas."""
-        values = self._values(ids)
-        read = _formulas(tuple(values), formulas)
-        return tuple(map(int, read.evaluate([*values.values()])))
-
-    def _is_met(self, limit: str, ids: Index) -> bool:
-        """Whether a limit on the ids of tiles holds."""
-        formula, _, interval = limit.rpartition(" in ")
-        (value,) = self._evaluated(formula, ids)
-        lower, upper = json.loads(interval)
-        return bool(lower <= value <= upper)
+        return {(*replica, *each) for replica in replicas for each in found}
 
     def _values(self, ids: Index) -> dict[str, int]:
         values: dict[str, int] = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice, product
 from math import prod
 from random import Random
 from typing import Final
@@ -44,10 +44,16 @@ BOUNDLESS: Final = Device(
 def has_tiles(row: Row) -> Outcome:
     """Whether every array has a tile of some sizes; of drawn ones, it must be exact."""
     asked = Space(row)
-    accepted = [] if asked.symbolic.refused else [*filter(_accepted(asked), _drawn(asked.space))]
-    if not are_exact(asked, accepted):
+    drawn = [] if asked.symbolic.refused else _drawn(asked.space)
+    accepted = [sizes for sizes, named in drawn if asked.symbolic.constraints.satisfied(named)]
+    return _if_exact("tiles" if accepted else "no tiles", row, accepted)
+
+
+def _if_exact(answer: object, row: Row, accepted: Iterable[Index]) -> Outcome:
+    """The answer, if the tiles of all arrays of some of these sizes hold what is touched."""
+    if not are_exact(Space(row), accepted):
         return Outcome(Verdict.WRONG, "inexact tiles", str(row["expected"]))
-    return of_values("tiles" if accepted else "no tiles", row)
+    return of_values(answer, row)
 
 
 def are_exact(asked: Space, sizes: Iterable[Index]) -> bool:
@@ -62,18 +68,14 @@ def are_exact(asked: Space, sizes: Iterable[Index]) -> bool:
     )
 
 
-def _accepted(asked: Space) -> Callable[[Index], bool]:
-    constraints = asked.symbolic.constraints
-    return lambda sizes: constraints.satisfied({f"T{at}": size for at, size in enumerate(sizes)})
-
-
-def _drawn(space: TilingSpace) -> list[Index]:
-    """Combinations of sizes, in any order: all, or small ones."""
+def _drawn(space: TilingSpace) -> list[tuple[Index, dict[str, int]]]:
+    """Combinations of sizes, in any order: all, or small ones; also by their names."""
     sizes = [_sizes(each, each.size or 1) for each in space.dimensions]
     if prod(map(len, sizes)) > MAX_SIZES:
         sizes = [_sizes(each, 4) for each in space.dimensions]
     every = [*product(*sizes)]
-    return Random(0).sample(every, min(MAX_SIZES, len(every)))  # noqa: S311 - no secret
+    drawn = Random(0).sample(every, min(MAX_SIZES, len(every)))  # noqa: S311 - no secret
+    return [(each, {f"T{at}": size for at, size in enumerate(each)}) for each in drawn]
 
 
 def _sizes(dimension: TilingDimension, most: int) -> Sequence[int]:
@@ -95,30 +97,22 @@ def constraints_of_fusion(row: Row) -> Outcome:
     theirs = TileConstraints.parse(
         re.sub(r"\bd(\d+)", lambda found: f"T{asked.order[int(found[1])]}", row["expected"])
     )
-    verdict = _verdict_on_constraints(asked, ours, theirs)
+    every = _drawn(asked.space)
+    only_ours = [sizes for sizes, n in every if ours.satisfied(n) and not theirs.satisfied(n)]
+    if any(theirs.satisfied(n) and not ours.satisfied(n) for _, n in every):
+        verdict = Verdict.DIFFERENT
+    elif not are_exact(asked, only_ours):
+        verdict = Verdict.WRONG
+    else:
+        verdict = Verdict.BETTER if only_ours else Verdict.SAME
     return Outcome(verdict, str(ours), row["expected"])
 
 
-def _verdict_on_constraints(
-    asked: Space, ours: TileConstraints, theirs: TileConstraints
-) -> Verdict:
-    every = [(sizes, {f"T{at}": n for at, n in enumerate(sizes)}) for sizes in _drawn(asked.space)]
-    only_ours = [sizes for sizes, n in every if ours.satisfied(n) and not theirs.satisfied(n)]
-    if any(theirs.satisfied(n) and not ours.satisfied(n) for _, n in every):
-        return Verdict.DIFFERENT
-    if not are_exact(asked, only_ours):
-        return Verdict.WRONG
-    return Verdict.BETTER if only_ours else Verdict.SAME
-
-
-def accepted_sizes(row: Row) -> object:
+def accepted_sizes(row: Row) -> Outcome:
     """Which sizes of a row are accepted, and which refused: too few, too many or too large."""
     found = [_judged(Space(row).fusion, sizes) for sizes in row["tilings"]]
     pairs = zip(row["tilings"], found, strict=True)
-    accepted = [tuple(sizes) for sizes, each in pairs if each == "accepted"]
-    if not are_exact(Space(row), accepted):
-        return Outcome(Verdict.WRONG, "inexact tiles", str(row["expected"]))
-    return found
+    return _if_exact(found, row, [tuple(sizes) for sizes, each in pairs if each == "accepted"])
 
 
 def _judged(fusion: Fusion, sizes: Sequence[int]) -> str:
@@ -138,7 +132,7 @@ def _conforms(space: TilingSpace, tiling: Mapping[str, Sequence[int]]) -> bool:
         by_name.setdefault(each.instruction.name, []).append(each)
     try:
         pairs = [zip(by_name[name], sizes, strict=True) for name, sizes in tiling.items()]
-        propagate_in(space, dict(pair for each in pairs for pair in each))
+        propagate_in(space, dict(chain.from_iterable(pairs)))
     except (TileError, ValueError):
         return False
     return True

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ops import DimensionKind, TilingDimension, Unknown, hlo, output_to_input
+from ops import DimensionKind, Unknown, hlo, output_to_input
 from tests.conformance import Row
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Answer, Outcome, ends, most_serious
 from tests.xla.spaces import Space, Steps, verdict_on_elements
 
 # Dimensions.
-
-
-def _described(dimension: TilingDimension) -> str:
-    is_parallel = dimension.kind is DimensionKind.PARALLEL
-    return f"{'parallel' if is_parallel else 'sequential'} {dimension.size}"
 
 
 def parts_of_reshape(row: Row) -> list[list[list[int]]]:
@@ -58,7 +53,10 @@ def tile_of_array(row: Row) -> Outcome:
 
 QUESTIONS: Final[dict[str, Answer]] = {
     # Which dimensions are parallel, which are not, and how large they are.
-    "dimensions of a space": lambda row: [*map(_described, Space(row).space.dimensions)],
+    "dimensions of a space": lambda row: [
+        f"{'parallel' if each.kind is DimensionKind.PARALLEL else 'sequential'} {each.size}"
+        for each in Space(row).space.dimensions
+    ],
     "parts of a reshape": parts_of_reshape,
     "runtime variables of a space": lambda row: [
         ends(each.bounds) for each in Space(row).array(row["to"])[1].map.runtime

@@ -74,11 +74,6 @@ def _read(row: Row) -> list[Interval]:
     ]
 
 
-def _needed(row: Row) -> list[Count]:
-    """The bytes of what is read, each once."""
-    return [each.bytes for each in _rows(row)]
-
-
 def _written(row: Row) -> int:
     return sum(root.shape.bytes for root in kernel_of(row).roots)
 
@@ -104,22 +99,15 @@ def _total(counts: Iterable[Count]) -> int | list[int | None]:
 
 def fused_moves_less(row: Row) -> bool:
     """Whether a producer and its consumer move fewer sectors as one kernel than as two."""
-    producer, consumer = _pair(row)
-    apart = _sectors(schedule_of(producer)) + _sectors(schedule_of(consumer))
-    return _sectors(schedule_of(consumer, producer=producer)) < apart
+    producer, consumer, fused = _schedules(row)
+    return _sectors(fused) < _sectors(producer) + _sectors(consumer)
 
 
-def reads_are_coalesced(row: Row) -> bool:
-    """Whether all reads of a producer and its consumer as one kernel are coalesced for XLA."""
-    producer, consumer = _pair(row)
-    reads = _reads(schedule_of(consumer, producer=producer))
-    return all(coalescing(each, RTX_A6000).is_coalesced for each in reads)
-
-
-def _pair(row: Row) -> tuple[Instruction, Instruction]:
+def _schedules(row: Row) -> list[FusionSchedule]:
+    """Those of a producer, of its consumer, and of both as one kernel."""
     consumer = instruction_of(row)
     (producer,) = (each for each in consumer.operands if each.name == row["producer"])
-    return producer, consumer
+    return [schedule_of(producer), schedule_of(consumer), schedule_of(consumer, producer=producer)]
 
 
 def _sectors(schedule: FusionSchedule) -> int:
@@ -138,12 +126,7 @@ def _reads(schedule: FusionSchedule) -> list[Access]:
 
 def _of_tiling(answer: Callable[[TilingCandidate], object]) -> Answer:
     """The answer for the tiling of given sizes, of the results' dimensions and the others."""
-
-    def found(row: Row) -> object:
-        fitting = _of_sizes(row)
-        return answer(fitting[0]) if fitting else None
-
-    return found
+    return lambda row: answer(fitting[0]) if (fitting := _of_sizes(row)) else None
 
 
 def _of_sizes(row: Row) -> Tilings:
@@ -161,13 +144,17 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "best tile": lambda row: list(tilings(kernel_of(row), RTX_A6000)[0].sizes),
     "bytes loaded": bytes_loaded,
     "bytes moved": lambda row: _total([*_read(row), _written(row)]),
-    "bytes moved once": lambda row: _total([*_needed(row), _written(row)]),
-    "bytes needed": lambda row: _total(_needed(row)),
+    # As often as evaluations need it above, each element once below.
+    "bytes moved once": lambda row: _total([*(each.bytes for each in _rows(row)), _written(row)]),
+    "bytes needed": lambda row: _total(each.bytes for each in _rows(row)),
     "bytes read": lambda row: _total(_read(row)),
     "bytes received": bytes_received,
     "bytes stored": lambda row: sum(map(_bytes_of, schedule_of(instruction_of(row)).writes())),
     "bytes written": _written,
-    "fused reads coalesced": reads_are_coalesced,
+    # All, for XLA.
+    "fused reads coalesced": lambda row: all(
+        coalescing(each, RTX_A6000).is_coalesced for each in _reads(_schedules(row)[2])
+    ),
     "fused moves less": fused_moves_less,
     "reads of each": lambda row: [each.reuse for each in _rows(row)],
     "tile bytes read": _of_tiling(lambda tiling: tiling.bytes_read),
