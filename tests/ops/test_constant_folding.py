@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import count
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,141 +10,85 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, parse_map
 from indexing.domain import Ends
 from indexing.transform.hull import MAX_VALUES
-from ops import Unknown, fusion_indexing, hlo
+from ops import fusion_indexing, hlo
 from ops.rules.constant_folding import bounds_of, clamped, value_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 from tests.cases import for_all, for_rows
 from tests.evaluation import related
 from tests.extent import examples
+from tests.ops.answers import only
 from tests.ops.oracle import moved
-
-ROWS = 6
-"""How many rows are gathered from as many."""
-
+from tests.ops.programs import by_paragraph, drawn
 
 # Programs that compute numbers of rows, of which all are known.
 
+SOURCES = by_paragraph("""
+NEW = VECTOR iota(), iota_dimension=0
 
-@dataclass(frozen=True)
-class Computed:
-    """Instructions, of which the last one gives a vector."""
+NEW.1 = s32[2,6] iota(), iota_dimension=1 NEW.2 = s32[1,6] slice(NEW.1), slice={[1:2], [0:6]}
+NEW = VECTOR reshape(NEW.2)
 
-    lines: tuple[str, ...]
-    name: str
+NEW.1 = s32[] constant(-3..8) NEW = VECTOR broadcast(NEW.1), dimensions={}
 
+NEW = VECTOR constant({8, 6, 4, 2, 0, -2})
 
-class Writer:
-    """Draws instructions that compute vectors of :data:`ROWS` elements from nothing."""
+NEW = VECTOR constant({-3, -2, -1, 0, 1, 2})
+""")
 
-    def __init__(self, draw: st.DrawFn) -> None:
-        self._draw = draw
-        self._numbers: Iterator[int] = count()
-        self.lines: list[str] = []
+ARITHMETIC = [f"NEW = VECTOR {name}(A, B)" for name in ("add", "subtract", "maximum", "minimum")]
+STEPS = ARITHMETIC + by_paragraph("""
+NEW.1 = s32[] constant(-3..8) NEW.2 = s32[] constant(-3..8) NEW = VECTOR clamp(NEW.1, A, NEW.2)
 
-    def vector(self, depth: int) -> str:
-        """The name of a vector."""
-        sources = [self._iota, self._broadcast, self._table]
-        if not depth:
-            return self._draw(st.sampled_from(sources))()
-        steps = [self._arithmetic, self._clamp, self._moved, self._select, self._scaled]
-        return self._draw(st.sampled_from(steps))(depth - 1)
+NEW.1 = s32[] constant(1..3) NEW.2 = VECTOR broadcast(NEW.1), dimensions={}
+NEW = VECTOR multiply(A, NEW.2)
 
-    def _line(self, shape: str, text: str) -> str:
-        name = f"v{next(self._numbers)}"
-        self.lines.append(f"{name} = {shape} {text}")
-        return name
+NEW.1 = VECTOR broadcast(zero), dimensions={} NEW.2 = VECTOR maximum(A, NEW.1)
+NEW.3 = s32[] constant(1..3) NEW.4 = VECTOR broadcast(NEW.3), dimensions={}
+NEW = VECTOR divide(NEW.2, NEW.4)
 
-    def _scalar(self, least: int = -3, most: int = 8) -> str:
-        return self._line("s32[]", f"constant({self._draw(st.integers(least, most))})")
+NEW.1 = VECTOR broadcast(zero), dimensions={} NEW.2 = VECTOR maximum(A, NEW.1)
+NEW.3 = s32[] constant(1..3) NEW.4 = VECTOR broadcast(NEW.3), dimensions={}
+NEW = VECTOR remainder(NEW.2, NEW.4)
 
-    def _iota(self) -> str:
-        if self._draw(st.booleans()):
-            return self._line(VECTOR, "iota(), iota_dimension=0")
-        matrix = self._line(f"s32[2,{ROWS}]", "iota(), iota_dimension=1")
-        row = self._line(f"s32[1,{ROWS}]", f"slice({matrix}), slice={{[1:2], [0:{ROWS}]}}")
-        return self._line(VECTOR, f"reshape({row})")
+NEW = VECTOR reverse(A), dimensions={0}
 
-    def _broadcast(self, least: int = -3, most: int = 8) -> str:
-        return self._line(VECTOR, f"broadcast({self._scalar(least, most)}), dimensions={{}}")
+NEW.1 = s64[6] convert(A) NEW = VECTOR convert(NEW.1)
 
-    def _table(self) -> str:
-        start, step = self._draw(st.integers(-3, 8)), self._draw(st.integers(-2, 2))
-        values = (start + step * place for place in range(ROWS))
-        return self._line(VECTOR, f"constant({{{', '.join(map(str, values))}}})")
+NEW.1 = s32[6,2] broadcast(A), dimensions={0} NEW.2 = s32[2,6] transpose(NEW.1), dimensions={1,0}
+NEW.3 = s32[1,6] slice(NEW.2), slice={[0:1], [0:6]} NEW = VECTOR reshape(NEW.3)
 
-    def _arithmetic(self, depth: int) -> str:
-        opcode = self._draw(st.sampled_from(("add", "subtract", "maximum", "minimum")))
-        return self._line(VECTOR, f"{opcode}({self.vector(depth)}, {self.vector(depth)})")
+NEW.1 = s32[6,1] reshape(A) NEW.2 = s32[6,1] reshape(B)
+NEW.3 = s32[6,3] concatenate(NEW.1, NEW.2, NEW.1), dimensions={1}
+NEW.4 = s32[6,1] slice(NEW.3), slice={[0:6], [1:2]} NEW = VECTOR reshape(NEW.4)
 
-    def _clamp(self, depth: int) -> str:
-        operands = f"{self._scalar()}, {self.vector(depth)}, {self._scalar()}"
-        return self._line(VECTOR, f"clamp({operands})")
-
-    def _scaled(self, depth: int) -> str:
-        """Divisions are of what is not negative, by what is positive."""
-        opcode = self._draw(st.sampled_from(("multiply", "divide", "remainder")))
-        value, number = self.vector(depth), self._broadcast(1, 3)
-        if opcode != "multiply":
-            value = self._line(VECTOR, f"maximum({value}, {self._broadcast(0, 2)})")
-        return self._line(VECTOR, f"{opcode}({value}, {number})")
-
-    def _moved(self, depth: int) -> str:
-        value = self.vector(depth)
-        kind = self._draw(st.sampled_from(("reverse", "convert", "transpose", "concatenate")))
-        if kind == "reverse":
-            return self._line(VECTOR, f"reverse({value}), dimensions={{0}}")
-        if kind == "convert":
-            wide = self._line(f"s64[{ROWS}]", f"convert({value})")
-            return self._line(VECTOR, f"convert({wide})")
-        matrix = self._line(f"s32[{ROWS},2]", f"broadcast({value}), dimensions={{0}}")
-        if kind == "transpose":
-            turned = self._line(f"s32[2,{ROWS}]", f"transpose({matrix}), dimensions={{1,0}}")
-            cut = f"slice({turned}), slice={{[0:1], [0:{ROWS}]}}"
-            return self._line(VECTOR, f"reshape({self._line(f's32[1,{ROWS}]', cut)})")
-        other = self._line(f"s32[{ROWS},1]", f"reshape({self.vector(depth)})")
-        wide = self._line(f"s32[{ROWS},3]", f"concatenate({matrix}, {other}), dimensions={{1}}")
-        column = self._draw(st.integers(0, 2))
-        cut = f"slice({wide}), slice={{[0:{ROWS}], [{column}:{column + 1}]}}"
-        return self._line(VECTOR, f"reshape({self._line(f's32[{ROWS},1]', cut)})")
-
-    def _select(self, depth: int) -> str:
-        """One side is never chosen, as in programs that let indices count from the end."""
-        value = self.vector(depth)
-        least = self._line(VECTOR, f"maximum({value}, {self._broadcast(0, 4)})")
-        below = f"compare({least}, {self._broadcast(-2, 0)}), direction=LT"
-        chosen = f"{self._line(f'pred[{ROWS}]', below)}, {self.vector(depth)}, {least}"
-        return self._line(VECTOR, f"select({chosen})")
-
-
-VECTOR = f"s32[{ROWS}]"
+NEW.1 = s32[] constant(0..4) NEW.2 = VECTOR broadcast(NEW.1), dimensions={}
+NEW.3 = VECTOR maximum(A, NEW.2) NEW.4 = s32[] constant(-2..0)
+NEW.5 = VECTOR broadcast(NEW.4), dimensions={} NEW.6 = pred[6] compare(NEW.3, NEW.5), direction=LT
+NEW = VECTOR select(NEW.6, B, NEW.3)
+""")
+"""Of a division only what is not negative is divided, by what is positive; of a choice one side is
+never chosen, as in programs that let indices count from the end."""
 
 
 @st.composite
-def computed(draw: st.DrawFn) -> Computed:
-    writer = Writer(draw)
-    name = writer.vector(draw(st.integers(0, 3)))
-    return Computed(tuple(writer.lines), name)
-
-
-def gather_text(indices: Computed, place: str = VECTOR) -> str:
-    """A module that gathers the rows that were computed."""
-    lines = "\n".join(indices.lines)
-    return f"""HloModule m ENTRY e {{ x = s32[{ROWS},2] parameter(0) {lines}
-      ROOT r = s32[{ROWS},2] gather(x, {indices.name}), offset_dims={{1}},
-        collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1,
-          slice_sizes={{1,2}} }}""".replace(VECTOR, place)
+def gathers(draw: st.DrawFn) -> str:
+    """Modules that gather rows whose numbers they compute from nothing."""
+    names: list[str] = []
+    lines = [drawn(draw, names, SOURCES) for _ in range(draw(st.integers(1, 3)))]
+    lines += [drawn(draw, names, STEPS) for _ in range(draw(st.integers(0, 5)))]
+    computed = "\n".join(lines).replace("VECTOR", "s32[6]")
+    return f"""HloModule m ENTRY e {{ x = s32[6,2] parameter(0) zero = s32[] constant(0) {computed}
+      ROOT r = s32[6,2] gather(x, {names[-1]}), offset_dims={{1}}, collapsed_slice_dims={{0}},
+        start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1,2}} }}"""
 
 
 @pytest.mark.needs("jaxlib")
 @examples(80)
-@given(computed())
-def test_known_values_are_those_that_xla_computes(indices: Computed) -> None:
-    text = gather_text(indices)
+@given(gathers())
+def test_known_values_are_those_that_xla_computes(text: str) -> None:
     entry = hlo.parse(text).entry
-    answer = fusion_indexing(entry.root)[entry.parameters[0]]
-    assert not isinstance(answer, Unknown)
-    (way,) = answer
+    way = only(fusion_indexing(entry.root)[entry.parameters[0]])
     assert not way.map.runtime
     assert related(way.map) == moved(text, 0)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +13,7 @@ from ops.hlo import Computation, HloModule
 from ops.rules.rule import Direction
 from tests.extent import seldom
 from tests.hlo.modules import NAMES, module_text
+from tests.ops.programs import by_paragraph, drawn
 from tests.ops.reference_paths import agrees, slow_paths
 
 MODULES = [name for name in NAMES if name.partition("/")[0] in TARGETS]
@@ -56,7 +55,7 @@ two { x = ARRAY parameter(0) y = ARRAY parameter(1) t = ARRAY transpose(x), dime
 ENTRY e { p = ARRAY parameter(0) q = ARRAY parameter(1) i = s32[] parameter(2)
   j = s32[] parameter(3) zero = f32[] constant(0)"""
 
-MAKERS = """
+MAKERS = by_paragraph("""
 NEW = ARRAY negate(A)
 
 NEW = ARRAY add(A, B)
@@ -81,19 +80,15 @@ NEW.1 = (ARRAY, ARRAY) call(B, A), to_apply=two
 NEW.2 = ((ARRAY, ARRAY), ARRAY) tuple(NEW.1, A)
 NEW.3 = (ARRAY, ARRAY) get-tuple-element(NEW.2), index=0
 NEW = ARRAY get-tuple-element(NEW.3), index=1
-""".strip().split("\n\n")
+""")
 """Lines that make a new array of two others."""
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> HloModule:
     """Arrays made of arrays before them; some of them are the results."""
-    names, lines = ["p", "q"], [HEAD]
-    for number in range(draw(st.integers(1, 9))):
-        made = {name: draw(st.sampled_from(names)) for name in "AB"} | {"NEW": f"y{number}"}
-        maker = draw(st.sampled_from(MAKERS))
-        lines.append(re.sub(r"\b(NEW|A|B)\b", lambda found, made=made: made[found[0]], maker))
-        names.append(made["NEW"])
+    names = ["p", "q"]
+    lines = [HEAD, *(drawn(draw, names, MAKERS) for _ in range(draw(st.integers(1, 9))))]
     results = draw(st.lists(st.sampled_from(names), min_size=1, max_size=5))
     shapes = ", ".join(["ARRAY"] * len(results))
     lines.append(f"ROOT all = ({shapes}) tuple({', '.join(results)}) }}")
