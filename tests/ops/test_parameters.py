@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, reduce
 from inspect import isfunction
-from itertools import pairwise
+from itertools import chain, pairwise, product
 from typing import Any
 
 import pytest
@@ -16,218 +16,176 @@ from hypothesis import strategies as st
 import ops
 from indexing import IndexingMap, parse_map
 from indexing.simplify import conditioned
-from ops import OpIndexing, ShapeError, StepUse
+from ops import OpIndexing, ShapeError
 from ops.hlo import DimensionLabels, Window
 from ops.index_maps import dim, index_map, on_condition
 from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import by_name, for_all
+from tests.cases import by_name, for_all, pairs
 from tests.evaluation import related
 from tests.extent import examples
 
 Size = Any
 """A number, or an expression."""
 
-Build = Callable[[Size, Size, Size], OpIndexing | tuple[OpIndexing, ...]]
+Made = OpIndexing | tuple[OpIndexing, ...]
+Build = Callable[[Size, Size, Size], Made]
 
 K, M, N = map(symbol, ("K", "M", "N"))
 
-GROUPS = [[0, 1], [3, 2]]
-
-NONE, ELEMENTWISE, ANY = StepUse
-
-LABELS = DimensionLabels.parse("b0f_0io->b0f")
+PUBLIC: list[str] = vars(ops)["__all__"]
+NAMES: dict[str, Any] = {
+    **{name: getattr(ops, name) for name in PUBLIC},
+    **{use.name: use for use in ops.StepUse},
+    "Window": Window,
+    "GROUPS": [[0, 1], [3, 2]],
+    "LABELS": DimensionLabels.parse("b0f_0io->b0f"),
+}
 
 BUILDERS: dict[str, Build] = {
-    "elementwise": lambda n, m, _: ops.elementwise([(n, 3), (m, 3), ()]),
-    "elementwise alike": lambda n, m, _: ops.elementwise([(n, m), (n, m)]),
-    "broadcast": lambda n, m, _: ops.broadcast((n, 1), (2, n, m), (1, 2)),
-    "broadcast of another size": lambda n, m, _: ops.broadcast((n + 2,), (m + 2, 3), (0,)),
-    "broadcast that may stretch": lambda n, m, k: ops.broadcast((n, k), (m, 2, k), (0, 1)),
-    "broadcast to a number": lambda n, m, _: ops.broadcast((m, n), (2, 3, 4), (2, 1)),
-    "broadcast that never stretches": lambda n, m, _: ops.broadcast((n * 2,), (m, 3), (0,)),
-    "reshape split": lambda n, _, __: ops.reshape((n * 4,), (n, 4)),
-    "reshape on condition": lambda n, m, _: ops.reshape((n,), (m, 4)),
-    "reshape joined": lambda n, m, _: ops.reshape((n, m, 6), (n * m, 2, 3)),
-    "reshape in blocks": lambda n, m, k: ops.reshape((n, m * k), (n, m, k)),
-    "reshape twice": lambda n, m, _: ops.reshape((n, m * 2), (n * 2, m)),
-    "reshape of ones": lambda n, _, __: ops.reshape((1, n, 1), (n, 1)),
-    "bitcast_convert": lambda n, m, _: ops.bitcast_convert((n,), (m, 4)),
-    "transpose": lambda n, m, _: ops.transpose((n, m, 2), (1, 2, 0)),
-    "reverse": lambda n, m, _: ops.reverse((n, m), (0,)),
-    "rotate": lambda n, m, k: ops.rotate((n, m), (0,), (k,)),
-    "permute": lambda n, m, _: ops.permute((n, m), (1,)),
-    "slice": lambda n, m, k: ops.slice((n,), (m,), (k,)),
-    "slice in steps": lambda n, m, _: ops.slice((n, 4), (m, 0), (n, 4), (2, 3)),
-    "slice in symbolic steps": lambda n, m, k: ops.slice((n, m), (0, 1), (n, m), (k, 2)),
-    "concatenate": lambda n, m, k: ops.concatenate([(n, 2), (m, k), (3, 2)], 0),
-    "pad": lambda n, m, k: ops.pad((n, 2), [(m - 2, k - 2, 0), (1, 0, 1)]),
-    "pad between": lambda n, m, k: ops.pad((n,), [(m - 2, k - 2, 1)]),
-    "reduce": lambda n, m, _: ops.reduce((n, m, 2), (1,)),
-    "sort": lambda n, m, _: ops.sort((n, m), 1),
-    "top_k": lambda n, m, k: ops.top_k((n, m), k),
-    "generated": lambda n, m, _: ops.generated((n, m)),
-    "rng": lambda n, m, _: ops.rng((n, m)),
-    "rng_bit_generator": lambda n, m, _: ops.rng_bit_generator((n,), (m, 2)),
-    "dot": lambda n, m, k: ops.dot(
-        (2, n, m), (2, k, 3), lhs_contracting_dims=(2,), rhs_contracting_dims=(1,),
-        lhs_batch_dims=(0,), rhs_batch_dims=(0,),
-    ),
-    "ragged_dot": lambda n, m, k: ops.ragged_dot(
-        (n, m), (k, m, 2), (k,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
-        lhs_contracting_dims=(1,), rhs_contracting_dims=(1,),
-    ),
-    "ragged_dot on condition": lambda n, m, k: ops.ragged_dot(
-        (2, n, m), (k, 2, m, 3), (m, k), lhs_ragged_dims=(1,), rhs_group_dims=(0,),
+    name: eval(f"lambda n, m, k: {call}", NAMES)  # noqa: S307 - of this table
+    for name, call in pairs("""
+elementwise => elementwise([(n, 3), (m, 3), ()])
+elementwise alike => elementwise([(n, m), (n, m)])
+broadcast => broadcast((n, 1), (2, n, m), (1, 2))
+broadcast of another size => broadcast((n + 2,), (m + 2, 3), (0,))
+broadcast that may stretch => broadcast((n, k), (m, 2, k), (0, 1))
+broadcast to a number => broadcast((m, n), (2, 3, 4), (2, 1))
+broadcast that never stretches => broadcast((n * 2,), (m, 3), (0,))
+reshape split => reshape((n * 4,), (n, 4))
+reshape on condition => reshape((n,), (m, 4))
+reshape joined => reshape((n, m, 6), (n * m, 2, 3))
+reshape in blocks => reshape((n, m * k), (n, m, k))
+reshape twice => reshape((n, m * 2), (n * 2, m))
+reshape of ones => reshape((1, n, 1), (n, 1))
+bitcast_convert => bitcast_convert((n,), (m, 4))
+transpose => transpose((n, m, 2), (1, 2, 0))
+reverse => reverse((n, m), (0,))
+rotate => rotate((n, m), (0,), (k,))
+permute => permute((n, m), (1,))
+slice => slice((n,), (m,), (k,))
+slice in steps => slice((n, 4), (m, 0), (n, 4), (2, 3))
+slice in symbolic steps => slice((n, m), (0, 1), (n, m), (k, 2))
+concatenate => concatenate([(n, 2), (m, k), (3, 2)], 0)
+pad => pad((n, 2), [(m - 2, k - 2, 0), (1, 0, 1)])
+pad between => pad((n,), [(m - 2, k - 2, 1)])
+reduce => reduce((n, m, 2), (1,))
+sort => sort((n, m), 1)
+top_k => top_k((n, m), k)
+generated => generated((n, m))
+rng => rng((n, m))
+rng_bit_generator => rng_bit_generator((n,), (m, 2))
+dot
+    dot((2, n, m), (2, k, 3), lhs_contracting_dims=(2,), rhs_contracting_dims=(1,),
+        lhs_batch_dims=(0,), rhs_batch_dims=(0,))
+ragged_dot
+    ragged_dot((n, m), (k, m, 2), (k,), lhs_ragged_dims=(0,), rhs_group_dims=(0,),
+        lhs_contracting_dims=(1,), rhs_contracting_dims=(1,))
+ragged_dot on condition
+    ragged_dot((2, n, m), (k, 2, m, 3), (m, k), lhs_ragged_dims=(1,), rhs_group_dims=(0,),
         lhs_contracting_dims=(2,), rhs_contracting_dims=(2,), lhs_batch_dims=(0,),
-        rhs_batch_dims=(1,),
-    ),
-    "ragged_dot of groups": lambda n, m, k: ops.ragged_dot(
-        (n, m), (k, 2), (m,), lhs_ragged_dims=(0,),
-        lhs_contracting_dims=(0,), rhs_contracting_dims=(0,),
-    ),
-    "dynamic_slice": lambda n, m, _: ops.dynamic_slice((n, 3), (m, 2)),
-    "dynamic_slice from": lambda n, m, _: ops.dynamic_slice((n, 3), (m, 2), (1, None)),
-    "dynamic_update_slice": lambda n, m, k: ops.dynamic_update_slice((n, m), (2, k)),
-    "dynamic_update_slice from": lambda n, m, _: ops.dynamic_update_slice((n,), (m,), (1,)),
-    "gather": lambda n, m, k: ops.gather(
-        (n, 3), (m, 1), offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,),
-        index_vector_dim=1, slice_sizes=(1, k),
-    ),
-    "gather in batches": lambda n, m, k: ops.gather(
-        (n, 3), (m, 1), offset_dims=(1,), collapsed_slice_dims=(), start_index_map=(1,),
+        rhs_batch_dims=(1,))
+ragged_dot of groups
+    ragged_dot((n, m), (k, 2), (m,), lhs_ragged_dims=(0,), lhs_contracting_dims=(0,),
+        rhs_contracting_dims=(0,))
+dynamic_slice => dynamic_slice((n, 3), (m, 2))
+dynamic_slice from => dynamic_slice((n, 3), (m, 2), (1, None))
+dynamic_update_slice => dynamic_update_slice((n, m), (2, k))
+dynamic_update_slice from => dynamic_update_slice((n,), (m,), (1,))
+gather
+    gather((n, 3), (m, 1), offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,),
+        index_vector_dim=1, slice_sizes=(1, k))
+gather in batches
+    gather((n, 3), (m, 1), offset_dims=(1,), collapsed_slice_dims=(), start_index_map=(1,),
         index_vector_dim=1, slice_sizes=(1, k), operand_batching_dims=(0,),
-        start_indices_batching_dims=(0,),
-    ),
-    "scatter": lambda n, m, k: ops.scatter(
-        (n, 3), (m, 1), (m, k), update_window_dims=(1,), inserted_window_dims=(0,),
-        scatter_dims_to_operand_dims=(0,), index_vector_dim=1,
-    ),
-    "reduce_window": lambda n, m, _: ops.reduce_window(
-        (n, m), Window(size=(2, 1), stride=(1, 1), pad=((0, 0), (0, 0)))
-    ),
-    "reduce_window in steps": lambda n, _, __: ops.reduce_window(
-        (n,), Window(size=(3,), stride=(2,), pad=((1, 1),))
-    ),
-    "reduce_window with gaps": lambda n, _, __: ops.reduce_window(
-        (n,), Window(size=(2,), stride=(3,), pad=((1, 2),), lhs_dilate=(2,), rhs_dilate=(2,))
-    ),
-    "select_and_scatter": lambda n, m, _: ops.select_and_scatter(
-        (n,), (m,), Window(size=(2,), stride=(2,), pad=((0, 1),))
-    ),
-    "reduce_window of any size": lambda n, m, k: ops.reduce_window(
-        (n,), Window(size=(m,), stride=(k,))
-    ),
-    "reduce_window of any padding": lambda n, m, k: ops.reduce_window(
-        (n,), Window(size=(2,), stride=(2,), pad=((m, k),))
-    ),
-    "reduce_window of any size with gaps": lambda n, m, k: ops.reduce_window(
-        (n,), Window(size=(m,), stride=(k,), lhs_dilate=(2,), rhs_dilate=(2,))
-    ),
-    "reduce_window of all": lambda n, m, _: ops.reduce_window((n, m), Window(size=(n, m))),
-    "reduce_window of one element": lambda _, m, k: ops.reduce_window(
-        (1,), Window(size=(m,), stride=(k,), pad=((2, 1),))
-    ),
-    "select_and_scatter of any size": lambda n, m, k: ops.select_and_scatter(
-        (n,), (m,), Window(size=(k,), stride=(k,))
-    ),
-    "convolution with any kernel": lambda n, m, k: ops.convolution(
-        (1, n, 2), (m, 2, 3), LABELS, Window(size=(m,), stride=(k,), rhs_reversal=(1,))
-    ),
-    "convolution of one element": lambda n, m, k: ops.convolution(
-        (n, 1, 2), (m, 2, 3), LABELS, Window(size=(m,), stride=(k,), pad=((1, 2),))
-    ),
-    "convolution": lambda n, m, k: ops.convolution(
-        (n, m, k), (2, k, 3), LABELS, Window(size=(2,), pad=((1, 0),))
-    ),
-    "convolution in groups": lambda n, m, _: ops.convolution(
-        (2, n, m), (1, m, 4), LABELS, Window(size=(1,)), batch_group_count=2
-    ),
-    "convolution of features": lambda n, m, _: ops.convolution(
-        (1, 3, n), (2, 2, m), LABELS, Window(size=(2,), rhs_reversal=(True,)),
-        feature_group_count=2,
-    ),
-    "batch_norm_training": lambda n, m, _: ops.batch_norm_training((n, m), 1),
-    "batch_norm_inference": lambda n, m, _: ops.batch_norm_inference((n, m), 1),
-    "batch_norm_grad": lambda n, m, _: ops.batch_norm_grad((n, m), 1),
-    "cholesky": lambda n, m, _: ops.cholesky((2, n, m), lower=True),
-    "triangular_solve": lambda n, m, k: ops.triangular_solve(
-        (n, m), (m, k), left_side=True, unit_diagonal=True
-    ),
-    "fft": lambda n, m, _: ops.fft((n, m, 4), "RFFT", (4,)),
-    "fft of a size": lambda n, m, _: ops.fft((n, m), "RFFT", (m,)),
-    "fft of two": lambda n, m, k: ops.fft((2, n, m), "FFT", (k, m)),
-    "fft back": lambda n, m, k: ops.fft((k, m), "IRFFT", (n,)),
-    "scaled_dot": lambda n, m, k: ops.scaled_dot(
-        (n, m * 4), (m * 4, 3), (n, m), (k, 1), lhs_contracting_dims=(1,),
-        rhs_contracting_dims=(0,),
-    ),
-    "scaled_dot of scalars": lambda n, m, k: ops.scaled_dot(
-        (n, m), (k, 2), (), (k, 2), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
-    ),
-    "scan": lambda n, m, _: ops.scan([(n, m)], [(n, m)], [(m,)], 0),
-    "scan element by element": lambda n, m, k: ops.scan(
-        [(m, n), (m, n)], [(m, n)], [(m,), (k,)], 1, is_elementwise=True
-    ),
-    "scan backwards": lambda n, m, k: ops.scan(
-        [(n,), (m,)], [(n,)], [(k,), ()], 0, is_reverse=True
-    ),
-    "scan that delays": lambda n, m, _: ops.scan(
-        [(n, m)], [(n, m)], [(m,)], 0, uses=[[NONE, ELEMENTWISE], [ELEMENTWISE, NONE]]
-    ),
-    "scan that rotates": lambda n, _, __: ops.scan(
-        [], [(n,)], [(), ()], 0, uses=[[ELEMENTWISE, NONE], [NONE, ELEMENTWISE],
-                                       [ELEMENTWISE, NONE]]
-    ),
-    "scan that forgets": lambda n, m, _: ops.scan(
-        [(n, m)], [(n, 2)], [(2,)], 0, uses=[[ANY, NONE], [ANY, NONE]]
-    ),
-    "scan of a carried value alone": lambda n, m, _: ops.scan(
-        [(n,)], [], [(m,)], 0, uses=[[NONE, ANY]]
-    ),
-    "all_reduce": lambda n, m, _: ops.all_reduce((n, m), GROUPS),
-    "all_gather": lambda n, m, _: ops.all_gather((n, m), 0, GROUPS),
-    "reduce_scatter": lambda n, m, _: ops.reduce_scatter((n, m), 0, GROUPS),
-    "all_to_all": lambda n, m, _: ops.all_to_all((n, m), 1, GROUPS, concat_dimension=0),
-    "collective_permute": lambda n, m, _: ops.collective_permute((n, m), [(0, 1), (1, 2)]),
-    "collective_broadcast": lambda n, m, _: ops.collective_broadcast((n, m), GROUPS),
-    "collective_broadcast from a root": lambda n, m, _: ops.collective_broadcast(
-        (n, m), GROUPS, root=ops.Root(1, 0)
-    ),
-    "collective_reduce": lambda n, m, _: ops.collective_reduce((n, m), GROUPS),
-    "ragged_all_to_all": lambda n, m, k: ops.ragged_all_to_all(
-        (n, m), (k, m), 2, [[0, 1]]
-    ),
-    "all_to_all_of_tuple": lambda n, m, _: ops.all_to_all_of_tuple((n, m), 2, GROUPS),
-    "set_dimension_size": lambda n, m, _: ops.set_dimension_size((n, m), 1),
-    "get_dimension_size": lambda n, m, _: ops.get_dimension_size((n, m), 1),
-    "dynamic_reshape": lambda n, m, _: ops.dynamic_reshape((n, m), (n * m,)),
-}  # fmt: skip
+        start_indices_batching_dims=(0,))
+scatter
+    scatter((n, 3), (m, 1), (m, k), update_window_dims=(1,), inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0,), index_vector_dim=1)
+reduce_window => reduce_window((n, m), Window(size=(2, 1), stride=(1, 1), pad=((0, 0), (0, 0))))
+reduce_window in steps => reduce_window((n,), Window(size=(3,), stride=(2,), pad=((1, 1),)))
+reduce_window with gaps
+    reduce_window((n,), Window(size=(2,), stride=(3,), pad=((1, 2),), lhs_dilate=(2,),
+        rhs_dilate=(2,)))
+select_and_scatter => select_and_scatter((n,), (m,), Window(size=(2,), stride=(2,), pad=((0, 1),)))
+reduce_window of any size => reduce_window((n,), Window(size=(m,), stride=(k,)))
+reduce_window of any padding => reduce_window((n,), Window(size=(2,), stride=(2,), pad=((m, k),)))
+reduce_window of any size with gaps
+    reduce_window((n,), Window(size=(m,), stride=(k,), lhs_dilate=(2,), rhs_dilate=(2,)))
+reduce_window of all => reduce_window((n, m), Window(size=(n, m)))
+reduce_window of one element => reduce_window((1,), Window(size=(m,), stride=(k,), pad=((2, 1),)))
+select_and_scatter of any size => select_and_scatter((n,), (m,), Window(size=(k,), stride=(k,)))
+convolution with any kernel
+    convolution((1, n, 2), (m, 2, 3), LABELS, Window(size=(m,), stride=(k,), rhs_reversal=(1,)))
+convolution of one element
+    convolution((n, 1, 2), (m, 2, 3), LABELS, Window(size=(m,), stride=(k,), pad=((1, 2),)))
+convolution => convolution((n, m, k), (2, k, 3), LABELS, Window(size=(2,), pad=((1, 0),)))
+convolution in groups
+    convolution((2, n, m), (1, m, 4), LABELS, Window(size=(1,)), batch_group_count=2)
+convolution of features
+    convolution((1, 3, n), (2, 2, m), LABELS, Window(size=(2,), rhs_reversal=(True,)),
+        feature_group_count=2)
+batch_norm_training => batch_norm_training((n, m), 1)
+batch_norm_inference => batch_norm_inference((n, m), 1)
+batch_norm_grad => batch_norm_grad((n, m), 1)
+cholesky => cholesky((2, n, m), lower=True)
+triangular_solve => triangular_solve((n, m), (m, k), left_side=True, unit_diagonal=True)
+fft => fft((n, m, 4), "RFFT", (4,))
+fft of a size => fft((n, m), "RFFT", (m,))
+fft of two => fft((2, n, m), "FFT", (k, m))
+fft back => fft((k, m), "IRFFT", (n,))
+scaled_dot
+    scaled_dot((n, m * 4), (m * 4, 3), (n, m), (k, 1), lhs_contracting_dims=(1,),
+        rhs_contracting_dims=(0,))
+scaled_dot of scalars
+    scaled_dot((n, m), (k, 2), (), (k, 2), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
+scan => scan([(n, m)], [(n, m)], [(m,)], 0)
+scan element by element => scan([(m, n), (m, n)], [(m, n)], [(m,), (k,)], 1, is_elementwise=True)
+scan backwards => scan([(n,), (m,)], [(n,)], [(k,), ()], 0, is_reverse=True)
+scan that delays
+    scan([(n, m)], [(n, m)], [(m,)], 0, uses=[[NONE, ELEMENTWISE], [ELEMENTWISE, NONE]])
+scan that rotates
+    scan([], [(n,)], [(), ()], 0, uses=[[ELEMENTWISE, NONE], [NONE, ELEMENTWISE], [ELEMENTWISE,
+        NONE]])
+scan that forgets => scan([(n, m)], [(n, 2)], [(2,)], 0, uses=[[ANY, NONE], [ANY, NONE]])
+scan of a carried value alone => scan([(n,)], [], [(m,)], 0, uses=[[NONE, ANY]])
+all_reduce => all_reduce((n, m), GROUPS)
+all_gather => all_gather((n, m), 0, GROUPS)
+reduce_scatter => reduce_scatter((n, m), 0, GROUPS)
+all_to_all => all_to_all((n, m), 1, GROUPS, concat_dimension=0)
+collective_permute => collective_permute((n, m), [(0, 1), (1, 2)])
+collective_broadcast => collective_broadcast((n, m), GROUPS)
+collective_broadcast from a root => collective_broadcast((n, m), GROUPS, root=Root(1, 0))
+collective_reduce => collective_reduce((n, m), GROUPS)
+ragged_all_to_all => ragged_all_to_all((n, m), (k, m), 2, [[0, 1]])
+all_to_all_of_tuple => all_to_all_of_tuple((n, m), 2, GROUPS)
+set_dimension_size => set_dimension_size((n, m), 1)
+get_dimension_size => get_dimension_size((n, m), 1)
+dynamic_reshape => dynamic_reshape((n, m), (n * m,))
+""").items()
+}
+"""Calls over three sizes, by the builder and what is special."""
 
 
-def maps_of(made: OpIndexing | tuple[OpIndexing, ...]) -> Iterator[IndexingMap]:
+def results_of(made: Made) -> tuple[OpIndexing, ...]:
+    return made if isinstance(made, tuple) else (made,)
+
+
+def maps_of(made: Made) -> Iterator[IndexingMap]:
     """The maps of the results of an operation, in both directions."""
-    for each in made if isinstance(made, tuple) else (made,):
-        yield from each.output_to_input
-        yield from each.input_to_output
+    return (
+        each for one in results_of(made) for each in (*one.output_to_input, *one.input_to_output)
+    )
 
 
-def maps_to_values(made: OpIndexing | tuple[OpIndexing, ...]) -> Iterator[IndexingMap]:
+def maps_to_values(made: Made) -> Iterator[IndexingMap]:
     """The maps to replicas and to the values of runtime variables."""
-    for each in made if isinstance(made, tuple) else (made,):
-        for origin in _flat((*each.output_origins, *each.input_origins)):
-            yield origin.map
-            yield from _given([origin.replica])
-        yield from _given((*each.output_replicas, *each.input_replicas))
-
-
-def _given(maps: Iterable[IndexingMap | None]) -> Iterator[IndexingMap]:
-    return (each for each in maps if each is not None)
-
-
-def _flat(nested: Iterable[Sequence[Any]]) -> Iterator[Any]:
-    return (each for part in nested for each in part)
+    for each in results_of(made):
+        found = [*each.output_replicas, *each.input_replicas]
+        for origin in chain(*each.output_origins, *each.input_origins):
+            found += [origin.map, origin.replica]
+        yield from (one for one in found if one is not None)
 
 
 def fixed(made: IndexingMap, values: dict[str, int]) -> IndexingMap:
@@ -235,17 +193,15 @@ def fixed(made: IndexingMap, values: dict[str, int]) -> IndexingMap:
     return made.substitute({each.name: values[each.name] for each in made.parameters})
 
 
-def sizes_of(made: OpIndexing | tuple[OpIndexing, ...], values: dict[str, int]) -> list[list[int]]:
+def sizes_of(made: Made, values: dict[str, int]) -> list[int]:
     """The sizes of the results with numbers for the parameters."""
     numbers = {symbol(name): value for name, value in values.items()}
-    found = made if isinstance(made, tuple) else (made,)
-    return [
-        [int(sympy.sympify(size).subs(numbers)) for size in each.output_sizes] for each in found
-    ]
+    sizes = chain.from_iterable(each.output_sizes for each in results_of(made))
+    return [int(sympy.sympify(size).subs(numbers)) for size in sizes]
 
 
 @cache
-def _over_parameters(build: Build) -> OpIndexing | tuple[OpIndexing, ...]:
+def _over_parameters(build: Build) -> Made:
     return build(N, M, K)
 
 
@@ -331,8 +287,7 @@ def test_sizes_that_are_equal_are_one_condition() -> None:
 
 def test_every_builder_is_asked() -> None:
     """Those that :mod:`ops` makes public, by the first word of a row."""
-    names: list[str] = vars(ops)["__all__"]
-    functions = {name for name in names if isfunction(getattr(ops, name))}
+    functions = {name for name in PUBLIC if isfunction(getattr(ops, name))}
     builders = {name for name in functions if getattr(ops, name).__module__[:9] == "ops.rules"}
     assert {row.split()[0] for row in BUILDERS} == builders - OF_SHAPES
 
@@ -384,23 +339,16 @@ def test_operations_that_undo_each_other(found: IndexingMap, sizes: tuple[Size, 
     assert related(fixed(found, values)) == related(fixed(identity, values))
 
 
-POSITIONAL: dict[str, Build] = {
-    "size-called-s0": lambda a, b, _: ops.reshape((a, b), (4, 4)),
-    "a range beside it": lambda a, b, c: ops.dot(
-        (a, b), (b, c), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)
-    ),
-    "ends over it": lambda a, b, c: ops.concatenate([(a, b), (c, b)], 0),
-    "runtime variables": lambda a, b, c: ops.dynamic_slice((a, b), (c, 1)),
-}
+POSITIONAL = "reshape on condition", "dot", "concatenate", "dynamic_slice", "gather"
+"""Among their maps are ranges, ends over sizes, and runtime variables."""
 
 
-@pytest.mark.parametrize("make", POSITIONAL.values(), ids=POSITIONAL)
-@pytest.mark.parametrize("letter", ["s", "d", "rt"])
-def test_sizes_may_be_called_as_variables_are(make: Build, letter: str) -> None:
+@for_all([*product(POSITIONAL, ("s", "d", "rt"))])
+def test_sizes_may_be_called_as_variables_are(name: str, letter: str) -> None:
     """PyTorch calls sizes s0, s1, s77: the maps are those of other names."""
     names = {f"u{place}": f"{letter}{place}" for place in range(3)}
-    plain = maps_of(make(*map(symbol, names)))
-    positional = maps_of(make(*map(symbol, names.values())))
+    plain = maps_of(BUILDERS[name](*map(symbol, names)))
+    positional = maps_of(BUILDERS[name](*map(symbol, names.values())))
     for one, other in zip(plain, positional, strict=True):
         used = {parameter.name for parameter in one.parameters}
         assert one.rename({name: names[name] for name in used}) == other

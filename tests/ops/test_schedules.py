@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import parse_map
-from indexing.layout import Shape, ShapeError
+from indexing.layout import ElementType, Layout, Shape, ShapeError
 from ops import reshape, transpose, xla_gpu
 from tests.cases import for_all, pairs
-from tests.extent import seldom
+from tests.extent import examples, seldom
 from tests.ops.launches import (
     loop_kernel,
     most_threads_on_a_bank,
@@ -29,48 +30,28 @@ from tests.ops.launches import (
 )
 from tests.ops.unfit import refusal
 
-SHAPES = (
-    "f32[]",
-    "f32[1]",
-    "f32[7]",
-    "f32[3,0]",
-    "f32[4,6]",
-    "f32[4,6]{0,1}",
-    "f32[2,3,5]{0,2,1}",
-    "f32[2,1,4,3]",
-)
-LAUNCHES = (
-    xla_gpu.LaunchDimensions.of(1, threads=1),
-    xla_gpu.LaunchDimensions.of(2, threads=4),
-    xla_gpu.LaunchDimensions.of(5, threads=2, most_blocks=2),
-    xla_gpu.LaunchDimensions(threads=(2, 2, 1), blocks=(1, 2, 3)),
-    xla_gpu.LaunchDimensions.of(3, threads=32),
-)
+
+def drawn_shape(data: st.DataObject, element: str, sizes: Sequence[int]) -> Shape:
+    """A shape of these sizes that lies in memory in any order."""
+    order = data.draw(st.permutations(range(len(sizes))))
+    return Shape(ElementType(element), tuple(sizes), Layout(tuple(order)))
 
 
-@for_all([*product(SHAPES, LAUNCHES, [1, 2, 3, 4])])
-def test_a_loop_goes_through_memory(
-    text: str, launch: xla_gpu.LaunchDimensions, unroll: int
-) -> None:
-    shape = Shape.parse(text)
+def _listed(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+@examples(60)
+@given(data=st.data(), sizes=st.lists(st.integers(0, 5), max_size=3), unroll=st.integers(1, 5))
+def test_a_loop_goes_through_memory(data: st.DataObject, sizes: list[int], unroll: int) -> None:
+    shape = drawn_shape(data, "f32", sizes)
+    counts = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
+    launch = xla_gpu.LaunchDimensions(data.draw(counts), data.draw(counts))
     schedule = xla_gpu.loop_schedule(shape, launch, unroll)
     assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
     assert schedule.writes_exactly_once()
     offsets = touches(schedule.writes[0].in_memory())
     assert sorted(place for _, (place,) in offsets) == list(range(shape.element_count))
-
-
-sizes = st.lists(st.integers(1, 6), min_size=1, max_size=3)
-
-
-@given(sizes=sizes, data=st.data(), unroll=st.integers(1, 5))
-def test_a_loop_of_any_launch(sizes: list[int], data: st.DataObject, unroll: int) -> None:
-    order = data.draw(st.permutations(range(len(sizes))))
-    shape = Shape.parse(f"f32[{_listed(sizes)}]{{{_listed(order)}}}")
-    counts = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
-    launch = xla_gpu.LaunchDimensions(data.draw(counts), data.draw(counts))
-    schedule = xla_gpu.loop_schedule(shape, launch, unroll)
-    assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
 
 
 def test_what_a_loop_reads_follows_from_the_operation() -> None:
@@ -104,88 +85,74 @@ TRANSPOSES = [
 ]
 
 
-@pytest.mark.parametrize(("sizes", "rows", "vector_size"), TRANSPOSES)
+@for_all(TRANSPOSES)
 def test_a_transpose_goes_through_tiles(
     sizes: tuple[int, int, int, int], rows: int, vector_size: int
 ) -> None:
     batch, height, width, inner = sizes
     operand = Shape.parse(f"f32[{batch},{height},{width},{inner}]")
     result = Shape.parse(f"f32[{batch},{width},{height},{inner}]")
-    schedule = xla_gpu.transpose_schedule(
-        operand, result, (0, 2, 1, 3), rows=rows, vector_size=vector_size
-    )
+    how = {"rows": rows, "vector_size": vector_size}
+    schedule = xla_gpu.transpose_schedule(operand, result, (0, 2, 1, 3), **how)
     (read,), (written,) = schedule.reads, schedule.writes
     assert read is not None
-    reads, writes = transpose_kernel(sizes, rows, vector_size)
-    assert touches(read.map) == reads
-    assert touches(written.map) == writes
+    assert (touches(read.map), touches(written.map)) == transpose_kernel(sizes, **how)
 
 
-TRANSPOSED = [
-    ("f32[5,7]", "f32[7,5]", (1, 0), 1),
-    ("f32[5,7]", "f32[5,7]{0,1}", (0, 1), 1),
-    ("f32[40,3,2]", "f32[3,40,2]", (1, 0, 2), 1),
-    ("f32[2,3,4,5]", "f32[4,5,2,3]", (2, 3, 0, 1), 2),
-    ("f32[2,3,4,5]", "f32[5,3,2,4]", (3, 1, 0, 2), 1),
-    ("f32[2,3,4,5]{0,2,1,3}", "f32[5,4,2,3]{1,3,0,2}", (3, 2, 0, 1), 1),
-    ("f32[1,5,1,7]", "f32[7,1,5,1]", (3, 0, 1, 2), 4),
-    ("f32[3,0]", "f32[0,3]", (1, 0), 1),
-    ("f32[3,4,0]", "f32[4,3,0]", (1, 0, 2), 1),
-]
+PACKED = xla_gpu.packed_transpose_schedule
+MOVED = pairs("""
+f32[5,7] f32[7,5] (1, 0) => vector_size=1
+f32[5,7] f32[5,7]{0,1} (0, 1) => vector_size=1
+f32[40,3,2] f32[3,40,2] (1, 0, 2) => vector_size=1
+f32[2,3,4,5] f32[4,5,2,3] (2, 3, 0, 1) => vector_size=2
+f32[2,3,4,5] f32[5,3,2,4] (3, 1, 0, 2) => vector_size=1
+f32[2,3,4,5]{0,2,1,3} f32[5,4,2,3]{1,3,0,2} (3, 2, 0, 1) => vector_size=1
+f32[1,5,1,7] f32[7,1,5,1] (3, 0, 1, 2) => vector_size=4
+f32[3,0] f32[0,3] (1, 0) => vector_size=1
+f32[3,4,0] f32[4,3,0] (1, 0, 2) => vector_size=1
+bf16[70,66] bf16[66,70] (1, 0) => warps=4
+s8[130,9] s8[9,130] (1, 0) => warps=3
+s4[20,300] s4[300,20] (1, 0) => warps=4
+bf16[6,5,7] bf16[7,5,6] (2, 1, 0) => warps=4
+bf16[3,33,20] bf16[3,20,33] (0, 2, 1) => warps=2
+s8[5,3,2,4] s8[4,2,5,3] (3, 2, 0, 1) => warps=4
+bf16[8,5]{0,1} bf16[8,5] (0, 1) => warps=1
+bf16[0,5] bf16[5,0] (1, 0) => warps=4
+bf16[6,0] bf16[0,6] (1, 0) => warps=4
+""")
+"""Shapes and a permutation; vectors of a plain transpose, or warps of one of packed elements."""
 
 
-def moves_every_element(
-    schedule: xla_gpu.TransposeSchedule, operand: Shape, result: Shape, dimensions: tuple[int, ...]
-) -> None:
-    """Check that a schedule reads and writes each element once, and where a transpose has it."""
-    values = numbered(operand)
-    found = transposed(schedule, values, np.full(result.dimensions, -1))
-    assert (found == values.transpose(dimensions)).all()
+@for_all(MOVED.items())
+def test_a_transpose_moves_every_element(text: str, how: str) -> None:
+    before, after, permutation = text.split(maxsplit=2)
+    operand, result, dimensions = Shape.parse(before), Shape.parse(after), literal_eval(permutation)
+    name, _, count = how.partition("=")
+    build = xla_gpu.transpose_schedule if name == "vector_size" else PACKED
+    schedule = build(operand, result, dimensions, **{name: int(count)})
+    check_transposed(schedule, operand, result, dimensions)
     assert schedule.writes_exactly_once()
     assert schedule.reads[0] is not None
     assert schedule.reads[0].is_exactly_once()
 
 
-@pytest.mark.parametrize(("before", "after", "dimensions", "vector_size"), TRANSPOSED)
-def test_a_transpose_moves_every_element(
-    before: str, after: str, dimensions: tuple[int, ...], vector_size: int
+def check_transposed(
+    schedule: xla_gpu.TransposeSchedule, operand: Shape, result: Shape, dimensions: Sequence[int]
 ) -> None:
-    operand, result = Shape.parse(before), Shape.parse(after)
-    schedule = xla_gpu.transpose_schedule(operand, result, dimensions, vector_size=vector_size)
-    moves_every_element(schedule, operand, result, dimensions)
-
-
-PACKED = [
-    ("bf16[70,66]", "bf16[66,70]", (1, 0), 4),
-    ("s8[130,9]", "s8[9,130]", (1, 0), 3),
-    ("s4[20,300]", "s4[300,20]", (1, 0), 4),
-    ("bf16[6,5,7]", "bf16[7,5,6]", (2, 1, 0), 4),
-    ("bf16[3,33,20]", "bf16[3,20,33]", (0, 2, 1), 2),
-    ("s8[5,3,2,4]", "s8[4,2,5,3]", (3, 2, 0, 1), 4),
-    ("bf16[8,5]{0,1}", "bf16[8,5]", (0, 1), 1),
-    ("bf16[0,5]", "bf16[5,0]", (1, 0), 4),
-    ("bf16[6,0]", "bf16[0,6]", (1, 0), 4),
-]
-
-
-@pytest.mark.parametrize(("before", "after", "dimensions", "warps"), PACKED)
-def test_a_packed_transpose_moves_every_element(
-    before: str, after: str, dimensions: tuple[int, ...], warps: int
-) -> None:
-    operand, result = Shape.parse(before), Shape.parse(after)
-    schedule = xla_gpu.packed_transpose_schedule(operand, result, dimensions, warps=warps)
-    moves_every_element(schedule, operand, result, dimensions)
+    values = numbered(operand)
+    found = transposed(schedule, values, np.full(result.dimensions, -1))
+    assert (found == values.transpose(dimensions)).all()
 
 
 TILES = [
     (xla_gpu.transpose_schedule, "f32[64,64]", "f32[64,64]", (1, 0), 1),
     (xla_gpu.transpose_schedule, "f32[2,32,32]", "f32[2,32,32]", (0, 2, 1), 1),
-    (xla_gpu.packed_transpose_schedule, "bf16[64,64]", "bf16[64,64]", (1, 0), 2),
-    (xla_gpu.packed_transpose_schedule, "s8[128,128]", "s8[128,128]", (1, 0), 4),
+    (PACKED, "bf16[64,64]", "bf16[64,64]", (1, 0), 2),
+    (PACKED, "s8[128,128]", "s8[128,128]", (1, 0), 4),
 ]
 
 
-@pytest.mark.parametrize(("build", "before", "after", "dimensions", "elements_of_word"), TILES)
+@for_all(TILES)
 def test_warps_find_every_word_in_a_bank_of_its_own(
     build: Callable[..., xla_gpu.TransposeSchedule],
     before: str,
@@ -204,45 +171,15 @@ def test_warps_find_every_word_in_a_bank_of_its_own(
 @seldom
 @given(data=st.data(), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=4))
 def test_any_transpose_moves_every_element(data: st.DataObject, sizes: list[int]) -> None:
-    places = st.permutations(range(len(sizes)))
-    dimensions, before, after = (data.draw(places) for _ in range(3))
-    operand = Shape.parse(f"s8[{_listed(sizes)}]{{{_listed(before)}}}")
-    moved_sizes = [sizes[place] for place in dimensions]
-    result = Shape.parse(f"s8[{_listed(moved_sizes)}]{{{_listed(after)}}}")
-    build = data.draw(
-        st.sampled_from([xla_gpu.transpose_schedule, xla_gpu.packed_transpose_schedule])
-    )
+    dimensions = data.draw(st.permutations(range(len(sizes))))
+    operand = drawn_shape(data, "s8", sizes)
+    result = drawn_shape(data, "s8", [sizes[place] for place in dimensions])
+    build = data.draw(st.sampled_from([xla_gpu.transpose_schedule, PACKED]))
     try:
         schedule = build(operand, result, dimensions)
     except ShapeError:
         return  # nothing changes places, or the last dimension stays
-    values = numbered(operand)
-    found = transposed(schedule, values, np.full(result.dimensions, -1))
-    assert (found == values.transpose(dimensions)).all()
-
-
-@given(
-    data=st.data(),
-    sizes=st.lists(st.integers(2, 9), min_size=1, max_size=3),
-    vector_size=st.sampled_from([1, 2, 4, 8]),
-)
-def test_any_reduction_folds_every_element(
-    data: st.DataObject, sizes: list[int], vector_size: int
-) -> None:
-    places = range(len(sizes))
-    order = data.draw(st.permutations(places))
-    dimensions = tuple(data.draw(st.sets(st.sampled_from(places), min_size=1)))
-    text = f"f32[{_listed(sizes)}]{{{_listed(order)}}}"
-    schedule = reduction(text, dimensions, vector_size=vector_size)
-    values = numbered(Shape.parse(text))
-    kept = tuple(1 if place in dimensions else size for place, size in enumerate(sizes))
-    expected = values.sum(axis=dimensions, keepdims=True)
-    assert (reduced(schedule, values, np.full(kept, -1)) == expected).all()
-    assert schedule.writes_exactly_once()
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ",".join(map(str, numbers))
+    check_transposed(schedule, operand, result, dimensions)
 
 
 REDUCTIONS = [
@@ -274,29 +211,45 @@ def reduction(
     """The schedule of a reduction to a result in the default layout."""
     operand = Shape.parse(text)
     kept = [n for place, n in enumerate(operand.dimensions) if place not in dimensions]
-    result = Shape.parse(f"f32[{','.join(map(str, kept))}]")
+    result = Shape.parse(f"f32[{_listed(kept)}]")
     return xla_gpu.reduce_schedule(operand, result, dimensions, kind=kind, vector_size=vector_size)
 
 
-@pytest.mark.parametrize("kind", ["row", "multi_row", "column", "small_column"])
-def test_every_kind_is_run(kind: str) -> None:
-    assert kind in {row[0] for row in REDUCTIONS}
+def test_every_kind_is_run() -> None:
+    assert {kind for kind, *_ in REDUCTIONS} == {"row", "multi_row", "column", "small_column"}
 
 
-@pytest.mark.parametrize(("kind", "text", "dimensions", "vector_size"), REDUCTIONS)
+def folded(operand: Shape, dimensions: tuple[int, ...], **how: Any) -> xla_gpu.Schedule:  # noqa: ANN401 - numbers and a kind
+    """The schedule of a reduction, which is seen to add up what NumPy adds up."""
+    schedule = reduction(str(operand), dimensions, **how)
+    values = numbered(operand)
+    expected = values.sum(axis=dimensions, keepdims=True)
+    assert (reduced(schedule, values, np.full(expected.shape, -1)) == expected).all()
+    assert schedule.writes_exactly_once()
+    return schedule
+
+
+@for_all(REDUCTIONS)
 def test_a_reduction_folds_every_element(
     kind: str, text: str, dimensions: tuple[int, ...], vector_size: int
 ) -> None:
-    schedule = reduction(text, dimensions, kind, vector_size)
-    operand = Shape.parse(text)
-    values = numbered(operand)
-    kept = tuple(1 if n in dimensions else size for n, size in enumerate(operand.dimensions))
-    expected = values.sum(axis=dimensions, keepdims=True)
-    assert (reduced(schedule, values, np.full(kept, -1)) == expected).all()
+    schedule = folded(Shape.parse(text), dimensions, kind=kind, vector_size=vector_size)
     assert schedule.reads[0] is not None
     assert schedule.reads[0].is_exactly_once()
-    assert schedule.writes_exactly_once()
     assert schedule.reads[1] is None
+
+
+@given(
+    data=st.data(),
+    sizes=st.lists(st.integers(2, 9), min_size=1, max_size=3),
+    vector_size=st.sampled_from([1, 2, 4, 8]),
+)
+def test_any_reduction_folds_every_element(
+    data: st.DataObject, sizes: list[int], vector_size: int
+) -> None:
+    dimensions = data.draw(st.sets(st.sampled_from(range(len(sizes))), min_size=1))
+    operand = drawn_shape(data, "f32", sizes)
+    folded(operand, tuple(dimensions), vector_size=vector_size)
 
 
 def test_rows_that_blocks_share_are_written_twice() -> None:
@@ -338,7 +291,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "dimensions", "of_rows", "sizes", "kind"), KINDS)
+@for_all(KINDS)
 def test_the_dimensions_of_a_reduction(
     text: str, dimensions: tuple[int, ...], of_rows: bool, sizes: tuple[int, int, int], kind: str
 ) -> None:
@@ -355,11 +308,8 @@ def test_a_concatenation_writes_every_part(parts: tuple[int, ...], unroll: int) 
     launch = xla_gpu.LaunchDimensions.for_elements(6 * max(parts), unroll=unroll)
     schedule = xla_gpu.concatenate_schedule(operands, result, 1, launch, unroll)
     arrays = [numbered(operand) + 100 * place for place, operand in enumerate(operands)]
-    reads = [
-        (read, array)
-        for read, array in zip(schedule.reads, arrays, strict=True)
-        if read is not None
-    ]
+    pairs = zip(schedule.reads, arrays, strict=True)
+    reads = [(read, array) for read, array in pairs if read is not None]
     found = moved(reads, schedule.writes, np.full(result.dimensions, -1))
     assert (found == np.concatenate(arrays, axis=1)).all()
     assert all(read.is_exactly_once() for read, _ in reads)
@@ -376,13 +326,8 @@ def test_a_check_of_several_writes_sees_what_is_wrong() -> None:
     moved_on, moved_back = (second.through(way, second.shape) for way in (forwards, backwards))
     beyond = second.through(parse_map("(d0) -> (d0 + 8), domain: d0 in [0, 7]"), second.shape)
     assert right.writes_exactly_once()
-    for writes in (
-        (first, moved_on),
-        (first, moved_back),
-        (first, first),
-        (second, second),
-        (first, second, beyond),
-    ):
+    twice = (first, first), (second, second)
+    for writes in ((first, moved_on), (first, moved_back), *twice, (first, second, beyond)):
         assert not replace(right, writes=writes).writes_exactly_once()
     assert not replace(right, writes=(first, moved_back)).never_writes_twice()
     assert replace(right, writes=(first, moved_on)).never_writes_twice()
@@ -401,12 +346,8 @@ def test_an_update_writes_its_part(starts: tuple[int, int]) -> None:
     assert read is not None
     found = moved([(read, values)], known.writes, np.zeros(operand.dimensions, dtype=int))
     assert (found == expected).all()
-    there = [
-        (dims, ranges, results)
-        for dims, ranges, runtime, results in unknown.writes[0].map.points()
-        if runtime == starts
-    ]
-    assert there == [(d, r, results) for d, r, _, results in known.writes[0].map.points()]
+    there = [(d, r, found) for d, r, at, found in unknown.writes[0].map.points() if at == starts]
+    assert there == [(d, r, found) for d, r, _, found in known.writes[0].map.points()]
     assert unknown.never_writes_twice()
     assert not unknown.writes[0].map.is_injective()
     assert not known.writes_exactly_once()
@@ -454,6 +395,16 @@ reduction("f32[9,5]", (0,), "small_column")
     small_column has 5 columns
 Access(parse_map("(d0) -> (d0), domain: d0 in [0, 2]"), Shape.parse("f32[3,3]"))
     access: the index of f32[3,3]{1,0} has 1 entries; expected 2
+sort_schedule([], 0)
+    there is no input
+sort_schedule([Shape.parse("f32[4]")], 1)
+    dimensions
+sort_schedule([Shape.parse("f32[4,1]")], 1)
+    has 1 elements
+sort_schedule([Shape.parse("f32[4]"), Shape.parse("f32[5]")], 0)
+    expected arrays of the same sizes
+sort_schedule([Shape.parse("f32[4]")], 0, shared_bytes=0)
+    shared_bytes is 0; expected 1 or more
 """)
 
 
