@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -12,15 +12,29 @@ from indexing import IndexingMap
 from indexing.domain import Constraint, Domain, Ends
 from indexing.layout import Shape
 from ops import OperandIndexing, RuntimeOrigin
+from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.form import Form
+from tests.evaluation import Pair
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 Columns: TypeAlias = "dict[str, Array]"
 """The value of each variable at every point, and under ``ROW`` which element it begins with."""
 
-Known: TypeAlias = "Mapping[str, tuple[RuntimeOrigin, Array]]"
+
+class Origin(Protocol):
+    """Where the value of a runtime variable is found: in an operand, or an instruction."""
+
+    @property
+    def map(self) -> IndexingMap: ...
+    @property
+    def clamp(self) -> Interval | Ends | None: ...
+
+
+_Place = TypeVar("_Place", bound=Origin)
+
+Known: TypeAlias = "Mapping[str, tuple[Origin, Array]]"
 """The runtime variables of which the values are known, and the arrays that hold these."""
 
 ROW = "row"
@@ -75,15 +89,39 @@ def reached(
     way: OperandIndexing, begin: Array, array_of: Callable[[RuntimeOrigin], Array | None]
 ) -> Iterator[tuple[Array, Array]]:
     """The elements that a map leads to, and which of those in ``begin`` leads there."""
-    if way.map.is_known_empty:
+    return _reached(way.map, way.runtime, begin, array_of)
+
+
+def related_given(
+    indexing_map: IndexingMap, origins: Sequence[_Place], array_of: Callable[[_Place], Array]
+) -> set[Pair]:
+    """All pairs of dims and results, each runtime variable having the value at its origin."""
+    if indexing_map.is_known_empty:
+        return set()
+    bounds = [each.bounds for each in indexing_map.dims]
+    sizes, first = [each.size or 0 for each in bounds], [each.lower or 0 for each in bounds]
+    begin = np.indices(sizes).reshape(len(sizes), prod(sizes)).T + first
+    pairs: set[Pair] = set()
+    for rows, places in _reached(indexing_map, origins, begin, array_of):
+        ends = zip(begin[rows].tolist(), places.tolist(), strict=True)
+        pairs |= {(tuple(here), tuple(there)) for here, there in ends}
+    return pairs
+
+
+def _reached(
+    indexing_map: IndexingMap,
+    origins: Sequence[_Place],
+    begin: Array,
+    array_of: Callable[[_Place], Array | None],
+) -> Iterator[tuple[Array, Array]]:
+    if indexing_map.is_known_empty:
         return
-    arrays = {
-        f"rt{number}": (origin, array_of(origin)) for number, origin in enumerate(way.runtime)
-    }
+    arrays = {f"rt{n}": (origin, array_of(origin)) for n, origin in enumerate(origins)}
     known = {name: (origin, array) for name, (origin, array) in arrays.items() if array is not None}
-    for candidates in _candidates(way.map.domain, begin, known):
-        points = _with_values(way.map.domain, candidates, known)
-        index = _evaluated(way.map.forms, way.map.domain, points)
+    domain = indexing_map.domain
+    for candidates in _candidates(domain, begin, known):
+        points = _with_values(domain, candidates, known)
+        index = _evaluated(indexing_map.forms, domain, points)
         yield points[ROW], _stacked(index, len(points[ROW]))
 
 
@@ -138,7 +176,7 @@ def _possible(domain: Domain, points: Columns) -> Columns:
     return {name: column[keep] for name, column in points.items()}
 
 
-def _read(origin: RuntimeOrigin, array: Array, points: Columns) -> Array:
+def _read(origin: Origin, array: Array, points: Columns) -> Array:
     index = _evaluated(origin.map.forms, origin.map.domain, points)
     places = _stacked(index, len(points[ROW]))
     values = array[tuple(places.T)] if array.ndim else np.full(len(places), array)

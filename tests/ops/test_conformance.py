@@ -9,7 +9,7 @@ import numpy as np
 
 from ops import REGISTRY, RuntimeOrigin, Unknown, fusion_indexing
 from tests.conformance import Row, for_each, rows
-from tests.ops.runtime_values import related_given
+from tests.ops.reached_elements import related_given
 from tests.xla.modules import module_of
 
 

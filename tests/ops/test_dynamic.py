@@ -18,7 +18,7 @@ from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.answers import only
 from tests.ops.oracle import felt, moved
-from tests.ops.runtime_values import related_given
+from tests.ops.reached_elements import related_given
 
 EXAMPLES = examples(60)
 MAX_ELEMENTS = 120
