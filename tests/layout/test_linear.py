@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from itertools import product
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -13,150 +14,129 @@ from hypothesis import strategies as st
 
 from indexing import MapError, parse_map
 from indexing.layout import ShapeError, cute, linear
-from indexing.layout.linear import (
-    BlockSplit,
-    LinearLayout,
-    amd_dot_operand,
-    amd_mfma,
-    blocked,
-    nvidia_mma,
-    nvmma_shared,
-    slice_of,
-    swizzled_shared,
-)
-from simplifier.errors import ArgumentError, IndexingError, TextError
+from indexing.layout.linear import BlockSplit, LinearLayout
+from simplifier.errors import ArgumentError, TextError
 from tests.carets import check_drawing
-from tests.cases import for_all, for_rows
+from tests.cases import for_all, for_rows, rows
 from tests.extent import examples
+from tests.indexing.tables import refusals
 from tests.layout.model import wavefronts
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
-# their names there. A row of bases is written as digits: the indices along the dimensions.
+# their names there: the call, and its bases: the indices along the dimensions.
 
-FOUR, TWO = BlockSplit((4,), (2,), (0,)), BlockSplit((2,), (2,), (0,))
-COLUMNS, QUARTERS = BlockSplit((1, 2), (1, 2), (1, 0)), BlockSplit((2, 2), (2, 2), (1, 0))
-CLUSTER: Final = BlockSplit((4, 2, 2), (4, 2, 1), (2, 1, 0))
+NAMES: Final[dict[str, Any]] = {
+    **{name: getattr(linear, name) for name in linear.__all__},
+    "parse_map": parse_map,
+    "FOUR": BlockSplit((4,), (2,), (0,)),
+    "TWO": BlockSplit((2,), (2,), (0,)),
+    "ALL": BlockSplit((4,), (4,), (0,)),
+    "COLUMNS": BlockSplit((1, 2), (1, 2), (1, 0)),
+    "QUARTERS": BlockSplit((2, 2), (2, 2), (1, 0)),
+    "TALL": BlockSplit((2, 2), (2, 1), (1, 0)),
+    "CLUSTER": BlockSplit((4, 2, 2), (4, 2, 1), (2, 1, 0)),
+}
 
-TRITON: Final[list[tuple[str, Callable[[], LinearLayout], str]]] = [
-    ("SimpleBlocked", lambda: blocked((16,), (1,), (4,), (4,), (0,)),
-     "register; lane 1 2; warp 4 8; block"),
-    ("CTADuplication", lambda: blocked((32,), (1,), (4,), (4,), (0,), FOUR),
-     "register; lane 1 2; warp 4 8; block 16 0"),
-    ("CTABroadcast", lambda: blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS),
-     "register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64"),
-    ("ShapeLargerThanLayout", lambda: blocked((128,), (1,), (4,), (4,), (0,)),
-     "register 16 32 64; lane 1 2; warp 4 8; block"),
-    ("ShapeSmallerThanLayout", lambda: blocked((8,), (4,), (4,), (4,), (0,)),
-     "register 1 2; lane 4 0; warp 0 0; block"),
-    ("ReversedOrder", lambda: blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1)),
-     "register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block"),
-    ("OneDimTooLargeAnotherTooSmall",
-     lambda: blocked((128, 16), (1, 4), (8, 4), (4, 1), (1, 0), BlockSplit((2, 2), (2, 1), (1, 0))),
-     "register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0"),
-    ("RepeatInCTGDimFirst", lambda: blocked((4,), (1,), (1,), (4,), (0,), TWO),
-     "register; lane; warp 1 0; block 2"),
-    ("SmallerThanCTALayout",
-     lambda: blocked((2,), (1,), (1,), (1,), (0,), BlockSplit((4,), (4,), (0,))),
-     "register; lane; warp; block 1 0"),
-    ("BlockedOrder", lambda: blocked((1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), QUARTERS),
-     ("register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; "
-      "warp 0,16 8,0; block 0,64 512,0")),
-    ("MMAv2_32x32", lambda: nvidia_mma((32, 32), 2, (1, 1), (16, 8)),
-     "register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block"),
-    ("MMAv2_ExtendDim2", lambda: nvidia_mma((16, 128), 2, (1, 1), (16, 8)),
-     "register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block"),
-    ("MMAv2_Cga", lambda: nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER),
-     ("register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; "
-      "lane 0,0,2 0,0,4 0,1,0 0,2,0 0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; "
-      "block 0,0,0 0,64,0 16,0,0 32,0,0")),
-    ("MMAv3_64x16", lambda: nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8)),
-     "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block"),
-    ("MMAv3_128x16", lambda: nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8)),
-     "register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block"),
-    ("MMAv3_4x2Warps", lambda: nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16)),
-     ("register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; "
-      "warp 16,0 32,0 0,32; block")),
-    ("MMAv3_4x4Warps", lambda: nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8)),
-     "register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block"),
-    ("MFMA32_2x4Warps", lambda: amd_mfma((128, 128), (2, 4), (32, 32)),
-     "register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block"),
-    ("MFMA16_2x4Warps", lambda: amd_mfma((16, 16), (2, 4), (16, 16)),
-     "register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block"),
-    ("MFMA32_2x4x1Warps", lambda: amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True),
-     ("register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; "
-      "lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp 0,32,0 0,64,0 0,0,0; block")),
-    ("SliceOfBlocked",
-     lambda: slice_of(blocked((1, 128), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 0),
-     "register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0"),
-    ("SliceOfBlocked, columns",
-     lambda: slice_of(blocked((128, 1), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 1),
-     "register 1 16 32; lane 0 2 4; warp 0 8; block 0 64"),
-    ("SliceOfMmaV2", lambda: slice_of(nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1),
-     "register 8 32 64; lane 0 0 1 2 4; warp 0 16; block"),
-    ("SharedSimple1D", lambda: swizzled_shared((16,), vec=1, per_phase=1, max_phase=1),
-     "offset 1 2 4 8; block"),
-    ("SharedSwizzled2D_MaxPhaseOnly",
-     lambda: swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4),
-     "offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block"),
-    ("SharedSwizzled2D_PerPhaseMaxPhaseVec",
-     lambda: swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4),
-     "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block"),
-    ("SharedSwizzled4D", lambda: swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4),
-     ("offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 "
-      "0,0,16,0 0,1,0,0 0,2,0,0 1,0,0,0; block")),
-    ("SharedSwizzled2D_Order01",
-     lambda: swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1)),
-     "offset 1,0 2,0 1,1 2,2 0,4; block"),
-    ("LeadingOffset_128x16_4_2",
-     lambda: nvmma_shared((128, 16), swizzle_bytes=32, element_bits=16, is_transposed=False),
-     "offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block"),
-    ("LeadingOffset_8x32_2_4",
-     lambda: nvmma_shared((8, 32), swizzle_bytes=64, element_bits=16, is_transposed=False),
-     "offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block"),
-    ("LeadingOffset_8x64_1_8",
-     lambda: nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16, is_transposed=False),
-     "offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block"),
-    ("LeadingOffset_8x64_1_8_32b",
-     lambda: nvmma_shared((8, 64), swizzle_bytes=128, element_bits=32, is_transposed=False),
-     "offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block"),
-    ("LeadingOffset_128x128_1_8_128b_transposed",
-     lambda: nvmma_shared((128, 128), swizzle_bytes=128, element_bits=32, is_transposed=True),
-     "offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block"),
-    ("LeadingOffset_32x4x64_1_8_32b",
-     lambda: nvmma_shared((32, 4, 64), swizzle_bytes=64, element_bits=32, is_transposed=False),
-     ("offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 "
-      "0,0,32; block")),
-    ("LeadingOffset_64x4x32_1_8_32b_transposed",
-     lambda: nvmma_shared((64, 4, 32), swizzle_bytes=64, element_bits=32, is_transposed=True),
-     ("offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 "
-      "32,0,0; block")),
-    ("MFMA32_2x4Warps, transposed",
-     lambda: amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True),
-     "register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block"),
-    ("MFMA32_2x4Warps, transposed, two tiles each way",
-     lambda: amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True, tiles_per_warp=(2, 2)),
-     ("register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 "
-      "0,0 64,0; block")),
-    ("MFMA32_2x4x1Warps, batch", lambda: amd_mfma((2, 64, 32), (2, 4, 1), (32, 32)),
-     ("register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; "
-      "warp 0,32,0 0,0,0 1,0,0; block")),
-    ("warp1onK_mfma32_rhs_kwidth8", lambda: amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8),
-     ("register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; "
-      "warp 0,32 0,64; block")),
-    ("warp1onK_mfma16_rhs_kwidth8, one row",
-     lambda: amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8),
-     "register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block"),
-    ("warp1onK_mfma16_rhs_kwidth8, batch",
-     lambda: amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8),
-     ("register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 "
-      "0,0,8 0,8,0 0,16,0; warp 0,0,16 0,0,32 0,0,64; block")),
-    ("SliceOfMmaV2, copies in registers",
-     lambda: slice_of(nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1),
-     "register; lane 0 0 1 2 4; warp 0 0; block"),
-    ("SharedSwizzled2D, one column",
-     lambda: swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4),
-     "offset 1,0 2,0 4,0 8,0 16,0 32,0; block"),
-]  # fmt: skip
+TRITON: Final = rows("""
+SimpleBlocked => blocked((16,), (1,), (4,), (4,), (0,)) => register; lane 1 2; warp 4 8; block
+CTADuplication => blocked((32,), (1,), (4,), (4,), (0,), FOUR)
+    register; lane 1 2; warp 4 8; block 16 0
+CTABroadcast => blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS)
+    register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64
+ShapeLargerThanLayout => blocked((128,), (1,), (4,), (4,), (0,))
+    register 16 32 64; lane 1 2; warp 4 8; block
+ShapeSmallerThanLayout => blocked((8,), (4,), (4,), (4,), (0,))
+    register 1 2; lane 4 0; warp 0 0; block
+ReversedOrder => blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1))
+    register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block
+OneDimTooLargeAnotherTooSmall => blocked((128, 16), (1, 4), (8, 4), (4, 1), (1, 0), TALL)
+    register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0
+RepeatInCTGDimFirst => blocked((4,), (1,), (1,), (4,), (0,), TWO)
+    register; lane; warp 1 0; block 2
+SmallerThanCTALayout => blocked((2,), (1,), (1,), (1,), (0,), ALL)
+    register; lane; warp; block 1 0
+BlockedOrder => blocked((1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), QUARTERS)
+    register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; warp 0,16 8,0; block
+        0,64 512,0
+MMAv2_32x32 => nvidia_mma((32, 32), 2, (1, 1), (16, 8))
+    register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block
+MMAv2_ExtendDim2 => nvidia_mma((16, 128), 2, (1, 1), (16, 8))
+    register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block
+MMAv2_Cga => nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER)
+    register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; lane 0,0,2 0,0,4 0,1,0 0,2,0
+        0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; block 0,0,0 0,64,0 16,0,0 32,0,0
+MMAv3_64x16 => nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8))
+    register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block
+MMAv3_128x16 => nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8))
+    register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block
+MMAv3_4x2Warps => nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16))
+    register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0 0,32; block
+MMAv3_4x4Warps => nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8))
+    register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block
+MFMA32_2x4Warps => amd_mfma((128, 128), (2, 4), (32, 32))
+    register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block
+MFMA16_2x4Warps => amd_mfma((16, 16), (2, 4), (16, 16))
+    register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block
+MFMA32_2x4x1Warps => amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True)
+    register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp
+        0,32,0 0,64,0 0,0,0; block
+SliceOfBlocked => slice_of(blocked((1, 128), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 0)
+    register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0
+SliceOfBlocked, columns => slice_of(blocked((128, 1), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 1)
+    register 1 16 32; lane 0 2 4; warp 0 8; block 0 64
+SliceOfMmaV2 => slice_of(nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1)
+    register 8 32 64; lane 0 0 1 2 4; warp 0 16; block
+SharedSimple1D => swizzled_shared((16,), vec=1, per_phase=1, max_phase=1) => offset 1 2 4 8; block
+SharedSwizzled2D_MaxPhaseOnly => swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4)
+    offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block
+SharedSwizzled2D_PerPhaseMaxPhaseVec => swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4)
+    offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block
+SharedSwizzled4D => swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4)
+    offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 0,0,16,0 0,1,0,0
+        0,2,0,0 1,0,0,0; block
+SharedSwizzled2D_Order01 => swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1))
+    offset 1,0 2,0 1,1 2,2 0,4; block
+LeadingOffset_128x16_4_2 => nvmma_shared((128, 16), swizzle_bytes=32, element_bits=16)
+    offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block
+LeadingOffset_8x32_2_4 => nvmma_shared((8, 32), swizzle_bytes=64, element_bits=16)
+    offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block
+LeadingOffset_8x64_1_8 => nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16)
+    offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block
+LeadingOffset_8x64_1_8_32b => nvmma_shared((8, 64), swizzle_bytes=128, element_bits=32)
+    offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block
+LeadingOffset_128x128_1_8_128b_transposed => nvmma_shared((128, 128), swizzle_bytes=128,
+        element_bits=32, is_transposed=True)
+    offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block
+LeadingOffset_32x4x64_1_8_32b => nvmma_shared((32, 4, 64), swizzle_bytes=64, element_bits=32)
+    offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 0,0,32; block
+LeadingOffset_64x4x32_1_8_32b_transposed => nvmma_shared((64, 4, 32), swizzle_bytes=64,
+        element_bits=32, is_transposed=True)
+    offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 32,0,0; block
+MFMA32_2x4Warps, transposed => amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True)
+    register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block
+MFMA32_2x4Warps, transposed, two tiles each way => amd_mfma((128, 128), (2, 4), (32, 32, 8),
+        is_transposed=True, tiles_per_warp=(2, 2))
+    register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 0,0 64,0; block
+MFMA32_2x4x1Warps, batch => amd_mfma((2, 64, 32), (2, 4, 1), (32, 32))
+    register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; warp 0,32,0 0,0,0
+        1,0,0; block
+warp1onK_mfma32_rhs_kwidth8 => amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8)
+    register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; warp 0,32 0,64;
+        block
+warp1onK_mfma16_rhs_kwidth8, one row => amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8)
+    register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block
+warp1onK_mfma16_rhs_kwidth8, batch => amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8)
+    register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,8,0
+        0,16,0; warp 0,0,16 0,0,32 0,0,64; block
+SliceOfMmaV2, copies in registers => slice_of(nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1)
+    register; lane 0 0 1 2 4; warp 0 0; block
+SharedSwizzled2D, one column => swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4)
+    offset 1,0 2,0 4,0 8,0 16,0 32,0; block
+""")
+
+
+def made(call: str) -> LinearLayout:
+    return eval(call, NAMES)  # noqa: S307 - of the tables here
 
 
 def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
@@ -168,8 +148,8 @@ def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
 
 
 @for_rows(TRITON)
-def test_encodings_as_triton(make: Callable[[], LinearLayout], expected: str) -> None:
-    layout = make()
+def test_encodings_as_triton(call: str, expected: str) -> None:
+    layout = made(call)
     assert layout.bases == _bases(expected)
     assert layout.is_surjective
     assert linear.parse(str(layout)) == layout
@@ -192,63 +172,48 @@ def test_operands_of_a_dot_product() -> None:
     assert shared.bases["warp"] == ((0, 0), (16, 0))  # along N, warps hold the same rows of A
 
 
-BLOCKED: Final = (
-    "#ttg.blocked<{sizePerThread = [2, 4], threadsPerWarp = [4, 2], warpsPerCTA = [2, 2], "
-    "order = [1, 0]}>"
-)
-MMA: Final = "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"
-ENCODINGS: Final[dict[str, Callable[[], LinearLayout]]] = {
-    BLOCKED: lambda: linear.blocked((64, 64), (2, 4), (4, 2), (2, 2), (1, 0)),
-    MMA: lambda: linear.nvidia_mma((64, 64), 2, (2, 2), (16, 8)),
-    f"#ttg.dot_op<{{opIdx = 1, parent = {MMA}, kWidth = 2}}>": lambda: linear.dot_operand(
-        (64, 64), 1, (2, 2), 2),
-    "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>": (
-        lambda: linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=8)),
-    "#ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [32, 32], isTransposed = true}>": (
-        lambda: linear.amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True)),
-    "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], "
-    "isTransposed = true, tilesPerWarp = [2, 1]}>": lambda: linear.amd_mfma(
-        (64, 64), (2, 2), (32, 32), is_transposed=True, tiles_per_warp=(2, 1)),
-    "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [16, 16], "
-    "isTransposed = false}>, kWidth = 4}>": lambda: linear.amd_dot_operand(
-        (64, 64), 0, (2, 2), (16, 16), 4),
-    "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>": (
-        lambda: linear.nvmma_shared((64, 64), swizzle_bytes=64, element_bits=16, is_transposed=True)
-    ),
-    "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []}>": (
-        lambda: LinearLayout(
-            {"register": [(0, 1)], "lane": [(1, 0)], "warp": [], "block": []},
-            {"dim0": 64, "dim1": 64})),
-}  # fmt: skip
+ENCODINGS: Final = rows("""
+blocked((64, 64), (2, 4), (4, 2), (2, 2), (1, 0))
+    #ttg.blocked<{sizePerThread = [2, 4], threadsPerWarp = [4, 2], warpsPerCTA = [2, 2],
+        order = [1, 0]}>
+slice_of(blocked((64, 1, 64), (2, 1, 4), (4, 1, 2), (2, 1, 2), (2, 1, 0)), 1)
+    #ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [2, 1, 4],
+        threadsPerWarp = [4, 1, 2], warpsPerCTA = [2, 1, 2], order = [2, 1, 0]}>}>
+nvidia_mma((64, 64), 2, (2, 2), (16, 8))
+    #ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+nvidia_mma((64, 64), 2, (2, 2), (16, 8))
+    #triton_gpu.mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+dot_operand((64, 64), 1, (2, 2), 2)
+    #ttg.dot_op<{opIdx = 1, parent = #ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2],
+        instrShape = [16, 8]}>, kWidth = 2}>
+swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=8)
+    #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+# encoding-old-name
+swizzled_shared((64, 64), vec=4, per_phase=2, max_phase=4)
+    #triton_gpu.shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1,0]}>
+# encoding-old-field
+swizzled_shared((64, 64), vec=4, per_phase=2, max_phase=1)
+    #triton_gpu.shared<{vec = 4, maxPhase = 1, perPhase = 2, order = [1, 0],
+        hasLeadingOffset = false}>
+amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True)
+    #ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [32, 32], isTransposed = true}>
+amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True, tiles_per_warp=(2, 1))
+    #ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], isTransposed = true,
+        tilesPerWarp = [2, 1]}>
+amd_dot_operand((64, 64), 0, (2, 2), (16, 16), 4)
+    #ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [16, 16],
+        isTransposed = false}>, kWidth = 4}>
+nvmma_shared((64, 64), swizzle_bytes=64, element_bits=16, is_transposed=True)
+    #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>
+LinearLayout({"register": [(0, 1)], "lane": [(1, 0)], "warp": [], "block": []},
+        {"dim0": 64, "dim1": 64})
+    #ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [], block = []}>
+""")
 
 
-@for_all(ENCODINGS.items())
-def test_texts_of_encodings(text: str, make: Callable[[], LinearLayout]) -> None:
-    assert linear.parse_encoding(text, (64, 64)) == make()
-
-
-OLD_NAMES: Final = [
-    ("encoding-old-name",
-     "#triton_gpu.shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1,0]}>",
-     "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>"),
-    ("encoding-old-field",
-     "#triton_gpu.shared<{vec = 4, maxPhase = 1, perPhase = 2, order = [1, 0]," +
-     " hasLeadingOffset = false}>",
-     "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 1, order = [1, 0]}>"),
-    ("mma", "#triton_gpu.mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>",
-     "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"),
-]  # fmt: skip
-
-
-@for_rows(OLD_NAMES)
-def test_old_names_of_encodings(old: str, new: str) -> None:
-    assert linear.parse_encoding(old, (64, 64)) == linear.parse_encoding(new, (64, 64))
-
-
-def test_a_slice_names_its_parent() -> None:
-    text = f"#ttg.slice<{{dim = 1, parent = {BLOCKED}}}>"
-    parent = linear.blocked((64, 1), (2, 4), (4, 2), (2, 2), (1, 0))
-    assert linear.parse_encoding(text, (64,)) == linear.slice_of(parent, 1)
+@for_all(ENCODINGS)
+def test_texts_of_encodings(call: str, text: str) -> None:
+    assert linear.parse_encoding(text, (64, 64)) == made(call)
 
 
 BAD_ENCODINGS: Final = """
@@ -281,15 +246,13 @@ BAD_ENCODINGS: Final = """
 """
 
 
-@for_all(
-    [
-        ("#A = #ttg.slice<{dim = 0, parent = #B}>", "1:37: expected ttg or the name"),
-        ("#A = #ttg.slice<{dim = 0, parent = #A}>", "1:36: encodings are nested deeper than 8"),
-        ("#A = #ttg.linear<{}>\n#A = #ttg.linear<{}>", "2:2: A is defined twice"),
-        ("#A = #ttg.slice<{dim = 0}>", "1:11: slice lacks parent"),
-        ("#A = #ttg.shared_memory", "1:11: expected an encoding"),
-    ]
-)
+@for_all([
+    ("#A = #ttg.slice<{dim = 0, parent = #B}>", "1:37: expected ttg or the name"),
+    ("#A = #ttg.slice<{dim = 0, parent = #A}>", "1:36: encodings are nested deeper than 8"),
+    ("#A = #ttg.linear<{}>\n#A = #ttg.linear<{}>", "2:2: A is defined twice"),
+    ("#A = #ttg.slice<{dim = 0}>", "1:11: slice lacks parent"),
+    ("#A = #ttg.shared_memory", "1:11: expected an encoding"),
+])  # fmt: skip
 def test_bad_definitions(definitions: str, expected: str) -> None:
     """The caret stands in the definitions."""
     with pytest.raises(TextError, match=re.escape(expected)):
@@ -297,18 +260,19 @@ def test_bad_definitions(definitions: str, expected: str) -> None:
 
 
 def test_definitions_stand_among_the_other_lines_of_a_module() -> None:
+    call, blocked = ENCODINGS[0]
     module = f"""
     // #A = #ttg.blocked<{{}}>
     #map = affine_map<(d0) -> (d0)>
     #smem = #ttg.shared_memory
-    #A = {BLOCKED}
+    #A = {blocked}
     #rows = #ttg.slice<{{dim = 1, parent = #A}}>
     module attributes {{"ttg.num-warps" = 4 : i32}} {{ tt.func @f(%a: tensor<64x64xf32, #A>) }}
     """
-    assert linear.parse_encoding("#A", (64, 64), module) == ENCODINGS[BLOCKED]()
-    text = "#ttg.slice<{dim = 1, parent = #A}>"
-    rows = linear.parse_encoding("#rows", (64,), module)
-    assert rows == linear.parse_encoding(text, (64,), module)
+    assert linear.parse_encoding("#A", (64, 64), module) == made(call)
+    parent = linear.blocked((64, 1), (2, 4), (4, 2), (2, 2), (1, 0))
+    for text in ("#rows", "#ttg.slice<{dim = 1, parent = #A}>"):
+        assert linear.parse_encoding(text, (64,), module) == linear.slice_of(parent, 1)
 
 
 def test_bad_texts_of_encodings() -> None:
@@ -329,27 +293,26 @@ def linear_layouts(draw: st.DrawFn, *, invertible: bool = False) -> LinearLayout
     matrix = draw(st.lists(st.integers(0, (1 << size) - 1), min_size=total, max_size=total))
     if invertible:
         matrix = _made_invertible(matrix)
-    in_dims: list[str] = ["register", "lane", "warp"]
-    names = dict(zip(in_dims, in_bits, strict=False))
+    names = dict(zip(["register", "lane", "warp"], in_bits, strict=False))
     return LinearLayout.of_matrix(matrix, names, outs)
 
 
 def _made_invertible(numbers: list[int]) -> list[int]:
     """The product of a lower and an upper triangular matrix with ones on both diagonals."""
-    count = len(numbers)
-    lower = np.tril([[n >> k & 1 for k in range(count)] for n in numbers] or np.zeros((0, 0)), -1)
-    upper = np.triu([[n >> k & 1 for k in range(count)] for n in numbers] or np.zeros((0, 0)), 1)
-    ones = np.eye(count)
-    product = ((lower + ones) @ (upper + ones)).astype(int) % 2
-    return [int(sum(int(bit) << k for k, bit in enumerate(row))) for row in product]
+    places = range(len(numbers))
+    bits = np.array([[n >> k & 1 for k in places] for n in numbers], int).reshape(
+        2 * (len(places),)
+    )
+    ones = np.eye(len(places), dtype=int)
+    product = (np.tril(bits, -1) + ones) @ (np.triu(bits, 1) + ones) % 2
+    return [sum(int(bit) << k for k, bit in enumerate(row)) for row in product]
 
 
 def _array(layout: LinearLayout) -> np.ndarray:
     """The matrix as zeros and ones: a column for each bit of a place."""
     size = sum(layout.out_bits.values())
-    return np.array([[c >> k & 1 for c in layout.matrix] for k in range(size)], dtype=int).reshape(
-        size, len(layout.matrix)
-    )
+    bits = [[column >> bit & 1 for column in layout.matrix] for bit in range(size)]
+    return np.array(bits, dtype=int).reshape(size, len(layout.matrix))
 
 
 def _rank(array: np.ndarray) -> int:
@@ -418,12 +381,9 @@ def test_products_put_layouts_side_by_side() -> None:
         ("lane", 8, "dim0"),
         ("register", 2, "dim0"),
     )
-    product = LinearLayout.empty()
-    for name, size, out in parts:
-        product *= LinearLayout.identity(size, name, out)
-    assert product.with_out_dims(["dim0", "dim1"]).bases == {
-        name: a.bases[name] for name in ("register", "lane")
-    }
+    sides = (LinearLayout.identity(size, name, out) for name, size, out in parts)
+    joined = prod(sides, start=LinearLayout.empty()).with_out_dims(["dim0", "dim1"])
+    assert joined.bases == {name: a.bases[name] for name in ("register", "lane")}
 
 
 # Swizzles.
@@ -436,17 +396,16 @@ def test_cute_swizzles_are_linear() -> None:
     assert layout.is_invertible
 
 
-SWIZZLES: Final = {
-    "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]": (
-        "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]"),
-    "(d0, d1) -> (d0 * 8 + bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]": (
-        "(d0) -> (d0 floordiv 8, bitxor(d0 floordiv 8, d0 mod 8)), domain: d0 in [0, 63]"),
-    "(d0) -> (bitxor(d0, d0 floordiv 2)), domain: d0 in [0, 15]": (
-        "(d0) -> (bitxor(d0, d0 floordiv 2, d0 floordiv 4, d0 floordiv 8)), domain: d0 in [0, 15]"),
-}  # fmt: skip
-
-
-@for_all(SWIZZLES.items())
+@for_all(
+    rows("""
+(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]
+    (d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]
+(d0, d1) -> (d0 * 8 + bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]
+    (d0) -> (d0 floordiv 8, bitxor(d0 floordiv 8, d0 mod 8)), domain: d0 in [0, 63]
+(d0) -> (bitxor(d0, d0 floordiv 2)), domain: d0 in [0, 15]
+    (d0) -> (bitxor(d0, d0 floordiv 2, d0 floordiv 4, d0 floordiv 8)), domain: d0 in [0, 15]
+""")
+)
 def test_inverses_of_swizzles_are_readable(text: str, expected: str) -> None:
     swizzle = parse_map(text)
     inverse = swizzle.inverse()
@@ -454,41 +413,22 @@ def test_inverses_of_swizzles_are_readable(text: str, expected: str) -> None:
     assert all(inverse.evaluate(results) == dims for dims, _, _, results in swizzle.points())
 
 
-@for_all(
-    [
-        "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]",
-        "(d0) -> (bitxor(d0, ((d0 floordiv 128) mod 8) * 16)), domain: d0 in [0, 8191]",
-        "(d0, d1) -> (d0, bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]",
-        "(d0, d1) -> (d0, bitxor((d0 mod 8) * 4, d1)), domain: d0 in [0, 63], d1 in [0, 63]",
-    ]
-)
+@for_all([
+    "(d0) -> (bitxor(d0, (d0 floordiv 128) * 16)), domain: d0 in [0, 1023]",
+    "(d0) -> (bitxor(d0, ((d0 floordiv 128) mod 8) * 16)), domain: d0 in [0, 8191]",
+    "(d0, d1) -> (d0, bitxor(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]",
+    "(d0, d1) -> (d0, bitxor((d0 mod 8) * 4, d1)), domain: d0 in [0, 63], d1 in [0, 63]",
+])  # fmt: skip
 def test_a_swizzle_after_itself_is_the_identity(text: str) -> None:
     swizzle = parse_map(text)
     variables = ", ".join(variable.name for variable in swizzle.dims)
     assert str((swizzle @ swizzle).simplify()).startswith(f"({variables}) -> ({variables}),")
 
 
-# What moves.
-
-LAYOUTS: Final = {
-    "rows": linear.blocked((32, 32), (1, 4), (4, 8), (2, 1), (1, 0)),
-    "columns": linear.blocked((32, 32), (4, 1), (8, 4), (1, 2), (0, 1)),
-    "pairs": linear.blocked((32, 32), (1, 2), (2, 16), (2, 1), (1, 0)),
-    "eights": linear.blocked((32, 32), (1, 8), (8, 4), (2, 1), (1, 0)),
-    "by fours": linear.blocked((16, 16), (1, 4), (8, 4), (2, 1), (1, 0)),
-    "mma": linear.nvidia_mma((16, 16), 2, (1, 1), (16, 8)),
-}
+# Shared memory.
 
 
-@for_all([("rows", "rows", "nothing"), ("rows", "columns", "warp"), ("eights", "rows", "warp")])
-def test_what_moves(source: str, destination: str, moves: str) -> None:
-    found = linear.conversion(LAYOUTS[source], LAYOUTS[destination])
-    assert found.moves == moves
-    assert found.places.compose(LAYOUTS[destination]) == LAYOUTS[source]
-
-
-@pytest.mark.parametrize("max_phase", [1, 2, 4, 8])
-@pytest.mark.parametrize("element_bytes", [2, 4])
+@for_all(product([1, 2, 4, 8], [2, 4]))
 def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_bytes: int) -> None:
     shared = linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=max_phase)
     for order in ((1, 0), (0, 1)):
@@ -519,61 +459,39 @@ def test_bad_texts() -> None:
     check_drawing(BAD_TEXTS, linear.parse)
 
 
-ROWS: Final = LAYOUTS["rows"]
-CALLS: Final[list[tuple[str, Callable[[], object], type[IndexingError], str]]] = [
-    ("a size", lambda: LinearLayout({}, {"dim0": 6}), ShapeError, "is 6; expected a power of two"),
-    ("a basis", lambda: LinearLayout({"lane": [(1, 2)]}, ["dim0"]), ShapeError,
-     "an index for each of dim0"),
-    ("outside", lambda: LinearLayout({"lane": [(4,)]}, {"dim0": 4}), ShapeError, "has size 4"),
-    ("negative", lambda: LinearLayout({"lane": [(-1,)]}, ["dim0"]), ShapeError, "is negative"),
-    ("no integer", lambda: LinearLayout({"lane": [(0.5,)]}, ["dim0"]), ArgumentError, "0.5"),  # type: ignore[list-item]
-    ("a place", lambda: ROWS(lane=32), ShapeError, "expected 0 to 31"),
-    ("a dimension", lambda: ROWS(thread=1), ShapeError, "expected one of register, lane"),
-    ("no inverse", lambda: linear.blocked((8,), (1,), (32,), (1,), (0,)).inverse(), ShapeError,
-     "pseudo_inverse picks one"),
-    ("no elements", lambda: LinearLayout({"lane": [(1,)]}, {"dim0": 4}).pseudo_inverse(),
-     ShapeError, "at no place"),
-    ("composition", lambda: ROWS.compose(ROWS), ShapeError, "expected dim0 of size 32"),
-    ("other elements", lambda: linear.conversion(ROWS, LAYOUTS["mma"]), ShapeError,
-     "expected the same out-dimensions"),
-    ("an order", lambda: linear.blocked((8, 8), (1, 1), (8, 4), (1, 1), (0, 0)), ShapeError,
-     "expected the dimensions 0 to 1 in some order"),
-    ("a version", lambda: linear.nvidia_mma((32, 32), 5, (1, 1), (16, 8)), ShapeError,
-     "expected 2 or 3"),
-    ("an instruction", lambda: linear.amd_mfma((8, 8), (1, 1), (4, 4)), ShapeError, "(32, 32) or"),
-    ("no instruction", lambda: linear.nvidia_mma((16, 16), 3, (1, 1), ()), ShapeError,
-     "expected M and N"),
-    ("a width", lambda: linear.dot_operand((16, 16), 0, (1, 1), 3), ShapeError,
-     "k_width is 3; expected a power of two"),
-    ("a slice", lambda: linear.slice_of(ROWS, "a"), ArgumentError, "expected an integer"),  # type: ignore[arg-type]
-    (
-        "blocks",
-        lambda: linear.blocked((4,), (1,), (1,), (1,), (0,), blocks=3),  # type: ignore[arg-type]
-        ArgumentError,
-        "expected a BlockSplit",
-    ),
-    ("an operand", lambda: linear.amd_dot_operand((64, 64), 2, (1, 1), (32, 32), 4), ShapeError,
-     "expected 0 or 1"),
-    ("tiles", lambda: linear.amd_mfma((64, 64), (1, 1), (32, 32), tiles_per_warp=(2,)), ShapeError,
-     "expected 2 numbers"),
-    ("rows", lambda: linear.nvmma_shared((4, 64), swizzle_bytes=128, element_bits=16), ShapeError,
-     "8 rows or more of 64 elements"),
-    ("a copy of one dimension",
-     lambda: linear.nvmma_shared((64,), swizzle_bytes=32, element_bits=16), ShapeError,
-     "expected a matrix"),
-    ("shared memory",
-     lambda: linear.conversion(
-         ROWS, linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=1)), ShapeError,
-     "shared_access is for shared memory"),
-    ("bytes", lambda: linear.shared_access(ROWS, ROWS, 3), ShapeError, "1, 2, 4, 8 or 16"),
-    ("not linear", lambda: linear.from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")),
-     MapError, "is not linear in the bits"),
-    ("not a box", lambda: linear.from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")),
-     MapError, "a power of two less 1"),
-]  # fmt: skip
+NAMES["ROWS"] = linear.blocked((32, 32), (1, 4), (4, 8), (2, 1), (1, 0))
+NAMES["MMA"] = linear.nvidia_mma((16, 16), 2, (1, 1), (16, 8))
+NAMES["SHARED"] = linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=1)
 
-
-@for_rows(CALLS)
-def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
-    with pytest.raises(kind, match=re.escape(message)):
-        call()
+test_shapes_that_do_not_fit = refusals(NAMES, ShapeError)("""
+LinearLayout({}, {"dim0": 6}) => is 6; expected a power of two
+LinearLayout({"lane": [(1, 2)]}, ["dim0"]) => an index for each of dim0
+LinearLayout({"lane": [(4,)]}, {"dim0": 4}) => has size 4
+LinearLayout({"lane": [(-1,)]}, ["dim0"]) => is negative
+ROWS(lane=32) => expected 0 to 31
+ROWS(thread=1) => expected one of register, lane
+blocked((8,), (1,), (32,), (1,), (0,)).inverse() => pseudo_inverse picks one
+LinearLayout({"lane": [(1,)]}, {"dim0": 4}).pseudo_inverse() => at no place
+ROWS.compose(ROWS) => expected dim0 of size 32
+conversion(ROWS, MMA) => expected the same out-dimensions
+blocked((8, 8), (1, 1), (8, 4), (1, 1), (0, 0)) => expected the dimensions 0 to 1 in some order
+nvidia_mma((32, 32), 5, (1, 1), (16, 8)) => expected 2 or 3
+amd_mfma((8, 8), (1, 1), (4, 4)) => (32, 32) or
+nvidia_mma((16, 16), 3, (1, 1), ()) => expected M and N
+dot_operand((16, 16), 0, (1, 1), 3) => k_width is 3; expected a power of two
+amd_dot_operand((64, 64), 2, (1, 1), (32, 32), 4) => expected 0 or 1
+amd_mfma((64, 64), (1, 1), (32, 32), tiles_per_warp=(2,)) => expected 2 numbers
+nvmma_shared((4, 64), swizzle_bytes=128, element_bits=16) => 8 rows or more of 64 elements
+nvmma_shared((64,), swizzle_bytes=32, element_bits=16) => expected a matrix
+conversion(ROWS, SHARED) => shared_access is for shared memory
+shared_access(ROWS, ROWS, 3) => 1, 2, 4, 8 or 16
+""")
+test_arguments_of_another_kind = refusals(NAMES, ArgumentError)("""
+LinearLayout({"lane": [(0.5,)]}, ["dim0"]) => 0.5
+slice_of(ROWS, "a") => expected an integer
+blocked((4,), (1,), (1,), (1,), (0,), blocks=3) => expected a BlockSplit
+""")
+test_maps_that_are_not_linear = refusals(NAMES, MapError)("""
+from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")) => is not linear in the bits
+from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")) => a power of two less 1
+""")

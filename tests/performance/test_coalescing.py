@@ -395,6 +395,7 @@ def test_counts_are_least_and_most_over_all_values(
         assert written[name] == [*Interval.of(expected).ends], name
 
 
+@pytest.mark.needs("jax")
 @for_all(range(60))
 def test_counts_at_values_are_those_of_all_runs(seed: int) -> None:
     _, wrong, program = check(seed)

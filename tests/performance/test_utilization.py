@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from math import prod
+from random import Random
 from typing import Any, TypeAlias
 
 import pytest
@@ -20,10 +21,12 @@ from ops.performance.tally import Count, Deadline
 from ops.performance.utilization import Footprint, footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
 from tests.fusion.units import ADD, MAXIMUM, entry, fusion_in, named
+from tests.performance.runtime_programs import NOTHING, random_updates
 from tests.strategies import maps
 from tests.texts import texts_with_values
 
@@ -109,6 +112,17 @@ def test_a_simulated_kernel_uses_as_much(program: Program) -> None:
     times = SimulatedKernel(program).reads()
     assert (row.elements_read, row.reads) == ((times > 0).sum(), times.sum())
     assert row.bounds == ""
+
+
+@pytest.mark.needs("jax")
+@for_all(range(24))
+def test_least_and_most_are_those_of_all_values(seed: int) -> None:
+    program = random_updates(Random(seed))  # noqa: S311 - a program, no secret
+    text = program.text()
+    counts = [len({*each.tolist()} - {NOTHING}) for each in program.results()]
+    rows = utilization(Fusion.of_computation(hlo.parse(text).entry), seconds=FOREVER)
+    (row,) = (each for each in rows if each.operand.name == "p0")
+    assert (ends(row.elements_read), row.bounds) == ((min(counts), max(counts)), ""), text
 
 
 # Offsets.
