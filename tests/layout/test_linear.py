@@ -485,6 +485,7 @@ nvmma_shared((4, 64), swizzle_bytes=128, element_bits=16) => 8 rows or more of 6
 nvmma_shared((64,), swizzle_bytes=32, element_bits=16) => expected a matrix
 conversion(ROWS, SHARED) => shared_access is for shared memory
 shared_access(ROWS, ROWS, 3) => 1, 2, 4, 8 or 16
+picture(blocked((8,), (1,), (8,), (1,), (0,))) => expected two or more
 """)
 test_arguments_of_another_kind = refusals(NAMES, ArgumentError)("""
 LinearLayout({"lane": [(0.5,)]}, ["dim0"]) => 0.5

@@ -11,26 +11,10 @@ from xml.etree.ElementTree import Element
 import pytest
 from hypothesis import example, given
 
-from indexing.layout import (
-    LayoutPicture,
-    Shape,
-    ShapeError,
-    cute,
-    is_padding,
-    layout_picture,
-    linear,
-    linear_index,
-    multi_index,
-)
-from indexing.layout.picture import (
-    HEIGHT,
-    MAX_OFFSETS,
-    MemoryCell,
-    Plane,
-    _color_count,
-    shown,
-    svg_of_layout,
-)
+from indexing import layout
+from indexing.layout import LayoutPicture, Shape, ShapeError, cute, layout_picture, linear
+from indexing.layout import picture as drawing
+from indexing.layout.picture import HEIGHT, MAX_OFFSETS, MemoryCell, Plane, shown, svg_of_layout
 from indexing.pictures.grids import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, Box, LabelGrid, Sides, painted
 from indexing.pictures.svg import HATCH, Panel, beside, hatching
 from tests.cases import for_all, for_rows
@@ -57,14 +41,11 @@ def borders(cells: tuple[tuple[MemoryCell, ...], ...], level: int) -> list[str]:
     return ["".join(" _"[each.bottom] + " |"[each.right] for each in row) for row in sides]
 
 
-def test_figure_1() -> None:
+def test_figures() -> None:
     (plane,) = picture_of(FIGURE_1).planes
     padding = [cell.offset for row in plane.cells for cell in row if cell.index is None]
     assert padding == [9, 11, 21, 14, 15, 18, 19, 22, 23]
     assert borders(plane.cells, 0) == ["   |   |   |", "_ _|_ _|_ _|"] * 2
-
-
-def test_figure_2() -> None:
     picture = picture_of(FIGURE_2)
     (plane,) = picture.planes
     assert offsets(plane)[::2] == [[*range(0, 16, 2)], [*range(16, 32, 2)]]
@@ -75,7 +56,7 @@ def test_figure_2() -> None:
     assert picture.levels == ("(2,4)", "(2,1)")
 
 
-ROWS_AND_COLUMNS = [
+@for_rows([
     ("row-major", "f32[2,3]{1,0}", "y", "x", [[0, 1, 2], [3, 4, 5]]),
     ("column-major", "f32[2,3]{0,1}", "y", "x", [[0, 2, 4], [1, 3, 5]]),
     ("tiles of columns", "f32[2,4]{0,1:T(2,2)}", "y", "x", [[0, 2, 4, 6], [1, 3, 5, 7]]),
@@ -84,10 +65,7 @@ ROWS_AND_COLUMNS = [
     ("a tiled scalar", "f32[]{:T(2)}", "", "", [[0, 1]]),
     ("combined", "f32[2,2,2]{2,1,0:T(*,2,2)}", "z,y", "x", [[0, 1], [2, 3], [4, 5], [6, 7]]),
     ("minor dimensions apart", "f32[2,1,2]{0,2,1}", "z", "x", [[0, 2], [1, 3]]),
-]
-
-
-@for_rows(ROWS_AND_COLUMNS)
+])  # fmt: skip
 def test_rows_and_columns(text: str, rows: str, columns: str, expected: list[list[int]]) -> None:
     picture = picture_of(text)
     assert (picture.rows.name, picture.columns.name) == (rows, columns)
@@ -102,16 +80,14 @@ def test_labels() -> None:
     assert columns == ["0,0", "0,1", "0,2", "0,3", "0,4", "10,8", "10,9", ""]
 
 
-def test_planes() -> None:
-    picture = picture_of("f32[3,2,2]{1,2,0}")
-    assert [plane.title for plane in picture.planes] == ["z = 0", "z = 1", "z = 2"]
-    assert offsets(picture.planes[2]) == [[8, 10], [9, 11]]
-
-
-def test_tiles_across_planes() -> None:
+def test_planes_and_tiles_across_them() -> None:
     """A tile of three dimensions: the plane beyond the array is padding."""
+    titles = ["z = 0", "z = 1", "z = 2", "z = 3"]
+    picture = picture_of("f32[3,2,2]{1,2,0}")
+    assert [plane.title for plane in picture.planes] == titles[:3]
+    assert offsets(picture.planes[2]) == [[8, 10], [9, 11]]
     picture = picture_of("f32[3,2,2]{2,1,0:T(2,2,2)}")
-    assert [plane.title for plane in picture.planes] == ["z = 0", "z = 1", "z = 2", "z = 3"]
+    assert [plane.title for plane in picture.planes] == titles
     tiles = [{cell.tiles for row in plane.cells for cell in row} for plane in picture.planes]
     assert tiles == [{(0,)}, {(0,)}, {(1,)}, {(1,)}]
     assert all(cell.index is None for row in picture.planes[3].cells for cell in row)
@@ -129,9 +105,8 @@ def test_a_tile_that_is_cut_in_memory() -> None:
 
 def test_padding_beside_no_element() -> None:
     picture = picture_of("f32[3,1]{1,0:T(3,1)(2,1)L(8)}")
-    assert [cell.tiles for cell in picture.memory] == (
-        [(0, 0), (0, 0), (0, 1), (0, 1), (None, None), (None, None), (None, None), (None, None)]
-    )
+    tiles = [(0, 0)] * 2 + [(0, 1)] * 2 + [(None, None)] * 4
+    assert [cell.tiles for cell in picture.memory] == tiles
     assert [cell.index is None for cell in picture.memory] == [False] * 3 + [True] * 5
     assert picture.notes == ("5 places of padding lie in memory, but beside no element.",)
 
@@ -141,41 +116,30 @@ def test_a_large_array_is_cropped() -> None:
     assert picture.rows.positions == (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1278, 1279)
     assert picture.columns.positions == (0, 1, 2, 126, 127, 128, 129, 16382, 16383)
     assert len(picture.memory) == MAX_OFFSETS // 2
-    assert picture.notes == (
-        "12 of 1,280 rows are shown.",
-        "9 of 16,384 columns are shown.",
-        "The first 2 of 8 planes are shown.",
-    )
     row = picture.planes[0].cells[7]
-    assert [cell.outlines[0].right for cell in row] == [
-        place in {127, 16383} for place in picture.columns.positions
-    ]
+    ends = [place in {127, 16383} for place in picture.columns.positions]
+    assert [cell.outlines[0].right for cell in row] == ends
 
 
-NOTES = [
+@for_all([
     ("f32[4,4]", ()),
     ("f32[0,3]", ("The array has no elements.",)),
     ("f32[<=4]", ("Dynamic dimensions are shown at their bounds.",)),
     ("f32[100]", ("4 of 100 columns are shown.",)),
     ("f32[7,2,2]", ("The first 4 of 7 planes are shown.",)),
-]
-
-
-@for_all(NOTES)
+    (LARGE, ("12 of 1,280 rows are shown.", "9 of 16,384 columns are shown.",
+             "The first 2 of 8 planes are shown.")),
+])  # fmt: skip
 def test_notes(text: str, notes: tuple[str, ...]) -> None:
     assert picture_of(text).notes == notes
 
 
-@for_all(
-    [
-        "f32[9223372036854775807]{0:T(1024)}",
-        "f32[1,1,1,1,1,1,1,1,1000000000,1000000000,1000000000]",
-        "f32[1000000,1000000,1000000]{0,1,2:T(8,128)(4,1)(2,1)}",
-    ]
-)
+@for_all([
+    "f32[9223372036854775807]{0:T(1024)}", "f32[1,1,1,1,1,1,1,1,1000000000,1000000000,1000000000]",
+    "f32[1000000,1000000,1000000]{0,1,2:T(8,128)(4,1)(2,1)}",
+])  # fmt: skip
 def test_any_size_is_drawn(text: str) -> None:
-    picture = picture_of(text)
-    assert 0 < len(list(picture.cells)) <= MAX_CELLS
+    assert 0 < len(list(picture_of(text).cells)) <= MAX_CELLS
 
 
 @for_all(["f32[?]", "(f32[2])", "token[]", "f32[8]{0:SC(0:4)}"])
@@ -189,11 +153,7 @@ def test_what_has_no_offsets_has_no_picture_but_a_text(text: str) -> None:
 def test_places_are_those_of_the_layout_each_once_or_a_note_says_so(shape: Shape) -> None:
     picture = layout_picture(shape)
     for cell in (*picture.cells, *picture.memory):
-        assert cell.index == multi_index(cell.offset, shape)
-        if cell.index is None:
-            assert is_padding(cell.offset, shape)
-        else:
-            assert linear_index(cell.index, shape) == cell.offset
+        assert cell.index == layout.multi_index(cell.offset, shape)
     assert len(picture.rows.positions) <= MAX_ROWS
     assert len(picture.columns.positions) <= MAX_COLUMNS
     shown = [cell.index for cell in picture.cells if cell.index is not None]
@@ -218,14 +178,13 @@ def test_outlines_are_where_tiles_end(shape: Shape) -> None:
 @given(small_arrays())
 def test_a_tile_of_the_first_level_is_a_block_of_the_array(shape: Shape) -> None:
     """Two elements are in one tile if each index leads to the same block of the tile's size."""
-    layout = shape.array_layout
-    if not layout.tiles or any(size < 0 for size in layout.tiles[0]):
+    tile, *_ = (*shape.array_layout.tiles, (-1,))
+    if min(tile) < 0:
         return
-    tile = layout.tiles[0]
     blocks: dict[tuple[int, ...], set[int | None]] = {}
     for cell in layout_picture(shape).cells:
         if cell.index is not None:
-            indices = [cell.index[place] for place in layout.major_to_minor]
+            indices = [cell.index[place] for place in shape.array_layout.major_to_minor]
             physical = [0] * (len(tile) - len(indices)) + indices
             steps = [1] * (len(physical) - len(tile)) + list(tile)
             block = tuple(value // step for value, step in zip(physical, steps, strict=True))
@@ -236,21 +195,11 @@ def test_a_tile_of_the_first_level_is_a_block_of_the_array(shape: Shape) -> None
 
 # As SVG.
 
-SHAPES: Final = (
-    *LAYOUTS.values(),
-    "f32[]",
-    "f32[]{:T(256)}",
-    "f32[0,3]",
-    "f32[2,3]{0,1}",
-    "pred[<=40]{0:T(32)(4)(2)(1)}",
-    "u8[300]{0:T(512)(128)(4,1)}",
-    "f32[6,8]{1,0:T(2,4)(2,1,1,1)}",
-    "f32[5,6]{1,0:T(3,3)(2,1)L(64)}",
-    "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
-    "bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)S(1)}",
-    "f32[9223372036854775807]{0:T(1024)}",
-    "s4[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
-)
+SHAPES: Final = f"""{" ".join(LAYOUTS.values())} f32[] f32[]{{:T(256)}} f32[0,3] f32[2,3]{{0,1}}
+pred[<=40]{{0:T(32)(4)(2)(1)}} u8[300]{{0:T(512)(128)(4,1)}} f32[6,8]{{1,0:T(2,4)(2,1,1,1)}}
+f32[5,6]{{1,0:T(3,3)(2,1)L(64)}} f32[2,7,8,11,10]{{4,3,2,1,0:T(*,*,2,*,3)}}
+bf16[8,1,1280,16384]{{3,2,0,1:T(8,128)(2,1)S(1)}} f32[9223372036854775807]{{0:T(1024)}}
+s4[{"1," * 42}1]""".split()
 
 
 @for_all(SHAPES)
@@ -265,7 +214,7 @@ def test_picture_is_whole_and_alone(text: str) -> None:
     assert all(line in (description.text or "") for line in layout_picture(shape).notes)
     check_is_alone(svg)
     check_nothing_lies_outside(root)
-    assert svg == svg_of_layout(shape)
+    assert svg == shape._repr_svg_()
 
 
 @for_all([*LAYOUTS.values()])
@@ -295,16 +244,13 @@ def lines_of(commands: str) -> set[tuple[float, ...]]:
     return {tuple(float(number) / HEIGHT for number in line) for line in numbers}
 
 
-def test_tiles_are_outlined_at_their_borders() -> None:
-    _, root = cells_drawn("f32[3,5]{1,0:T(2,2)}")
+def test_tiles_are_outlined_at_their_borders_and_inner_ones_within() -> None:
+    _, root = cells_drawn(FIGURE_1)
     lines = lines_of(path_of(root, "outline0"))
     upright = {(x, row, x, row + 1) for x in (0, 2, 4, 6) for row in range(4)}
     level = {(column, y, column + 1, y) for y in (0, 2, 4) for column in range(6)}
     assert lines == upright | level
-
-
-def test_inner_tiles_are_outlined_within() -> None:
-    _, root = cells_drawn("bf16[4,8]{1,0:T(2,4)(2,1)}")
+    _, root = cells_drawn(FIGURE_2)
     lines = lines_of(path_of(root, "outline1"))
     inset = 3.5 / HEIGHT
     upright = {line for line in lines if line[0] == line[2]}
@@ -314,7 +260,7 @@ def test_inner_tiles_are_outlined_within() -> None:
 
 
 def test_padding_and_nothing_else_is_hatched() -> None:
-    boxes, root = cells_drawn("f32[3,5]{1,0:T(2,2)}")
+    boxes, root = cells_drawn(FIGURE_1)
     ends = lines_of(path_of(root, "hatch"))
     hatched = {(int((x + stop) / 2), int((y + end) / 2)) for x, y, stop, end in ends}
     padding = [box for box in boxes if box.cell.color == HATCH]
@@ -335,7 +281,7 @@ def test_hatching_stays_within(corner: tuple[float, float]) -> None:
 @for_all([*range(1, 13), 30])
 def test_neighbouring_tiles_differ_in_color(columns: int) -> None:
     picture = layout_picture(Shape.parse(f"f32[4,{2 * columns}]{{1,0:T(2,2)}}"))
-    count = _color_count(picture)
+    count = drawing._color_count(picture)
     for cell, other in picture.neighbours():
         is_same_tile = cell.tiles == other.tiles
         assert ((cell.tiles[0] or 0) % count == (other.tiles[0] or 0) % count) == is_same_tile
@@ -359,11 +305,6 @@ def test_all_offsets_are_written(shape: Shape) -> None:
     written = texts(parsed(svg_of_layout(shape)))
     offsets = (str(cell.offset) for cell in layout_picture(shape).cells)
     assert [offset for offset in offsets if offset not in written] == []
-
-
-def test_shapes_show_their_picture_in_notebooks() -> None:
-    shape = Shape.parse("f32[3,5]{1,0:T(2,2)}")
-    assert shape._repr_svg_() == svg_of_layout(shape)
 
 
 # Tables of labels.
@@ -397,12 +338,5 @@ def test_cells_are_the_offsets_of_the_layout() -> None:
 
 
 def test_long_axes_are_cropped() -> None:
-    assert str(PICTURES["large"]).splitlines()[-2:] == [
-        "4 of 1,000,000 rows are shown.",
-        "4 of 4,096 columns are shown.",
-    ]
-
-
-def test_a_vector_has_no_picture() -> None:
-    with pytest.raises(ShapeError, match="expected two or more"):
-        linear.picture(linear.blocked((8,), (1,), (8,), (1,), (0,)))
+    notes = ["4 of 1,000,000 rows are shown.", "4 of 4,096 columns are shown."]
+    assert str(PICTURES["large"]).splitlines()[-2:] == notes
