@@ -21,98 +21,115 @@ from ops import FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
 from ops.kernels.array_kernels import BLOCK
-from tests.kernels.fusions import (
-    REDUCERS,
-    Array,
-    check_close,
-    in_memory,
-    kernel_of,
-    operands_of,
-    run_in_numpy,
-)
+from tests.kernels import fusions
+from tests.kernels.fusions import Array, check_close, in_memory, kernel_of, run_in_numpy
 from tests.kernels.test_kernels_in_c import compiled, needs_compiler, pointers
+from tests.kernels.test_kernels_of_fusions import REWRITERS
 from tests.kernels.triton_stand_in import run
 from tests.of_jax import OfJax, jax, jnp, lax
+from tests.ops import oracle
+from tests.texts import texts_with_values
 
-# A size in a program is written {number|symbolic}: what it is for n and m, and what is told of it.
+# Sizes in programs are formulas of n and m, which have no bounds but those behind their names.
 
 Sizes = dict[str, int]
 
-PROGRAMS = {
-    "elementwise": "x = f32[{n|?},4] parameter(0) ROOT y = f32[{n|?},4] exponential(x)",
-    "softmax": """x = f32[{n|?},{m|?}] parameter(0) low = f32[] constant(-inf)
-        zero = f32[] constant(0)
-        peak = f32[{n|?}] reduce(x, low), dimensions={1}, to_apply=max
-        peaks = f32[{n|?},{m|?}] broadcast(peak), dimensions={0}
-        less = f32[{n|?},{m|?}] subtract(x, peaks) grown = f32[{n|?},{m|?}] exponential(less)
-        total = f32[{n|?}] reduce(grown, zero), dimensions={1}, to_apply=add
-        totals = f32[{n|?},{m|?}] broadcast(total), dimensions={0}
-        ROOT share = f32[{n|?},{m|?}] divide(grown, totals)""",
-    "transpose": """x = f32[{n|?},{m|?},3] parameter(0)
-        t = f32[3,{n|?},{m|?}] transpose(x), dimensions={2,0,1}
-        ROOT y = f32[3,{n|?},{m|?}] abs(t)""",
-    "columns": """x = s32[{n|?},{m|?}] parameter(0) zero = s32[] constant(0)
-        ROOT r = s32[{m|?}] reduce(x, zero), dimensions={0}, to_apply=sum""",
-    "few columns": """x = f32[{n|?},7] parameter(0) zero = f32[] constant(0)
-        ROOT r = f32[7] reduce(x, zero), dimensions={0}, to_apply=add""",
-    "all elements": """x = f32[{n|?},{m|?}] parameter(0) one = f32[] constant(1)
-        ROOT r = f32[] reduce(x, one), dimensions={0,1}, to_apply=add""",
-    "greatest of none": """x = s32[{n|<=8},3] parameter(0) low = s32[] constant(-2147483648)
-        ROOT r = s32[3] reduce(x, low), dimensions={0}, to_apply=greatest""",
-    "concatenate": """x = f32[{n|<=8},4] parameter(0) y = f32[3,4] parameter(1)
-        ROOT c = f32[{n + 3|<=11},4] concatenate(x, y), dimensions={0}""",
-    "concatenate of two sizes": """x = f32[2,{n|<=8}] parameter(0) y = f32[2,{m|?}] parameter(1)
-        z = f32[2,{m|?}] negate(y)
-        ROOT c = f32[2,{n + m + n|?}] concatenate(x, z, x), dimensions={1}""",
-    "pad": """x = f32[{n|?},{m|<=6}] parameter(0) c = f32[] constant(3)
-        ROOT d = f32[{n + 2|?},{2 * m + 2|<=14}] pad(x, c), padding=1_1x1_2_1""",
-    "reverse": """x = f32[{n|<=8},{m|<=6}] parameter(0)
-        ROOT r = f32[{n|<=8},{m|<=6}] reverse(x), dimensions={0,1}""",
-    "places": """x = f32[{n|?},{m|?}] parameter(0) low = f32[] constant(-inf)
-        i = s32[{n|?},{m|?}] iota(), iota_dimension=1 none = s32[] constant(-1)
-        ROOT r = (f32[{n|?}], s32[{n|?}]) reduce(x, i, low, none), dimensions={1}, to_apply=arg""",
-    "layouts": """x = f32[{n|?},{m|?},2]{0,2,1} parameter(0) c = f32[{n|?},{m|?},2]{2,1,0} copy(x)
-        ROOT s = f32[{n|?},{m|?},2]{1,0,2} negate(c)""",
-    "two results": """x = s32[{n|?},5] parameter(0) y = s32[{n|?},5] multiply(x, x)
-        t = s32[5,{n|?}] transpose(x), dimensions={1,0}
-        ROOT both = (s32[{n|?},5], s32[5,{n|?}]) tuple(y, t)""",
-    "heads": """x = f32[{n|?},8] parameter(0) h = f32[{n|?},2,4] reshape(x)
-        t = f32[2,{n|?},4] transpose(h), dimensions={1,0,2} ROOT y = f32[2,{n|?},4] abs(t)""",
-    "windows": """x = f32[{n|?}] parameter(0) zero = f32[] constant(0)
-        ROOT r = f32[{(n + 1) // 2|?}] reduce-window(x, zero), window={size=3 stride=2 pad=1_1},
-        to_apply=add""",
-    "names of C": "int = f32[{n|?}] parameter(0) ROOT int_0 = f32[{n|?}] negate(int)",
-    "the size itself": """x = s32[{n|<=8}] parameter(0)
-        s = s32[] get-dimension-size(x), dimensions={0}
-        b = s32[{n|<=8}] broadcast(s), dimensions={} ROOT y = s32[{n|<=8}] add(x, b)""",
-}
+PROGRAMS = texts_with_values("""
+# elementwise | {}
+x = f32[n,4] parameter(0) ROOT y = f32[n,4] exponential(x)
+# softmax | {}
+x = f32[n,m] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
+peak = f32[n] reduce(x, low), dimensions={1}, to_apply=max
+peaks = f32[n,m] broadcast(peak), dimensions={0}
+less = f32[n,m] subtract(x, peaks) grown = f32[n,m] exponential(less)
+total = f32[n] reduce(grown, zero), dimensions={1}, to_apply=add
+totals = f32[n,m] broadcast(total), dimensions={0} ROOT share = f32[n,m] divide(grown, totals)
+# transpose | {}
+x = f32[n,m,3] parameter(0) t = f32[3,n,m] transpose(x), dimensions={2,0,1}
+ROOT y = f32[3,n,m] abs(t)
+# columns | {}
+x = s32[n,m] parameter(0) zero = s32[] constant(0)
+ROOT r = s32[m] reduce(x, zero), dimensions={0}, to_apply=sum
+# few columns | {}
+x = f32[n,7] parameter(0) zero = f32[] constant(0)
+ROOT r = f32[7] reduce(x, zero), dimensions={0}, to_apply=add
+# all elements | {}
+x = f32[n,m] parameter(0) one = f32[] constant(1)
+ROOT r = f32[] reduce(x, one), dimensions={0,1}, to_apply=add
+# greatest of none | dict(n=8)
+x = s32[n,3] parameter(0) low = s32[] constant(-2147483648)
+ROOT r = s32[3] reduce(x, low), dimensions={0}, to_apply=greatest
+# concatenate | dict(n=8)
+x = f32[n,4] parameter(0) y = f32[3,4] parameter(1)
+ROOT c = f32[n + 3,4] concatenate(x, y), dimensions={0}
+# concatenate of two sizes | dict(n=8)
+x = f32[2,n] parameter(0) y = f32[2,m] parameter(1) z = f32[2,m] negate(y)
+ROOT c = f32[2,n + m + n] concatenate(x, z, x), dimensions={1}
+# pad | dict(m=6)
+x = f32[n,m] parameter(0) c = f32[] constant(3)
+ROOT d = f32[n + 2,2 * m + 2] pad(x, c), padding=1_1x1_2_1
+# reverse | dict(n=8, m=6)
+x = f32[n,m] parameter(0) ROOT r = f32[n,m] reverse(x), dimensions={0,1}
+# places | {}
+x = f32[n,m] parameter(0) low = f32[] constant(-inf)
+i = s32[n,m] iota(), iota_dimension=1 none = s32[] constant(-1)
+ROOT r = (f32[n], s32[n]) reduce(x, i, low, none), dimensions={1}, to_apply=arg
+# layouts | {}
+x = f32[n,m,2]{0,2,1} parameter(0) c = f32[n,m,2]{2,1,0} copy(x)
+ROOT s = f32[n,m,2]{1,0,2} negate(c)
+# two results | {}
+x = s32[n,5] parameter(0) y = s32[n,5] multiply(x, x) t = s32[5,n] transpose(x), dimensions={1,0}
+ROOT both = (s32[n,5], s32[5,n]) tuple(y, t)
+# heads | {}
+x = f32[n,8] parameter(0) h = f32[n,2,4] reshape(x)
+t = f32[2,n,4] transpose(h), dimensions={1,0,2} ROOT y = f32[2,n,4] abs(t)
+# windows | {}
+x = f32[n] parameter(0) zero = f32[] constant(0)
+ROOT r = f32[(n + 1) // 2] reduce-window(x, zero), window={size=3 stride=2 pad=1_1}, to_apply=add
+# names of C | {}
+int = f32[n] parameter(0) ROOT int_0 = f32[n] negate(int)
+# the size itself | dict(n=8)
+x = s32[n] parameter(0) s = s32[] get-dimension-size(x), dimensions={0}
+b = s32[n] broadcast(s), dimensions={} ROOT y = s32[n] add(x, b)
+""")
 
 NUMBERS: list[Sizes] = [{"n": 1, "m": 1}, {"n": 2, "m": 5}, {"n": 8, "m": 6}, {"n": 5, "m": 3}]
 NONE = {"n": 0, "m": 2}
 LONG = {"n": 3, "m": 2500}
 
-_SIZE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
+_SIZES = re.compile(r"(?<=[a-z]\d\d\[)[^\]]+")
 _FOLDS = """
 sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b) }
 greatest { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] maximum(a, b) }
 """
 
 
-def symbolic(body: str) -> Computation:
-    return _parsed(_SIZE.sub(r"\2", body))
+def symbolic(name: str) -> Computation:
+    body, bounds = PROGRAMS[name]
+
+    def size(text: str) -> str:
+        if text.isdigit():
+            return text
+        return f"<={value}" if (value := _value(text, bounds)) is not None else "?"
+
+    return _parsed(body, size)
 
 
-def numeric(body: str, sizes: Sizes) -> Computation:
-    """The program for some numbers, whose kernels other tests compare with JAX."""
-    return _parsed(_SIZE.sub(lambda found: str(_value(found[1], sizes)), body))
+def numeric(name: str, sizes: Sizes) -> Computation:
+    """The program for some numbers."""
+    return _parsed(PROGRAMS[name][0], lambda text: str(_value(text, sizes)))
 
 
-def _parsed(body: str) -> Computation:
-    return hlo.parse(f"HloModule m\n{REDUCERS}{_FOLDS}\nENTRY e {{ {body} }}").entry
+def _parsed(body: str, size: Callable[[str], str]) -> Computation:
+    text = _SIZES.sub(lambda found: ",".join(map(size, found[0].split(","))), body)
+    return hlo.parse(f"HloModule m\n{fusions.REDUCERS}{_FOLDS}\nENTRY e {{ {text} }}").entry
 
 
-def _value(text: str, sizes: Sizes) -> int:
-    return int(eval(text, dict(sizes)))  # noqa: S307 - of the table above
+def _value(text: str, sizes: Sizes) -> int | None:
+    """What a formula gives, if all that it names is known."""
+    with suppress(NameError):
+        return int(eval(text, dict(sizes)))  # noqa: S307 - of the table above
+    return None
 
 
 class Run(NamedTuple):
@@ -123,16 +140,16 @@ class Run(NamedTuple):
     expected: Sequence[Array]
 
 
-def run_of(body: str, sizes: Sizes) -> Run:
-    """What the kernel for these numbers computes; the sizes are in the order of the arguments."""
-    plain = numeric(body, sizes)
-    operands = operands_of(plain)
+def run_of(name: str, sizes: Sizes) -> Run:
+    """What XLA computes for these numbers; the sizes are in the order of the arguments."""
+    plain = numeric(name, sizes)
+    operands = fusions.operands_of(plain)
     known = {
-        name: plain[origin.instruction.name].shape.dimensions[origin.dimension or 0]
-        for name, origin in size_origins(symbolic(body).module).items()
+        size: plain[origin.instruction.name].shape.dimensions[origin.dimension or 0]
+        for size, origin in size_origins(symbolic(name).module).items()
     }
-    expected = run_in_numpy(kernel_of(plain, "numpy"), "kernel", operands)
-    return Run(operands, [known[name] for name in sorted(known)], expected)
+    expected = oracle.program(str(plain.module), REWRITERS)(*operands)
+    return Run(operands, [known[size] for size in sorted(known)], expected)
 
 
 # Memory.
@@ -173,32 +190,24 @@ def held_operands(wanted: Run, computation: Computation) -> list[Array]:
 # Sizes.
 
 
-def numbers_for(body: str) -> list[Sizes]:
-    """Also none, where an array may have no elements, and more than a vector of Triton has."""
-    return [*NUMBERS, NONE, *([] if "<=" in body else [LONG])]
+def runs_of(name: str) -> list[Run]:
+    """Also for none, and for more than a vector of Triton has where there is no bound."""
+    long = [] if PROGRAMS[name][1] else [LONG]
+    return [run_of(name, sizes) for sizes in (*NUMBERS, NONE, *long)]
 
 
-def runs_of(body: str) -> list[Run]:
-    """The runs for which there are kernels of numbers, which arrays without elements have not."""
-    found: list[Run] = []
-    for sizes in numbers_for(body):
-        with suppress(KernelError):
-            found.append(run_of(body, sizes))
-    return found
-
-
-@pytest.mark.needs("ml_dtypes")
-@pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
-def test_one_text_is_right_for_all_sizes(body: str) -> None:
-    computation, runs = symbolic(body), runs_of(body)
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_one_text_is_right_for_all_sizes(name: str) -> None:
+    computation, runs = symbolic(name), runs_of(name)
     check_numpy(computation, runs)
     check_triton(computation, runs)
 
 
 @needs_compiler
-@pytest.mark.needs("ml_dtypes")
+@pytest.mark.needs("jax")
 def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
-    check_c([(symbolic(body), runs_of(body)) for body in PROGRAMS.values()], tmp_path)
+    check_c([(symbolic(name), runs_of(name)) for name in PROGRAMS], tmp_path)
 
 
 def check_numpy(computation: Computation, runs: Sequence[Run]) -> None:
@@ -300,7 +309,7 @@ def runs_in_jax(name: str) -> list[Run]:
     for given in ({"b": 1, "s": 1}, {"b": 3, "s": 5}, {"b": 2, "s": 1030}):
         if text.count("s") == 2 and given["s"] > BLOCK:
             continue  # a square of so many elements takes long
-        sizes = [_value(each, given) for each in text.split(",")]
+        sizes = [_value(each, given) or 0 for each in text.split(",")]
         x = np.random.default_rng(3).normal(size=sizes).astype(np.float32)
         used = [given[letter] for letter in "bs" if letter in text]
         runs.append(Run([x], used, [np.asarray(function(jnp.asarray(x)))]))
@@ -325,14 +334,14 @@ def test_one_text_in_c_computes_what_jax_does(tmp_path: Path) -> None:
 
 
 def test_arguments_have_comments() -> None:
-    text = kernel_of(symbolic(PROGRAMS["concatenate"]), "cuda")
+    text = kernel_of(symbolic("concatenate"), "cuda")
     assert "/* x_0 in [0, 8]: size of dimension 0 of %x = f32[<=8,4]" in text
     assert "float *__restrict__ c, int32_t x_0)" in text
 
 
 def test_offsets_of_a_row_have_no_division() -> None:
     for language in ("c", "triton", "numpy"):
-        text = kernel_of(symbolic(PROGRAMS["softmax"]), language)
+        text = kernel_of(symbolic("softmax"), language)
         assert not re.search(r"[/%] *x_[01]", text)
 
 
@@ -407,4 +416,4 @@ def test_a_schedule_is_for_numbers() -> None:
     schedule = schedule_of(module.entry.root)
     assert isinstance(schedule, FusionSchedule)
     with pytest.raises(KernelError, match="%y: a schedule is for sizes that are numbers"):
-        emit_kernel(symbolic(PROGRAMS["elementwise"]).root, schedule=schedule)
+        emit_kernel(symbolic("elementwise").root, schedule=schedule)

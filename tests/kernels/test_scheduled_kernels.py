@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from benchmarks.fuzzing.kernel_search import RUNNERS
 from indexing.layout import Shape
 from ops import FusionError, emit_kernel, hlo, schedule_of
 from ops.hlo import Computation
@@ -15,15 +16,9 @@ from ops.kernels import KernelError
 from ops.xla_gpu import LaunchDimensions, loop_schedule
 from tests.extent import in_ci
 from tests.hlo.modules import module_text
-from tests.kernels.fusions import CHAINS, chain, kernel_of, runs_in_jax
-from tests.kernels.test_kernels_in_c import (
-    SANITIZED,
-    check,
-    compiled,
-    entries_by_nvcc,
-    needs_compiler,
-    needs_nvcc,
-)
+from tests.kernels.fusions import CHAINS, chain, kernel_of
+from tests.kernels.test_kernels_in_c import entries_by_nvcc, needs_compiler, needs_nvcc
+from tests.kernels.test_kernels_of_fusions import case_of
 
 LAUNCHES = {
     "a thread for each element": (LaunchDimensions.of(2, threads=128), 1),
@@ -36,13 +31,16 @@ LAUNCHES = {
 @needs_compiler
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize(("launch", "unroll"), LAUNCHES.values(), ids=LAUNCHES)
-def test_every_launch_computes_what_jax_does(
-    launch: LaunchDimensions, unroll: int, tmp_path: Path
-) -> None:
+def test_every_launch_computes_what_jax_does(launch: LaunchDimensions, unroll: int) -> None:
     computation = chain(CHAINS["softmax"])
     schedule = loop_schedule(computation.root.shape, launch, unroll=unroll)
-    text = kernel_of(computation, schedule=schedule)
-    check(compiled([text], tmp_path, *SANITIZED), "kernel", computation)
+    check([(kernel_of(computation, name="kernel0", schedule=schedule), computation)])
+
+
+def check(kernels: Sequence[tuple[str, Computation]]) -> None:
+    """Kernels ``kernel0``, ``kernel1``, ... write what JAX computes."""
+    cases = {case_of(f"kernel{n}", each): text for n, (text, each) in enumerate(kernels)}
+    assert not [f"{case.name}: {said}" for case, said in RUNNERS["c"](cases) if said]
 
 
 SCHEDULED = ["gpu/softmax", "gpu/layout_shuffle", "gpu/concat_pad_rev_slice", "gpu/mha_causal"]
@@ -51,34 +49,29 @@ SCHEDULED = ["gpu/softmax", "gpu/layout_shuffle", "gpu/concat_pad_rev_slice", "g
 @needs_compiler
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("name", SCHEDULED)
-def test_the_schedules_of_real_fusions_write_what_jax_computes(name: str, tmp_path: Path) -> None:
-    texts = scheduled(name, "c")
-    assert texts
-    library = compiled([text for text, _ in texts.values()], tmp_path)
-    for kernel, (_, computation) in texts.items():
-        check(library, kernel, computation)
+def test_the_schedules_of_real_fusions_write_what_jax_computes(name: str) -> None:
+    kernels = scheduled([name], "c")
+    assert kernels
+    check(kernels)
 
 
-def scheduled(name: str, language: str) -> dict[str, tuple[str, Computation]]:
-    """Kernels of the fusions of a module over their own schedules."""
-    found: dict[str, tuple[str, Computation]] = {}
-    instructions = hlo.parse(module_text(name)).instructions
-    for number, each in enumerate(each for each in instructions if each.opcode == "fusion"):
-        computation = each.attributes["calls"]
-        with suppress(KernelError, FusionError):
-            kernel = f"kernel{number}"
-            text = emit_kernel(each, language, kernel, schedule=schedule_of(each))
-            if runs_in_jax(computation):
-                found[kernel] = text, computation
+def scheduled(names: Sequence[str], language: str) -> list[tuple[str, Computation]]:
+    """Kernels of the fusions of modules over their own schedules."""
+    found: list[tuple[str, Computation]] = []
+    for name in names:
+        for each in hlo.parse(module_text(name)).find(opcode="fusion"):
+            with suppress(KernelError, FusionError):
+                kernel = f"kernel{len(found)}"
+                text = emit_kernel(each, language, kernel, schedule=schedule_of(each))
+                found.append((text, each.attributes["calls"]))
     return found
 
 
 @in_ci
 @needs_nvcc
 def test_scheduled_kernels_are_read_by_nvcc(tmp_path: Path) -> None:
-    texts = [text for name in SCHEDULED for text, _ in scheduled(name, "cuda").values()]
-    renamed = [re.sub(r"kernel\d+", f"kernel{number}", text) for number, text in enumerate(texts)]
-    assert entries_by_nvcc(renamed, tmp_path) == len(texts) > 0
+    texts = [text for text, _ in scheduled(SCHEDULED, "cuda")]
+    assert entries_by_nvcc(texts, tmp_path) == len(texts) > 0
 
 
 NEGATED = "x = f32[6,128] parameter(0) ROOT y = f32[6,128] negate(x)"

@@ -1,0 +1,142 @@
+"""Kernels in each language compute what JAX does; and what those in Python say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.fuzzing.kernel_search import SIMPLIFIERS, Case, Tally, complaints, runnable
+from benchmarks.triton_code import counts_of, imported, lowered
+from indexing.layout import ElementType, Shape
+from ops.hlo import Computation
+from ops.hlo.running import for_cpu
+from ops.kernels import KernelError
+from tests.kernels import fusions
+from tests.kernels.fusions import RUNNABLE, alone, chain, emitted, fusions_of, kernel_of
+from tests.ops import oracle
+
+needs_triton = pytest.mark.skipif(
+    find_spec("triton") is None, reason="pip install -e '.[benchmarks]'"
+)
+
+INSIDE = "x = f32[3,5,7] parameter(0) c = f32[] constant(3)"
+BODIES = {
+    **fusions.CHAINS,
+    **fusions.SMALL,
+    **{name: body for name, (body, _) in fusions.JOINED.items()},
+    **{name: f"{INSIDE} {body}" for name, body in fusions.BORDERS.items()},
+}
+
+
+REWRITERS = f"{SIMPLIFIERS},tree_reduction_rewriter"
+"""Passes of XLA that change where a fold starts, and how often."""
+
+
+def case_of(name: str, computation: Computation) -> Case:
+    """What JAX computes of some operands."""
+    text, operands = str(for_cpu(alone(computation))), fusions.operands_of(computation)
+    return Case(name, text, computation, operands, oracle.program(text, REWRITERS)(*operands))
+
+
+def check(cases: Sequence[Case], language: str) -> Tally:
+    """Compare what can be emitted of the cases with what JAX computes."""
+    tally = Tally()
+    wrong = [f"{case.name}: {said}" for case, said in complaints(cases, language, tally)]
+    assert not wrong
+    return tally
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_kernels_of_real_fusions_compute_what_jax_does(name: str) -> None:
+    cases = [case_of(kernel, each) for each, (kernel, _) in emitted(fusions_of(name), "c").items()]
+    for language in {*runnable()} - {"cuda"}:
+        assert sum(check(cases, language).right.values()) >= len(cases) - 1
+
+
+@pytest.mark.needs("jax")
+@pytest.mark.parametrize("language", runnable())
+def test_chains_compute_what_jax_does(language: str) -> None:
+    """NumPy alone has no bfloat16."""
+    found = check([case_of(name, chain(body)) for name, body in BODIES.items()], language)
+    assert found.right[language] == len(BODIES) - (language == "numpy")
+
+
+# NumPy.
+
+
+def test_what_is_reduced_is_computed_once_for_each_row() -> None:
+    body = """x = f32[5,37] parameter(0) low = f32[] constant(-inf)
+        peak = f32[5] reduce(x, low), dimensions={1}, to_apply=max
+        peaks = f32[5,37] broadcast(peak), dimensions={0}
+        ROOT less = f32[5,37] subtract(x, peaks)"""
+    text = kernel_of(body, "numpy")
+    assert text.index("np.maximum.reduce") < text.index("d1 = np.arange(37)")
+
+
+def test_operands_may_be_anything_that_is_an_array() -> None:
+    text = kernel_of("x = f32[2,3] parameter(0) ROOT y = f32[2,3] add(x, x)", "numpy")
+    (found,) = fusions.run_in_numpy(text, "kernel", [np.arange(6).reshape(3, 2).T])
+    assert found.tolist() == [[0, 4, 8], [2, 6, 10]]
+    assert found.dtype == np.float32
+
+
+REFUSED = [
+    ("x = f32[3] parameter(0) ROOT y = f32[3] erf(x)", "%y: erf of f32"),
+    ("x = bf16[3] parameter(0) ROOT y = bf16[3] negate(x)", "the element type of bf16"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), REFUSED)
+def test_what_numpy_does_not_have_is_refused(body: str, message: str) -> None:
+    with pytest.raises(KernelError, match=f"emit_kernel: .*{message}"):
+        kernel_of(body, "numpy")
+
+
+# Triton itself.
+
+_SIGNATURES = {
+    ElementType.PRED: "*i1",
+    ElementType.F16: "*fp16",
+    ElementType.BF16: "*bf16",
+    ElementType.F32: "*fp32",
+    ElementType.F64: "*fp64",
+    **{ElementType(f"s{bits}"): f"*i{bits}" for bits in (8, 16, 32, 64)},
+    **{ElementType(f"u{bits}"): f"*u{bits}" for bits in (8, 16, 32, 64)},
+}
+
+
+def ptx_of(text: str, name: str, computation: Computation, folder: Path) -> str:
+    arrays: Sequence[Shape] = [
+        *(each.shape for each in computation.parameters),
+        *computation.root.shape.arrays,
+    ]
+    function = getattr(imported(text, folder / f"{name}.py"), name)
+    return lowered(function, [_SIGNATURES[array.element_type] for array in arrays])
+
+
+@needs_triton
+def test_chains_are_lowered(tmp_path: Path) -> None:
+    for number, body in enumerate((*fusions.CHAINS.values(), *fusions.SMALL.values())):
+        name = f"kernel{number}"
+        text = kernel_of(body, "triton", name)
+        assert f".entry {name}" in ptx_of(text, name, chain(body), tmp_path)
+
+
+@needs_triton
+@pytest.mark.parametrize("name", RUNNABLE[::6])
+def test_kernels_of_real_fusions_are_lowered(name: str, tmp_path: Path) -> None:
+    for computation, (kernel, text) in emitted(fusions_of(name), "triton").items():
+        assert f".entry {kernel}" in ptx_of(text, kernel, computation, tmp_path)
+
+
+@needs_triton
+def test_neighbours_are_loaded_as_vectors(tmp_path: Path) -> None:
+    computation = chain("x = f32[64,128] parameter(0) ROOT y = f32[64,128] negate(x)")
+    text = kernel_of(computation, "triton")
+    counts = counts_of(ptx_of(text, "kernel", computation, tmp_path))
+    assert (counts.scalar, counts.vector) == (0, 2)
