@@ -1,19 +1,16 @@
-"""Maps that code is made of, the points where it is run, and how."""
+"""Maps that code is made of, and programs that are made of this code."""
 
 from __future__ import annotations
 
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from indexing import IndexingMap
 from tests.indexing.tables import texts
 
 Array = np.ndarray[Any, Any]
@@ -49,47 +46,13 @@ empty: (d0) -> (d0), domain: KNOWN EMPTY
 """)
 
 
-def grid(indexing_map: IndexingMap, margin: int = 0) -> list[Array]:
-    """Every point of the box, and of a margin around it, one column a variable."""
-    ranges = [
-        range((variable.bounds.lower or 0) - margin, (variable.bounds.upper or 0) + margin + 1)
-        for variable in indexing_map.domain
-    ]
-    rows = list(product(*ranges))
-    return list(np.array(rows, dtype="int64").reshape(len(rows), len(ranges)).T)
-
-
-def inside(indexing_map: IndexingMap, columns: list[Array]) -> list[Array]:
-    """The points of the domain."""
-    rows = [row for row in zip(*columns, strict=True) if is_inside(indexing_map, row)]
-    return list(np.array(rows, dtype="int64").reshape(len(rows), len(columns)).T)
-
-
-def is_inside(indexing_map: IndexingMap, row: tuple[int, ...]) -> bool:
-    return indexing_map.contains(*indexing_map.domain.by_role(map(int, row)))
-
-
-def value_at(indexing_map: IndexingMap, point: Sequence[Any]) -> tuple[Any, ...]:
-    """The results where all variables have these values, or columns of them."""
-    return tuple(indexing_map.evaluate(*indexing_map.domain.by_role(point)))
-
-
-def expected(indexing_map: IndexingMap, columns: list[Array]) -> list[list[int]]:
-    """The results at each point, one point after the other."""
-    rows = zip(*columns, strict=True)
-    return [list(value_at(indexing_map, [*map(int, row)])) for row in rows]
-
-
-# Programs that are made of generated code: compiled, or run as they are.
-
-
 def needs(program: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"there is no {program}")
 
 
-def shared_library(text: str, folder: Path, *, warns: bool = True) -> ctypes.CDLL:
+def shared_library(text: str, folder: Path) -> ctypes.CDLL:
     """The compiled C of a text, where a warning and what C does not define are errors."""
-    strict = ["-Wall", "-Wextra", "-Werror"] if warns else []
+    strict = ["-Wall", "-Wextra", "-Werror"]
     unused = [f"-Wno-unused-{what}" for what in ("function", "parameter", "variable")]
     checked = ["-fsanitize=undefined", "-fno-sanitize-recover"]
     source, made = folder / "map.c", folder / "map.so"
