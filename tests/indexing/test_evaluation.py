@@ -17,9 +17,9 @@ from simplifier.expr import operations
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
 from tests.cases import for_all
-from tests.evaluation import related, values_of
+from tests.evaluation import values_of
 from tests.indexing.tables import each_row, each_text, refusals
-from tests.strategies import NAMES, bounded_boxes, expressions, maps, points_of
+from tests.strategies import NAMES, bounded_boxes, expressions, points_of
 
 tiles = IndexingMap.from_sizes("d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)", [16], [4], [3])
 
@@ -130,19 +130,6 @@ def test_arrays_points_and_plain_arithmetic_agree(form: Form, box: dict[str, Any
     assert np.broadcast_to(found, columns[0].shape).tolist() == expected[defined].tolist()
     for row, value in list(zip(zip(*columns, strict=True), expected[defined], strict=True))[:3]:
         assert made.evaluate(row) == (value,)
-
-
-@given(maps())
-def test_points_are_the_domain_in_order(made: IndexingMap) -> None:
-    points = list(made.points())
-    assert {(dims, results) for dims, _, _, results in points} == related(made)
-    places = [(*dims, *ranges, *runtime) for dims, ranges, runtime, _ in points]
-    assert places == sorted(set(places))
-    for dims, ranges, runtime, results in points[:20]:
-        assert made.contains(dims, ranges, runtime)
-        assert made.evaluate(dims, ranges, runtime) == results
-    for point in product(*(range(-4, 5, 4) for _ in made.domain.identifiers)):
-        assert made.contains(*made.domain.by_role(point)) is (point in places)
 
 
 @for_all([-(2**64), -(2**63) - 1, -(2**63), 2**63 - 2, 2**64])

@@ -1,16 +1,19 @@
-"""Maps that ``benchmarks/fuzz.py`` found: each once failed the check that its name begins with."""
+"""The checks of ``benchmarks/fuzz.py``: of any map, and of those that once failed them."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 from benchmarks import fuzz
 from benchmarks.fuzzing.checks import complaint
 from benchmarks.fuzzing.map_case import MapCase
 from benchmarks.fuzzing.map_checks import CHECKS, SOLVED
+from indexing import IndexingMap
 from tests.cases import for_all
-from tests.extent import IN_CI
+from tests.extent import IN_CI, seldom
 from tests.indexing.tables import texts
+from tests.strategies import maps
 
 # how a check failed, its name, and the map
 FOUND = texts("""
@@ -50,6 +53,12 @@ sets, a quotient that comes of joining pieces: (d0 < 4, d1 < 2, d2 < 3) -> ((((d
 def test_what_was_found_stays_right(name: str) -> None:
     check = {**SOLVED, **CHECKS}[name.partition(",")[0]]
     assert complaint(MapCase.read(FOUND[name]), check) is None
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@given(made=maps())
+def test_answers_are_those_of_all_points(check: str, made: IndexingMap) -> None:
+    assert complaint(MapCase(made), CHECKS[check]) is None
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from simplifier.expr.form import variable
 from simplifier.expr.printer import DIALECTS
 from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
 from tests.cases import for_all, rows
-from tests.strategies import any_maps, maps
+from tests.strategies import any_maps
 
 
 def read_and_written(text: str) -> str:
@@ -85,14 +85,6 @@ def test_parse_symbolic_map_invalid(text: str, start: int, message: str) -> None
         from_affine_map(text)
     assert caught.value.span.source == text
     assert (caught.value.span.start, caught.value.message) == (start, message)
-
-
-# Every map is read back.
-
-
-@given(st.one_of(maps(), any_maps()))
-def test_every_map_is_read_back(made: IndexingMap) -> None:
-    assert parse_map(str(made)) == made
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))

@@ -70,13 +70,6 @@ def written(made: IndexingMap) -> tuple[str, str]:
         reject()
 
 
-@given(maps())
-def test_the_points_are_kept(made: IndexingMap) -> None:
-    results, points = written(made)
-    read = from_affine_map(results, affine_set=points, runtime=len(made.runtime))
-    assert related(read) == related(made)
-
-
 # result => as MLIR has it
 @each_row("""
 d0 floordiv -3 => (-d0) floordiv 3

@@ -502,23 +502,6 @@ def test_unions_of_boxes_are_parted_into_boxes(boxes: list[Box]) -> None:
         assert all(interval.upper == max(interval) for box in told.boxes for interval in box)
 
 
-# Sets.
-
-
-@given(maps())
-def test_sets_hold_what_all_points_say(made: IndexingMap) -> None:
-    points = [] if made.is_known_empty else list(made.points())
-    results = {point[3] for point in points}
-    image = made.image()
-    assert list(image) == sorted(results)
-    assert image.count() == len(results)
-    assert all(result in image for result in results)
-    assert list(made.domain_set()) == sorted({point[0] for point in points})
-    for axis, bounds in enumerate(image.bounds):
-        column = [result[axis] for result in results]
-        assert (bounds.lower, bounds.upper) == (min(column), max(column)) if results else (0, -1)
-
-
 @given(maps(results=2))
 def test_boxes_and_constraints_say_the_same(made: IndexingMap) -> None:
     image = made.image()

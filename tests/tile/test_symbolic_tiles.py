@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, product
 from math import prod
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import ops
 from indexing import IndexingMap, MapError, Tile, TileConstraints, TileError, parse_map
-from ops import Unknown, hlo, output_to_input
+from ops import hlo, output_to_input, parameter_indexing
 from simplifier import Interval, Mod, TextError, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
@@ -29,8 +29,11 @@ from simplifier.expr.text import parse_form
 from tests.cases import for_all
 from tests.conformance import Row, for_each, rows_of
 from tests.extent import IN_CI, part, seldom
+from tests.fusion.units import entry
 from tests.indexing.tables import each_named, evaluated, refusals
+from tests.ops.answers import known
 from tests.strategies import index_maps, maps
+from tests.tiling.random_fusions import fusions
 
 MAX_SIZES = 6
 """Random sizes at which one map is enumerated."""
@@ -93,115 +96,29 @@ def _check_found(indexing: IndexingMap) -> None:
 
 # Chains of operations.
 
-Step: TypeAlias = "tuple[IndexingMap, Index]"
-"""An operation, from the result to the operand, and the sizes of the operand."""
+
+def _pairs_of_factors(total: int) -> list[tuple[int, int]]:
+    return [(n, total // n) for n in range(1, total + 1) if total % n == 0]
 
 
 @st.composite
-def _chains(draw: st.DrawFn) -> IndexingMap:
-    """Two or three operations, from the result to the operand."""
-    sizes = tuple(draw(st.lists(st.sampled_from((1, 2, 3, 4, 6, 8)), min_size=1, max_size=3)))
-    assume(prod(sizes) <= 200)
-    chain = IndexingMap.identity(sizes)
-    for _ in range(draw(st.integers(2, 3))):
-        kind = draw(st.sampled_from(sorted(_STEPS)))
-        step, sizes = _STEPS[kind](draw, sizes)
-        chain = step @ chain
-    chain = chain.simplify()
+def _chains(draw: st.DrawFn, programs: st.SearchStrategy[str]) -> IndexingMap:
+    """A map from the result of a program to its first parameter."""
+    main = entry(draw(programs)).entry
+    found = known(parameter_indexing(main.root)[main.parameters[0]])
+    chain = draw(st.sampled_from([each.map for each in found])).simplify()
     assume(not chain.is_known_empty and chain.dims and prod(extents(chain)) < 2000)
     return chain
 
 
-def _reshape(draw: st.DrawFn, sizes: Index) -> Step:
-    left = prod(sizes)
-    operand: list[int] = []
-    for _ in range(draw(st.integers(0, 2))):
-        operand.append(draw(st.sampled_from([n for n in range(1, left + 1) if left % n == 0])))
-        left //= operand[-1]
-    operand.append(left)
-    return ops.reshape(operand, sizes).output_to_input[0], tuple(operand)
+SPLIT_AGAIN = fusions(
+    [pair for total in (12, 24, 30, 36, 48) for pair in _pairs_of_factors(total)],
+    ["reshape", "reshape", "transpose", "reverse"],
+)
+"""Reshapes whose sizes do not divide each other, with transposes and reverses between."""
 
-
-def _transpose(draw: st.DrawFn, sizes: Index) -> Step:
-    order = draw(st.permutations(range(len(sizes))))
-    operand = [0] * len(sizes)
-    for size, axis in zip(sizes, order, strict=True):
-        operand[axis] = size
-    return ops.transpose(operand, order).output_to_input[0], tuple(operand)
-
-
-def _reverse(draw: st.DrawFn, sizes: Index) -> Step:
-    axis = draw(st.integers(0, len(sizes) - 1))
-    return ops.reverse(sizes, [axis]).output_to_input[0], sizes
-
-
-def _slice(draw: st.DrawFn, sizes: Index) -> Step:
-    starts = [draw(st.integers(0, 3)) for _ in sizes]
-    strides = [draw(st.integers(1, 3)) for _ in sizes]
-    rows = zip(starts, strides, sizes, strict=True)
-    operand = tuple(start + stride * size for start, stride, size in rows)
-    places = [(f"d{axis}", *pair) for axis, pair in enumerate(zip(starts, strides, strict=True))]
-    results = [symbol(name) * stride + start for name, start, stride in places]
-    return IndexingMap.from_sizes(results, sizes), operand
-
-
-def _concatenate(draw: st.DrawFn, sizes: Index) -> Step:
-    axis = draw(st.integers(0, len(sizes) - 1))
-    assume(sizes[axis] > 1)
-    first = draw(st.integers(1, sizes[axis] - 1))
-    parts = [(*sizes[:axis], size, *sizes[axis + 1 :]) for size in (first, sizes[axis] - first)]
-    which = draw(st.integers(0, 1))
-    return ops.concatenate(parts, axis).output_to_input[which], parts[which]
-
-
-def _pad(draw: st.DrawFn, sizes: Index) -> Step:
-    axis, interior = draw(st.integers(0, len(sizes) - 1)), draw(st.integers(0, 2))
-    count = draw(st.integers(1, 3))
-    low = draw(st.integers(0, 2))
-    needed = low + count + (count - 1) * interior
-    assume(needed <= sizes[axis])
-    operand = (*sizes[:axis], count, *sizes[axis + 1 :])
-    paddings = [(0, 0, 0) for _ in sizes]
-    paddings[axis] = (low, sizes[axis] - needed, interior)
-    return ops.pad(operand, paddings).output_to_input[0], operand
-
-
-def _broadcast(draw: st.DrawFn, sizes: Index) -> Step:
-    kept = sorted(draw(st.sets(st.integers(0, len(sizes) - 1), min_size=1)))
-    operand = tuple(sizes[axis] for axis in kept)
-    return ops.broadcast(operand, sizes, kept).output_to_input[0], operand
-
-
-def _reduce(draw: st.DrawFn, sizes: Index) -> Step:
-    axis, size = draw(st.integers(0, len(sizes))), draw(st.integers(1, 6))
-    operand = (*sizes[:axis], size, *sizes[axis:])
-    return ops.reduce(operand, [axis]).output_to_input[0], operand
-
-
-_STEPS = {
-    step.__name__.strip("_"): step
-    for step in (_reshape, _transpose, _reverse, _slice, _concatenate, _pad, _broadcast, _reduce)
-}
-
-
-@st.composite
-def _split_again(draw: st.DrawFn) -> IndexingMap:
-    """Reshapes whose sizes do not divide each other, with transposes and reverses between."""
-    total = draw(st.sampled_from((12, 24, 30, 36, 48)))
-    first = draw(st.sampled_from([n for n in range(2, total) if total % n == 0]))
-    sizes: tuple[int, ...] = (first, total // first)
-    chain = IndexingMap.identity(sizes)
-    for kind in ("reshape", *draw(st.lists(st.sampled_from(_MOVES), max_size=3))):
-        step, sizes = _STEPS[kind](draw, sizes)
-        chain = step @ chain
-    return chain.simplify()
-
-
-_MOVES = ("reshape", "transpose", "reverse")
-
-
-ALWAYS_FOUND = {"reshapes": index_maps(), "sums that are split again": _split_again()}
-OFTEN_FOUND = {"any maps": maps(), "chains of operations": _chains()}
+ALWAYS_FOUND = {"reshapes": index_maps(), "sums that are split again": _chains(SPLIT_AGAIN)}
+OFTEN_FOUND = {"any maps": maps(), "chains of operations": _chains(fusions())}
 
 
 @pytest.mark.parametrize("drawn", ALWAYS_FOUND.values(), ids=ALWAYS_FOUND)
@@ -216,10 +133,6 @@ def test_tiles_of_digits(drawn: st.SearchStrategy[IndexingMap], data: st.DataObj
 @given(data=st.data())
 def test_tiles_of_others(drawn: st.SearchStrategy[IndexingMap], data: st.DataObject) -> None:
     _check_found(data.draw(drawn))
-
-
-def _pairs_of_factors(total: int) -> list[tuple[int, int]]:
-    return [(n, total // n) for n in range(1, total + 1) if total % n == 0]
 
 
 @pytest.mark.parametrize("total", part([12, 24, 36], 1))
@@ -249,9 +162,7 @@ def _maps(row: Row) -> list[IndexingMap]:
         return [parse_map(row["map"])]
     root = hlo.parse(row["hlo"]).entry.root
     operand: int = row["operand"]
-    indexings = output_to_input(root).indexing[operand]
-    assert not isinstance(indexings, Unknown)
-    return [each.map for each in indexings]
+    return [each.map for each in known(output_to_input(root).indexing[operand])]
 
 
 _TILES = [*rows_of("tile", kind="symbolic_tile"), *rows_of("tile", kind="symbolic_tile_from_map")]

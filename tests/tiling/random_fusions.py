@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final, TypeAlias
 
@@ -49,15 +49,15 @@ def swapped(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def fusions(draw: st.DrawFn) -> str:
+def fusions(draw: st.DrawFn, begin: Sequence[Sizes] = (), kinds: Sequence[str] = ()) -> str:
     """The text of a chain over ``x``, with some additions of what is already there."""
-    sizes = tuple(draw(st.lists(st.integers(1, 7), min_size=1, max_size=3)))
+    any_sizes = st.lists(st.integers(1, 7), min_size=1, max_size=3).map(tuple)
+    sizes = draw(st.sampled_from(begin) if begin else any_sizes)
     arrays = [("x", sizes)]
     lines = [f"x = {_type(sizes)} parameter(0) zero = f32[] constant(0) y = f32[5,3] parameter(1)"]
     for number in range(draw(st.integers(1, 5))):
         last, sizes = arrays[-1]
-        kind = draw(st.sampled_from([*OPERATIONS]))
-        made = OPERATIONS[kind](draw, sizes)
+        made = OPERATIONS[draw(st.sampled_from(kinds or [*OPERATIONS]))](draw, sizes)
         if made is None or prod(made[0]) > LARGEST:
             others = [name for name, own in arrays if own == sizes]
             made = sizes, f"add({{x}}, {draw(st.sampled_from(others))})"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
 
-from indexing import Tile, TileError
-from indexing.transform.evaluate import evaluate_forms
+from indexing import TileError
 from indexing.variable import parameter_identifier
 from ops import Fusion, hlo, propagate, tilings
 from ops.performance import A100
+from tests.tile.test_symbolic_tiles import described
 
 PROGRAMS = {
     "elementwise": ("x = f32[{n},6] parameter(0) ROOT y = f32[{n},6] negate(x)", [3, 4]),
@@ -34,20 +33,6 @@ def fusion_of(text: str, n: int, *, is_dynamic: bool) -> Fusion:
     return Fusion.of_computation(hlo.parse(f"ENTRY e {{ {body} }}").entry)
 
 
-def positions(tile: Tile, ids: tuple[int, ...], n: int) -> Iterator[tuple[int, ...]]:
-    """The elements that the formulas of a tile give for a value of its only parameter."""
-    given = {f"t{number}": each for number, each in enumerate(ids)}
-    given |= {parameter_identifier(each.name): n for each in tile.domain.parameters}
-    rows = tile.formulas.results
-    sizes = evaluate_forms([size for _, size, _ in rows], given)
-    for at in product(*map(range, sizes)):
-        here = given | {f"i{number}": each for number, each in enumerate(at)}
-        offsets = evaluate_forms([offset for offset, _, _ in rows], here)
-        strides = evaluate_forms([stride for _, _, stride in rows], here)
-        if evaluate_forms([tile.formulas.condition], here)[0]:
-            yield tuple(int(o + s * i) for o, s, i in zip(offsets, strides, at, strict=True))
-
-
 @every_program
 @pytest.mark.parametrize("n", [4, 5, 8])
 def test_formulas_hold_for_every_size(text: str, sizes: list[int], n: int) -> None:
@@ -55,8 +40,9 @@ def test_formulas_hold_for_every_size(text: str, sizes: list[int], n: int) -> No
     numeric = propagate(fusion_of(text, n, is_dynamic=False), sizes)
     for mine, expected in zip(symbolic, numeric, strict=True):
         tile, known = mine.checked_tile(), expected.checked_tile()
+        given = {parameter_identifier(each.name): n for each in tile.domain.parameters}
         for ids in product(*map(range, numeric.grid)):
-            elements = set(positions(tile, ids, n))
+            elements = described(tile, given, ids, ())
             assert elements == set(known.elements(ids)), (str(mine), ids)
 
 
