@@ -101,12 +101,16 @@ def evaluated(call: str, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as 
 def refusals(
     names: Mapping[str, Any], *errors: type[Exception], whole: bool = False
 ) -> Callable[[str], Callable[[], None]]:
-    """Make a test of a table: its calls raise errors with the messages that follow."""
+    """Make a test of a table: its calls raise errors with the messages that follow.
+
+    A message may begin with the type of the error.
+    """
 
     def refused(call: str, message: str) -> None:
         with pytest.raises(errors) as caught:
             evaluated(call, names)
-        assert message == str(caught.value) if whole else message in str(caught.value)
+        said = str(caught.value)
+        assert message == said if whole else message in f"{caught.typename}: {said}"
 
     return lambda table: for_all(rows(table))(refused)
 

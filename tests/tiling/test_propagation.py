@@ -19,6 +19,7 @@ from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, part
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named, whole
+from tests.indexing.tables import refusals
 from tests.pages import generated_in
 from tests.tiling.documentation import PAGE, TRITON, table
 from tests.tiling.real_fusions import TiledFusion, tiled_fusions
@@ -163,9 +164,6 @@ SMALL = 40_000
 @for_all(lambda: part([each for each in tiled_fusions() if each.points <= SMALL], 6))
 def test_triton_tiles_by_enumeration(tiled: TiledFusion) -> None:
     assert checked_tiles(propagate(tiled.fusion, tiled.sizes)) > 0
-
-
-# Ranges.
 
 
 def test_the_contracting_dimension_is_one_dimension_for_both_operands() -> None:
@@ -335,44 +333,34 @@ def test_what_is_behind_an_unknown_operation_is_unknown() -> None:
     assert [each.instruction.name for each in found.refused] == ["x"]
 
 
-@for_all(
-    [
-        ([2], "1 sizes are given; expected 2 or 3, one for each parallel dimension, or for all"),
-        ([0, 1], "parallel dimension 0 of %r, in [0, 3] has the tile size 0; expected 1 to 4"),
-        ([4, 6], "parallel dimension 1 of %r, in [0, 4] has the tile size 6; expected 1 to 5"),
-        (
-            [4, 2.5],
-            "parallel dimension 1 of %r, in [0, 4] has the tile size 2.5; expected an integer",
-        ),
-        ({"k": 4}, "k is no dimension of the space"),
-        (4, "tile_sizes is 4; expected sizes, or a mapping"),
-    ]
-)
-def test_bad_sizes(sizes: object, message: str) -> None:
-    with pytest.raises((TileError, TypeError)) as caught:
-        propagate(fusion_of(OPERATIONS["dot"]), sizes)  # pyright: ignore[reportArgumentType]
-    assert str(caught.value) == f"propagate: {message}"
+DOT, SORT = fusion_of(OPERATIONS["dot"]), fusion_of(OPERATIONS["sort"])
+OTHER = named(entry("ROOT y = f32[] parameter(0)"), "y")
 
+test_bad_sizes = refusals(globals(), TileError, TypeError, whole=True)("""
+propagate(DOT, [2])
+    propagate: 1 sizes are given; expected 2 or 3, one for each parallel dimension, or for all
+propagate(DOT, [0, 1])
+    propagate: parallel dimension 0 of %r, in [0, 3] has the tile size 0; expected 1 to 4
+propagate(DOT, [4, 6])
+    propagate: parallel dimension 1 of %r, in [0, 4] has the tile size 6; expected 1 to 5
+propagate(DOT, [4, 2.5])
+    propagate: parallel dimension 1 of %r, in [0, 4] has the tile size 2.5; expected an integer
+propagate(DOT, {"k": 4}) => propagate: k is no dimension of the space
+propagate(DOT, 4) => propagate: tile_sizes is 4; expected sizes, or a mapping
+""")
 
-def test_other_bad_calls() -> None:
-    fusion = fusion_of(OPERATIONS["sort"])
-    with pytest.raises(TileError, match="it needs all elements at once; expected 4"):
-        propagate(fusion, [1, 4, 2])
-    other = named(entry("ROOT y = f32[] parameter(0)"), "y")
-    with pytest.raises(FusionError, match="%y is neither in it nor read"):
-        propagate(fusion, [1], operand=other)
-    with pytest.raises(TileError, match="expected each of 0 to 1 once"):
-        propagate(fusion, [1, 4]).program_map([0, 0])
-    with pytest.raises(ArgumentError, match="program_map: the order is 5"):
-        propagate(fusion, [1, 4]).program_map(5)  # type: ignore[arg-type]
-    (x,) = fusion.operands
-    for element in (1, -1):
-        with pytest.raises(FusionError, match=f"%x has no array {element}; expected 0 to 0"):
-            propagate(fusion, [1, 4], operand=x, element=element)
-    with pytest.raises(ArgumentError, match="the operand is 'x'"):
-        propagate(fusion, [1, 4], operand="x")  # type: ignore[arg-type]
-    with pytest.raises(TileError, match="expected numbers"):
-        propagate(fusion, [symbol("T"), 4]).grid  # noqa: B018 - it raises
+test_other_bad_calls = refusals(globals(), TileError, FusionError, ArgumentError)("""
+propagate(SORT, [1, 4, 2]) => it needs all elements at once; expected 4
+propagate(SORT, [1], operand=OTHER) => FusionError: fusion: %y is neither in it nor read
+propagate(SORT, [1, 4]).program_map([0, 0]) => expected each of 0 to 1 once
+propagate(SORT, [1, 4]).program_map(5) => ArgumentError: program_map: the order is 5
+propagate(SORT, [1, 4], operand=SORT.operands[0], element=1)
+    FusionError: fusion: %x has no array 1; expected 0 to 0
+propagate(SORT, [1, 4], operand=SORT.operands[0], element=-1)
+    FusionError: fusion: %x has no array -1; expected 0 to 0
+propagate(SORT, [1, 4], operand="x") => ArgumentError: TilingSpace.from_operand: the operand is 'x'
+propagate(SORT, [symbol("T"), 4]).grid => expected numbers
+""")
 
 
 # Work.

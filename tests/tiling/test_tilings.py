@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, TileError
+from indexing import TileError
 from ops import Fusion, Tilings, TilingSpace, hlo, tilings
 from ops.hlo import HloModule
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.kernels import kernels_of
-from ops.performance.tally import Deadline, Tally, tally_of
-from simplifier.errors import ArgumentError, IndexingError
+from ops.performance.tally import tally_of
+from simplifier.errors import ArgumentError
 from tests.cases import for_all, for_rows
 from tests.extent import IN_CI, seldom
 from tests.fusion.units import entry, whole
+from tests.indexing.tables import refusals
 from tests.tiling.random_fusions import fusions, swapped
 from tests.tiling.real_fusions import MODULES, different_fusions
 from tests.tiling.test_propagation import OPERATIONS
@@ -32,23 +32,13 @@ TILINGS = import_module("ops.tiling")
 LOOKED_AT = 12 if IN_CI else 4
 """Candidates whose points are gone through."""
 
-SOFTMAX = """x = f32[{rows},{columns}] parameter(0)
-  lowest = f32[] constant(-inf) zero = f32[] constant(0)
-  peak = f32[{rows}] reduce(x, lowest), dimensions={{1}}, to_apply=top
-  peaks = f32[{rows},{columns}] broadcast(peak), dimensions={{0}}
-  less = f32[{rows},{columns}] subtract(x, peaks)
-  power = f32[{rows},{columns}] exponential(less)
-  sum = f32[{rows}] reduce(power, zero), dimensions={{1}}, to_apply=sum
-  sums = f32[{rows},{columns}] broadcast(sum), dimensions={{0}}
-  ROOT share = f32[{rows},{columns}] divide(power, sums)"""
-
-
 ENDLESS = replace(A100, name="endless", registers=1 << 40, shared_memory_bytes=1 << 40)
 """Every tile fits it."""
 
 
 def softmax(rows: int, columns: int) -> HloModule:
-    return entry(SOFTMAX.format(rows=rows, columns=columns))
+    text = OPERATIONS["softmax"].replace("[3,6]", f"[{rows},{columns}]")
+    return entry(text.replace("[3]", f"[{rows}]"))
 
 
 SHARED = ["concatenate", "pad", "slice", "reduce-window", "reshape that splits"]
@@ -143,18 +133,14 @@ def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
 
 def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not one candidate after another, for which time may run out."""
-    asked: list[str] = []
-
-    def tally(maps: Sequence[IndexingMap], deadline: Deadline) -> Tally:
-        asked.extend(map(str, maps))
-        return tally_of(maps, deadline)
-
+    tally = Mock(wraps=tally_of)
     monkeypatch.setattr(TILINGS, "tally_of", tally)
     window = "window={size=15 pad=7_7}, to_apply=sum"
     module = entry(f"""x = f32[8] parameter(0) zero = f32[] constant(0)
         w = f32[8] reduce-window(x, zero), {window}
         ROOT v = f32[8] reduce-window(w, zero), {window}""")
     assert len(tilings(of(module), A100)) > 1
+    asked = [str(each) for call in tally.call_args_list for each in call.args[0]]
     assert any("d0 + d1 + d2 - 14" in each for each in asked)
     assert not any("floordiv" in each for each in asked)
 
@@ -275,13 +261,10 @@ def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     assert not found or check_against_points(found)
 
 
-TWO_ORDERS: list[tuple[str, str, str]] = [
+@for_rows([
     ("tiles-of-two-orders", "bf16[2000,160]{0,1}, bf16[160,2000]", "t, c"),
     ("tiles-of-two-orders: the other way round", "bf16[160,2000], bf16[2000,160]{0,1}", "c, t"),
-]
-
-
-@for_rows(TWO_ORDERS)
+])  # fmt: skip
 def test_results_in_two_orders_share_dimensions(shapes: str, names: str) -> None:
     module = hlo.parse(f"""f {{ p = f32[160,2000] parameter(0) c = bf16[160,2000] convert(p)
         t = bf16[2000,160]{{0,1}} bitcast(c) ROOT r = ({shapes}) tuple({names}) }}
@@ -292,11 +275,11 @@ def test_results_in_two_orders_share_dimensions(shapes: str, names: str) -> None
 
 
 def test_softmax_reads_and_writes_in_one_pass() -> None:
-    best = tilings(of(softmax(512, 911)), A100)[0]
-    assert (best.bytes_read, best.bytes_written) == (512 * 911 * 4, 512 * 911 * 4)
+    best = tilings(of(softmax(64, 113)), A100)[0]
+    assert (best.bytes_read, best.bytes_written) == (64 * 113 * 4, 64 * 113 * 4)
     rows, *others = best.sizes
-    assert others == [911] * 3
-    assert best.programs == -(-512 // rows)
+    assert others == [113] * 3
+    assert best.programs == -(-64 // rows)
 
 
 def test_the_best_come_first() -> None:
@@ -356,47 +339,31 @@ def test_sizes_may_have_to_divide_or_be_given() -> None:
     assert {tiling.sizes for tiling in found} == {(3, size, 5) for size in (1, 2, 4, 5)}
 
 
-DOT, UNKNOWN = (
-    of(FUSIONS["a dot"]),
-    whole("""x = f32[4] parameter(0)
-    ROOT c = f32[4] custom-call(x), custom_call_target="lookup\""""),
-)
-NOT_SIZES: Any = {
-    "a number": [3, None, None],
-    "a mapping": {0: [1], 1: [1], 2: [1]},
-    "name": "A100",
-}
+DOT = of(FUSIONS["a dot"])
+UNKNOWN = whole("""x = f32[4] parameter(0)
+    ROOT c = f32[4] custom-call(x), custom_call_target="lookup\"""")
 
 
 def lacking(figure: str) -> Device:
     return replace(A100, name="mine", **{figure: None})
 
 
-REFUSED: list[tuple[str, Callable[[], Tilings], type[IndexingError], str]] = [
-    ("the size 0", lambda: tilings(DOT, A100, sizes=[[0], None, None]), TileError,
-     "has the tile size 0; expected 1 to 6"),
-    ("a size beyond", lambda: tilings(DOT, A100, sizes=[None, [6], None]), TileError,
-     "has the tile size 6; expected 1 to 5"),
-    ("too few sizes", lambda: tilings(DOT, A100, sizes=[[1]]), TileError,
-     "1 lists of sizes are given; expected 3"),
-    ("a number for a dimension", lambda: tilings(DOT, A100, sizes=NOT_SIZES["a number"]),
-     ArgumentError, "the sizes of parallel dimension 0 of %d, in "),
-    ("a mapping", lambda: tilings(DOT, A100, sizes=NOT_SIZES["a mapping"]), ArgumentError,
-     "expected sizes, or None, for each dimension"),
-    ("too many candidates", lambda: tilings(of(LARGE), A100, sizes=[range(1, 4097)] * 2),
-     TileError, "there are 16777216 candidates; expected at most"),
-    ("no shared memory", lambda: tilings(of(LARGE), lacking("shared_memory_bytes")),
-     DeviceError, "tilings: mine has no shared_memory_bytes"),
-    ("no registers", lambda: tilings(of(LARGE), lacking("registers")), DeviceError,
-     "tilings: mine has no registers"),
-    ("no device", lambda: tilings(of(LARGE), NOT_SIZES["name"]), ArgumentError, "A100"),
-    ("no tile", lambda: tilings(UNKNOWN, A100), TileError, "no indexing map of lookup"),
-]  # fmt: skip
+test_what_has_no_tilings = refusals(globals(), TileError)("""
+tilings(DOT, A100, sizes=[[0], None, None]) => has the tile size 0; expected 1 to 6
+tilings(DOT, A100, sizes=[None, [6], None]) => has the tile size 6; expected 1 to 5
+tilings(DOT, A100, sizes=[[1]]) => 1 lists of sizes are given; expected 3
+tilings(of(LARGE), A100, sizes=[range(1, 4097)] * 2)
+    there are 16777216 candidates; expected at most
+tilings(UNKNOWN, A100) => no indexing map of lookup
+""")
 
+test_what_are_no_sizes_and_no_device = refusals(globals(), ArgumentError)("""
+tilings(DOT, A100, sizes=[3, None, None]) => the sizes of parallel dimension 0 of %d, in
+tilings(DOT, A100, sizes={0: [1], 1: [1], 2: [1]}) => expected sizes, or None, for each dimension
+tilings(of(LARGE), "A100") => A100
+""")
 
-@for_rows(REFUSED)
-def test_what_has_no_tilings(
-    ask: Callable[[], Tilings], kind: type[IndexingError], words: str
-) -> None:
-    with pytest.raises(kind, match=words):
-        ask()
+test_devices_without_figures = refusals(globals(), DeviceError)("""
+tilings(of(LARGE), lacking("shared_memory_bytes")) => tilings: mine has no shared_memory_bytes
+tilings(of(LARGE), lacking("registers")) => tilings: mine has no registers
+""")
