@@ -11,7 +11,7 @@ from benchmarks.fuzzing.map_case import MapCase
 from benchmarks.fuzzing.map_checks import CHECKS, SOLVED
 from indexing import IndexingMap
 from tests.cases import for_all
-from tests.extent import IN_CI, seldom
+from tests.extent import IN_CI
 from tests.indexing.tables import texts
 from tests.strategies import maps
 
