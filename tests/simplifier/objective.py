@@ -13,16 +13,43 @@ import sympy
 from simplifier import Interval
 from simplifier.bounds.interval import IntervalLike
 from simplifier.canonical.scope import Scope, scope_of
-from simplifier.expr.form import Form
+from simplifier.expr.form import AtomKind, Form, postorder
 from simplifier.expr.sympy import from_sympy
 from simplifier.extraction import costs_of
-from simplifier.fixpoint import is_kept
+from simplifier.fixpoint import is_kept, range_of, simplified
+from tests.evaluation import Columns, first_difference, values_of
+
+DIVISIONS = (AtomKind.FLOORDIV, AtomKind.QUOTIENT, AtomKind.CEILDIV, AtomKind.MOD)
 
 
 def is_never_costlier(scope: Scope, result: Form, form: Form) -> bool:
     """Whether a result costs no more than a form, or the form is none to keep."""
     costs = costs_of(scope)
-    return costs.of(result) <= costs.of(form) or not is_kept(scope, form)
+    is_cheap = costs.of(result) <= costs.of(form)
+    return is_cheap or not is_kept(scope, form) or _divides_by_what_is_negative(scope, form)
+
+
+def _divides_by_what_is_negative(scope: Scope, form: Form) -> bool:
+    """Whether a divisor is negative everywhere, as ``y`` is where ``y in [-3, -3]``."""
+    divisors = (atom.arguments[1] for atom in postorder((form,)) if atom.kind in DIVISIONS)
+    return any((range_of(scope, divisor) < Interval(0, 0)) is True for divisor in divisors)
+
+
+def check_range(scope: Scope, form: Form, points: Columns) -> None:
+    """All values of a form lie in its range."""
+    values, defined = values_of(form, points)
+    interval = range_of(scope, form)
+    assert all(value in interval for value in values[defined]), interval
+
+
+def check_simplified(scope: Scope, form: Form, points: Columns) -> Form:
+    """What a form becomes: equal at some points, settled, no costlier; its range holds them."""
+    result = simplified(scope, form)
+    assert first_difference(form, result, points) is None, result
+    assert simplified(scope, result) == result
+    assert is_never_costlier(scope, result, form)
+    check_range(scope, form, points)
+    return result
 
 
 def is_good(

@@ -32,15 +32,18 @@ Expression: TypeAlias = "sympy.Expr | int"
 Bounds: TypeAlias = dict[Any, Any]
 Ends: TypeAlias = tuple[int | None, int | None]
 
-x, y, inner = symbol("x"), symbol("y"), symbol("inner.1")
+x, y = symbol("x"), symbol("y")
+inner = symbol("inner.1")
+"""Called like a new variable, but without bounds."""
 plain = sympy.Symbol("x")
 natural = sympy.Symbol("n", integer=True, nonnegative=True)
 positive = sympy.Symbol("p", integer=True, positive=True)
 negative = sympy.Symbol("m", integer=True, negative=True)
 even, odd = sympy.Symbol("e", even=True), sympy.Symbol("o", odd=True)
+MINOR, FIFTH = Mod(x, 5), FloorDiv(x, 5)
 
-SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
-    # expression, bounds, result
+SIMPLIFIED: list[tuple[Any, ...]] = [
+    # expression, bounds, result, constraints
     (8 * FloorDiv(x, 8) + Mod(x, 8), {x: (0, 63)}, x),
     (8 * FloorDiv(x, 8) + Mod(x, 8), {"x": Interval(0, 63)}, x),
     (FloorDiv(plain, 8), {plain: (0, 7)}, 0),
@@ -49,12 +52,8 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (x + y, {x: 3}, y + 3),
     (7, {}, 7),
     (x, {}, x),
-    # a name like those of new variables, without bounds
-    (
-        FloorDiv(2 * inner + 3 * Mod(x, 5) + FloorDiv(x, 5), 2),
-        {x: (0, 59)},
-        inner + FloorDiv(Mod(x, 5) + FloorDiv(x, 5), 2) + Mod(x, 5),
-    ),
+    (FloorDiv(2 * inner + 3 * MINOR + FIFTH, 2), {x: (0, 59)},
+     inner + FloorDiv(MINOR + FIFTH, 2) + MINOR),
     # sympy's own functions
     (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), {}, x),
     (sympy.ceiling(x / 4), {x: (1, 4)}, 1),
@@ -73,37 +72,27 @@ SIMPLIFIED: list[tuple[Expression, Bounds, Expression]] = [
     (x + 5, {x: (1, 0)}, 0),
     (x + 5, {y: (1, 0)}, 0),
     (natural, {"n": (None, -1)}, 0),
-]
+    # under a constraint
+    (FloorDiv(x, 64), {}, 0, [(x, (0, 63))]),
+    (FloorDiv(86 * x + y, 1024), {}, 0, [(86 * x + y, (0, 1023))]),
+    (Mod(86 * x + y, 1024), {}, 86 * x + y, [(86 * x + y, (0, 1023))]),
+    (FloorDiv(86 * x + y + 1, 1024), {}, 0, [(86 * x + y, (0, 1022))]),
+    (Max(x - y, 0), {}, x - y, [(x - y, (0, None))]),
+    (x, {}, 0, [(Mod(x, 5), (7, 6))]),
+]  # fmt: skip
 
 
 @for_all(SIMPLIFIED)
-def test_simplified(expression: Expression, bounds: Bounds, result: Expression) -> None:
-    assert simplify(expression, bounds) == result
-    assert simplify(result, bounds) == result
+def test_simplified(row: tuple[Any, ...]) -> None:
+    expression, bounds, result, *constraints = row
+    assert simplify(expression, bounds, *constraints) == result
+    assert simplify(result, bounds, *constraints) == result
 
 
 def test_without_bounds_nothing_is_known() -> None:
     assert simplify(8 * FloorDiv(x, 8) + Mod(x, 8)) == x
     assert bounds_of(Mod(x, 8)) == Interval(0, 7)
     assert equivalent(Mod(x, 6) // 2, FloorDiv(x, 2) % 3)
-
-
-UNDER_CONSTRAINTS: list[tuple[Expression, Expression, Ends, Expression]] = [
-    # expression, constraint, its interval, result
-    (FloorDiv(x, 64), x, (0, 63), 0),
-    (FloorDiv(86 * x + y, 1024), 86 * x + y, (0, 1023), 0),
-    (Mod(86 * x + y, 1024), 86 * x + y, (0, 1023), 86 * x + y),
-    (FloorDiv(86 * x + y + 1, 1024), 86 * x + y, (0, 1022), 0),
-    (Max(x - y, 0), x - y, (0, None), x - y),
-    (x, Mod(x, 5), (7, 6), 0),
-]
-
-
-@for_all(UNDER_CONSTRAINTS)
-def test_constraints_are_known(
-    expression: Expression, constraint: Expression, interval: Ends, result: Expression
-) -> None:
-    assert simplify(expression, {}, [(constraint, interval)]) == result
 
 
 CONTRADICTIONS: list[list[tuple[Expression, Ends]]] = [
@@ -186,14 +175,11 @@ COSTS = [
 
 
 @for_all(COSTS)
-def test_costs(text: str, expected: int, operators: int) -> None:
-    assert cost(parse_expr(text)) == expected
-    assert operator_count(parse_expr(text)) == operators
+def test_costs(text: str, *expected: int) -> None:
+    assert (cost(parse_expr(text)), operator_count(parse_expr(text))) == expected
 
 
-FRACTION = (
-    "x/2: is a fraction; expected an integer, floor around it, or a fact such as x mod 2 == 0"
-)
+HINT = "expected an integer, floor around it, or a fact such as x mod 2 == 0"
 TWO_SYMBOLS = "two different symbols are called 'x'; expected one"
 WHAT_IS_BOUNDED = "bounds are given for {}; expected a symbol or its name".format
 ask_any: Any = simplify
@@ -201,7 +187,7 @@ bounds_any: Any = bounds_of
 """As those call it who check no types."""
 
 REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
-    (lambda: simplify(x / 2), ConversionError, FRACTION),
+    (lambda: simplify(x / 2), ConversionError, f"x/2: is a fraction; {HINT}"),
     (lambda: ask_any("x + 1"), ConversionError, "x + 1: has type str; expected integer arithmetic"),
     (lambda: simplify(x + plain), BoundsError, f"simplify: {TWO_SYMBOLS}"),
     (lambda: equivalent(x, plain), BoundsError, f"equivalent: {TWO_SYMBOLS}"),

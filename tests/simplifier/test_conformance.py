@@ -7,10 +7,9 @@ import re
 from functools import reduce
 from operator import itemgetter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
-import sympy
 from hypothesis import given
 
 from simplifier import (
@@ -34,14 +33,7 @@ from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.conformance import Row, rows
-from tests.evaluation import (
-    Bounds,
-    Constraints,
-    differing_point,
-    first_difference,
-    values_of,
-    where,
-)
+from tests.evaluation import Bounds, differing_point, first_difference, values_of, where
 from tests.extent import examples, in_ci, part
 from tests.simplifier.objective import is_good
 from tests.simplifier.suite import Row as TextRow
@@ -73,7 +65,6 @@ def test_all_results_together() -> None:
     assert sum(cost(simplify(*each), each[1]) for each in asked) <= TOTAL_COST
 
 
-# Named cases: one identity or one found failure each.
 CASES = table("""
 (x floordiv 8) * 8 + x mod 8  =>  x
 x - (x floordiv 3) * 3  =>  x mod 3
@@ -172,11 +163,7 @@ def test_a_sum_of_products_that_doubles_with_each_dividend_is_not_written() -> N
     text = reduce("(({0} + {1}) * 2) floordiv 3".format, "abcdefghij", "x")
     expression = parse_expr(text)
     assert simplify(expression, {}, form="sum") == simplify(expression, {})
-
-
-def test_a_sum_of_products_is_written_for_a_target_too() -> None:
-    expression, bounds = (x - 7) % 8 * (n + 1), {"x": (-9, 9)}
-    result = simplify(expression, bounds, form="sum", target="c")
+    result = simplify((x - 7) % 8 * (n + 1), {"x": (-9, 9)}, form="sum", target="c")
     assert format_expr(result) == "((x + 9) mod 8) * n + (x + 9) mod 8"
 
 
@@ -188,8 +175,6 @@ def test_unknown_options_are_refused(option: str, expected: str) -> None:
     with pytest.raises(ArgumentError, match=expected):
         simplify(x, {}, **{option: "odd"})  # pyright: ignore[reportArgumentType]
 
-
-# What the tests of other simplifiers expect, unless it divides by a negative number or is wide.
 
 FOLDER = Path(__file__).parents[1] / "data" / "simplifier" / "peers"
 ROWS: list[Row] = [
@@ -205,37 +190,32 @@ RANGES = [row for row in ROWS if "expected_bounds" in row]
 
 @for_all(part(SIMPLIFICATIONS, 400), itemgetter("id"))
 def test_no_peer_expects_a_cheaper_result(row: Row) -> None:
-    expression, bounds, constraints = question(row)
-    result = simplify(expression, bounds, constraints)
-    assert differing_point(expression, result, bounds, constraints) is None, result
-    expected = parse_expr(row["expected"])
-    known = bounds, constraints
+    """Unless it divides by a negative number or is wide."""
+    (expression, *known), expected = question(row), parse_expr(row["expected"])
+    result = simplify(expression, *known)
+    assert differing_point(expression, result, *known) is None, result
     is_reached = cost(result, *known) <= cost(expected, *known) or not is_good(expected, *known)
     assert is_reached != (row["id"] in DEARER), result
-    assert simplify(result, bounds, constraints) == result
+    assert simplify(result, *known) == result
 
 
 @in_ci
 @for_all(SIMPLIFICATIONS, itemgetter("id"))
 def test_what_peers_expect_is_equal(row: Row) -> None:
-    expression, bounds, constraints = question(row)
-    expected = parse_expr(row["expected"])
-    assert differing_point(expression, expected, bounds, constraints) is None
+    expression, *known = question(row)
+    assert differing_point(expression, parse_expr(row["expected"]), *known) is None
 
 
 @for_all(RANGES, itemgetter("id"))
 def test_no_peer_expects_tighter_bounds(row: Row) -> None:
-    expression, bounds, constraints = question(row)
-    assert Interval(*row["expected_bounds"]).contains(bounds_of(expression, bounds, constraints))
+    assert Interval(*row["expected_bounds"]).contains(bounds_of(*question(row)))
 
 
-def question(row: Row) -> tuple[sympy.Expr, Bounds, Constraints]:
+def question(row: Row) -> tuple[Any, ...]:
     """An expression, its bounds, its constraints."""
     constraints = [(parse_expr(text), Interval(*ends)) for text, ends in row.get("constraints", ())]
     return parse_expr(row["expression"]), ends_of(row), constraints
 
-
-# Symbolic sizes: JAX's decisions, and identities.
 
 NAME = re.compile(r"\b[a-z]\b")
 LIMITS = [row for row in rows("shape_poly") if "expr" in row]
@@ -253,10 +233,10 @@ def test_bounds_are_at_least_as_tight_as_those_of_jax(row: Row) -> None:
     constraints = [(parse_expr(text), 1) for text in row["constraints"]]
     found = bounds_of(parse_expr(row["expr"]), bounds, constraints)
     assert Interval(*row["jax"]).contains(found), found
-    forms = [parse_form(text) for text in (row["expr"], *row["constraints"])]
-    known = [(form, Interval(1, 1)) for form in forms[1:]]
-    points = where(points_of({name: Interval(1, 9) for name in variables_of(forms)}), known)
-    assert all(value in found for value in values_of(forms[0], points)[0]), found
+    form, *facts = (parse_form(text) for text in (row["expr"], *row["constraints"]))
+    box = dict.fromkeys(variables_of([form, *facts]), Interval(1, 9))
+    points = where(points_of(box), [(fact, Interval(1, 1)) for fact in facts])
+    assert all(value in found for value in values_of(form, points)[0]), found
 
 
 @for_all(EQUALITIES, itemgetter("left"))
@@ -274,10 +254,7 @@ def test_identities_with_symbolic_sizes_are_found(row: Row) -> None:
     assert simplify(result, *known) == result
 
 
-# Index expressions of GPU kernels: expressible, right, and no costlier than Wave's results.
-
 POINTS: Final = 12
-
 MAX_CALLS: Final = 14_000_000
 """Of functions, to simplify all kernels: under two seconds on one core."""
 
@@ -310,14 +287,11 @@ def test_simplifying_all_kernels_takes_a_bounded_amount_of_work() -> None:
     assert calls_of(simplify_all) < MAX_CALLS
 
 
-def test_points_meet_the_constraints() -> None:
+def test_points_meet_the_constraints_and_a_wrong_result_is_seen() -> None:
     given = kernel(next(row["id"] for row in rows("wave") if row["constraints"]))
     for point in given.points(POINTS):
         for form, (lower, upper) in given.constraints:
             assert lower <= value_at(form, point) <= upper
-
-
-def test_a_wrong_result_is_seen() -> None:
     given = kernel("w130")
     wrong = simplify(given.expression, given.bounds) + 1
     assert any(value_at(wrong, p) != value_at(given.expression, p) for p in given.points(POINTS))

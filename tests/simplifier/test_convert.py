@@ -37,7 +37,6 @@ from simplifier.expr.form import AtomKind, Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import _remembered_reading, from_sympy, to_sympy
 from simplifier.expr.text import parse_form
-from simplifier.problem import Bounds, Constraints, Expression
 from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.extent import IN_CI
@@ -147,12 +146,6 @@ def test_what_is_no_expression_is_refused(thing: object) -> None:
         from_sympy(thing)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_foreign_integer_function_stays_whole() -> None:
-    for argument in (x, plain):
-        whole = foreign.Function("f", integer=True)(argument) * 2 + argument
-        assert to_sympy(from_sympy(whole), {argument.name: argument}) == whole
-
-
 def test_a_message_shows_the_beginning_of_a_long_expression() -> None:
     huge = sum((symbol(f"d{place}") for place in range(400)), start=foreign.sqrt(x))
     with pytest.raises(ConversionError, match=r"sqrt\(x\) in .*\.\.\.: has type Pow") as caught:
@@ -181,17 +174,10 @@ def test_the_expression_of_a_form_is_made_once() -> None:
     assert to_sympy(form) == 2 * Mod(x, 8) + FloorDiv(y, 3)
 
 
-def nested(depth: int) -> sympy.Expr:
-    """``floor((floor((x + 1) / 2) + 1) / 2)`` and so on."""
-    expression: sympy.Expr = x
-    for _ in range(depth):
-        expression = FloorDiv(expression + 1, 2)
-    return expression
-
-
 def test_deep_expressions_are_converted() -> None:
-    depth = 5_000 if IN_CI else 2_000
-    deep = nested(depth)
+    deep, depth = x, 5_000 if IN_CI else 2_000
+    for _ in range(depth):
+        deep = FloorDiv(deep + 1, 2)
     form = from_sympy(deep)
     assert form.depth == depth
     _remembered_reading.cache_clear()
@@ -200,6 +186,7 @@ def test_deep_expressions_are_converted() -> None:
     assert from_sympy(again) == form
     with pytest.raises(ConversionError, match="a deeply nested expression"):
         from_sympy(deep + half)
+    assert from_sympy(_choices(2_000, x)).depth == 2_001
 
 
 def _choices(depth: int, innermost: sympy.Expr) -> sympy.Expr:
@@ -229,17 +216,12 @@ def test_what_must_be_an_integer_inside_a_choice_is_asked_every_time() -> None:
     assert from_sympy(choice * 2) == whole
 
 
-def test_deep_choices_are_converted() -> None:
-    assert from_sympy(_choices(2_000, x)).depth == 2_001
-
-
 def _condition_that_holds_others(depth: int) -> Form:
     """``x < 1`` where the condition before holds, ``y < 1`` elsewhere: it is there twice."""
-    condition = parse_form("x < 0")
+    condition, join = parse_form("x < 0"), operations.conjunction
     for level in range(1, depth + 1):
-        first = operations.conjunction([condition, parse_form(f"x < {level}")])
-        opposite = operations.negation(condition)
-        second = operations.conjunction([opposite, parse_form(f"y < {level}")])
+        first = join([condition, parse_form(f"x < {level}")])
+        second = join([operations.negation(condition), parse_form(f"y < {level}")])
         condition = operations.disjunction([first, second])
     return condition
 
@@ -276,12 +258,9 @@ TORCH = "torch.utils._sympy.functions"
 BOX = {x: (0, 40), y: (1, 9)}
 
 
-def _towards_zero(number: sympy.Expr) -> sympy.Expr:
-    return sympy.Piecewise((sympy.floor(number), number >= 0), (sympy.ceiling(number), True))
-
-
-# name, arguments, the same in functions of this library
+TOWARDS_ZERO = Piecewise((sympy.floor((x - 20) / 4), x >= 20), (sympy.ceiling((x - 20) / 4), True))
 READ: list[tuple[str, tuple[Any, ...], Any]] = [
+    # name, arguments, the same in functions of this library
     ("FloorDiv", (x, y), FloorDiv(x, y)),
     ("CleanDiv", (8 * x, 4), 2 * x),
     ("CeilDiv", (x, 4), CeilDiv(x, 4)),
@@ -290,17 +269,16 @@ READ: list[tuple[str, tuple[Any, ...], Any]] = [
     ("PythonMod", (x - 20, 5), Mod(x, 5)),
     ("Min", (x, y), Min(x, y)),
     ("Max", (x, y), Max(x, y)),
-    ("Where", (x >= 5, x, 5), sympy.Piecewise((x, x >= 5), (5, True))),
+    ("Where", (x >= 5, x, 5), Piecewise((x, x >= 5), (5, True))),
     ("FloorToInt", (x / 4,), FloorDiv(x, 4)),
     ("CeilToInt", (x / 4,), CeilDiv(x, 4)),
-    ("TruncToInt", ((x - 20) / 4,), _towards_zero((x - 20) / 4)),
+    ("TruncToInt", ((x - 20) / 4,), TOWARDS_ZERO),
     ("LShift", (x, 3), 8 * x),
     ("RShift", (x, 3), FloorDiv(x, 8)),
     ("PowByNatural", (x, 2), x * x),
     ("Identity", (x + 1,), x + 1),
     ("BitwiseFn_bitwise_xor", (x, 3), BitXor(x, 3)),
 ]
-NAMES = [name for name, _, _ in READ]
 
 
 def stand_in(name: str) -> Any:  # noqa: ANN401 - a class of sympy
@@ -316,17 +294,16 @@ def theirs(name: str) -> Any:  # noqa: ANN401 - a class of sympy
 
 
 @pytest.mark.parametrize("function", [stand_in, theirs])
-@pytest.mark.parametrize(("name", "arguments", "expected"), READ, ids=NAMES)
-def test_functions_of_torch_are_read(
-    function: Callable[[str], Any], name: str, arguments: tuple[Any, ...], expected: sympy.Expr
-) -> None:
-    expression = 3 * function(name)(*arguments) + x
-    assert simplify(expression, BOX) == simplify(3 * expected + x, BOX)
-    assert bounds_of(expression, BOX) == bounds_of(3 * expected + x, BOX)
-    assert READERS.read(expression).has(function(name)) is False
-    for at_x, at_y in product((0, 3, 7, 20, 40), (1, 2, 9)):
-        point = {x: at_x, y: at_y}
-        assert READERS.read(expression).subs(point) == (3 * expected + x).subs(point)
+@pytest.mark.parametrize("row", READ, ids=[row[0] for row in READ])
+def test_functions_of_torch_are_read(function: Callable[[str], Any], row: tuple[Any, ...]) -> None:
+    name, arguments, expected = row
+    expression, same = 3 * function(name)(*arguments) + x, 3 * expected + x
+    assert simplify(expression, BOX) == simplify(same, BOX)
+    assert bounds_of(expression, BOX) == bounds_of(same, BOX)
+    read = READERS.read(expression)
+    assert not read.has(function(name))
+    for point in ({x: at_x, y: at_y} for at_x in (0, 3, 7, 20, 40) for at_y in (1, 2, 9)):
+        assert read.subs(point) == same.subs(point)
 
 
 @for_all(list(product(range(0, 25, 4), (1, 2, 3, 7))))
@@ -346,9 +323,17 @@ def test_functions_inside_functions_are_read() -> None:
     assert simplify(expression > 5, {}) == (x >= 6)
 
 
+MEANINGS: dict[str, Callable[[Any], Any] | Callable[[Any, Any], Any]] = {
+    "half": lambda number: FloorDiv(number, 2),
+    "f": lambda n: n * n - 3,
+    "g": lambda m, n: 2 * m - n * n,
+}
+"""Functions that users may mean."""
+
+
 def test_users_add_readers_to_a_table_of_their_own() -> None:
     half: Any = sympy.Function("half", integer=True)
-    readers = READERS.with_function("half", _half)
+    readers = READERS.with_function("half", MEANINGS["half"])
     assert readers.read(2 * half(half(x))) == 2 * FloorDiv(FloorDiv(x, 2), 2)
     assert READERS.read(half(x)) == half(x)
     assert readers.read(half(sympy.Integer(1))) == 0
@@ -356,23 +341,14 @@ def test_users_add_readers_to_a_table_of_their_own() -> None:
     assert set(readers) == {*READERS, "half"}
 
 
-def _half(number: sympy.Expr) -> sympy.Expr:
-    return FloorDiv(number, 2)
-
-
-def test_names_are_compared_with_their_module() -> None:
+def test_names_are_compared_with_their_module_and_must_be_integers() -> None:
     other = type("FloorDiv", (sympy.Function,), {"__module__": "elsewhere", "is_integer": True})
     assert READERS.read(other(x, y)) == other(x, y)
     assert bounds_of(other(x, y), BOX) == Interval(None, None)
-
-
-def test_what_is_no_integer_is_refused_by_name() -> None:
     division = type("FloatTrueDiv", (sympy.Function,), {"__module__": TORCH})
     with pytest.raises(ConversionError, match=r"FloatTrueDiv\(x, y\)"):
         simplify(stand_in("FloorToInt")(division(x, y)), BOX)
 
-
-# Functions that are not read.
 
 f: Any = sympy.Function("f", integer=True)
 g: Any = sympy.Function("g", integer=True)
@@ -419,16 +395,10 @@ KEPT: dict[str, tuple[Any, Any, Any, Any, tuple[int | None, int | None]]] = {
 
 
 @for_all(KEPT)
-def test_arguments_are_simplified(
-    expression: Expression,
-    bounds: Bounds,
-    facts: Constraints,
-    result: Expression,
-    ends: tuple[int | None, int | None],
-) -> None:
-    assert simplify(expression, bounds, facts) == result
-    assert simplify(result, bounds, facts) == result
-    assert bounds_of(expression, bounds, facts) == Interval(*ends)
+def test_arguments_are_simplified(row: tuple[Any, ...]) -> None:
+    asked, *known, result, ends = row
+    assert simplify(asked, *known) == simplify(result, *known) == result
+    assert bounds_of(asked, *known) == Interval(*ends)
 
 
 def test_functions_of_one_name_differ_by_what_they_assume() -> None:
@@ -468,17 +438,10 @@ def with_calls(draw: st.DrawFn, depth: int = 3) -> Any:  # noqa: ANN401 - expres
 
 
 def _value(expression: Any, at: dict[Any, int]) -> int:  # noqa: ANN401 - an expression of sympy
-    """The value where f(n) is n*n - 3 and g(m, n) is 2*m - n*n."""
-    readers = READERS.with_function("f", _of_one).with_function("g", _of_two)
+    readers = READERS
+    for name, meaning in MEANINGS.items():
+        readers = readers.with_function(name, meaning)
     return int(readers.read(sympy.sympify(expression)).subs(at))
-
-
-def _of_one(n: sympy.Expr) -> sympy.Expr:
-    return n * n - 3
-
-
-def _of_two(m: sympy.Expr, n: sympy.Expr) -> sympy.Expr:
-    return 2 * m - n * n
 
 
 @given(with_calls(), st.tuples(st.integers(0, 20), st.integers(1, 9)))

@@ -84,10 +84,7 @@ def test_a_problem_prints_the_call_that_shows_it() -> None:
     assert repr(problem) == 'simplify(parse_expr("x mod 8"), {"x": (0, None)})'
 
 
-DRAWN = """
-x +* y
-   ^ expected an expression, but found '*'
-"""
+DRAWN = "x +* y\n   ^ expected an expression, but found '*'"
 
 
 def test_a_drawn_error_is_compared_in_full() -> None:

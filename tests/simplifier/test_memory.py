@@ -27,6 +27,7 @@ from simplifier.canonical.scope import scope_of
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 from tests.cases import for_all
+from tests.simplifier.answers import forget
 
 x, y, n, k = map(symbol, "xynk")
 EXPRESSION = 8 * FloorDiv(x, 8) + Mod(x, 8) + 3 * FloorDiv(y, 3)
@@ -34,7 +35,6 @@ MAX_MICROSECONDS = 20
 """Ten times of what it takes on an idle machine."""
 
 Bounds: TypeAlias = dict[Any, Any]
-Pair: TypeAlias = tuple[Any, Any]
 
 SPELLINGS: dict[str, Bounds] = {
     "pairs": {x: (0, 63), y: (0, 2)},
@@ -48,8 +48,7 @@ SPELLINGS: dict[str, Bounds] = {
 @pytest.fixture
 def solved(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What the solver is really asked, from an empty memory on."""
-    memory._remembered.cache_clear()
-    memory._found.cache_clear()
+    forget()
     asked: list[object] = []
     solve = memory.Problem.scope
 
@@ -87,10 +86,7 @@ DIFFERENT: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
     "float-is-not-one": (lambda: simplify(1, {}), lambda: simplify(1.0, {})),  # pyright: ignore[reportArgumentType]
     "end-true": (lambda: simplify(x, {x: (0, 1)}), lambda: simplify(x, {x: (0, True)})),
     "end-float": (lambda: bounds_of(x, {x: [0, 1]}), lambda: bounds_of(x, {x: [0, 1.0]})),  # pyright: ignore[reportArgumentType]
-    "constraint-true": (
-        lambda: simplify(x, {}, [(1, (0, 1))]),
-        lambda: simplify(x, {}, [(True, (0, 1))]),
-    ),
+    "fact-true": (lambda: simplify(x, {}, [(1, 1)]), lambda: simplify(x, {}, [(True, 1)])),
     "three-ends": (lambda: simplify(x, {x: (0, 1)}), lambda: simplify(x, {x: (0, 1, 2)})),  # pyright: ignore[reportArgumentType]
     "other-symbol": (lambda: simplify(x, {"x": 1}), lambda: simplify(x + real, {"x": 1})),
 }
@@ -115,16 +111,18 @@ def test_assumptions_tell_symbols_apart() -> None:
     assert bounds_of(natural, {}) != bounds_of(x, {})
 
 
-@for_all([[(x, (0, 3))], "x", None, 3])
-def test_bounds_must_be_a_mapping(bounds: Bounds) -> None:
-    with pytest.raises(IndexingError, match="expected a mapping from symbols or their names"):
-        simplify(x, bounds)
+NO_MAPPING = "expected a mapping from symbols or their names"
+NO_PAIR = "expected an expression and an interval"
+NO_FACTS: list[tuple[str, tuple[Any, ...]]] = [
+    *((NO_MAPPING, (bounds,)) for bounds in ([(x, (0, 3))], "x", None, 3)),
+    *((NO_PAIR, ({}, [constraint])) for constraint in (x, (x,), (x, 0, 3))),
+]
 
 
-@for_all([x, (x,), (x, 0, 3)])
-def test_a_constraint_is_an_expression_and_an_interval(constraint: Pair) -> None:
-    with pytest.raises(IndexingError, match="expected an expression and an interval"):
-        simplify(x, {}, [constraint])
+@for_all(NO_FACTS)
+def test_what_is_known_are_a_mapping_and_pairs(message: str, known: tuple[Any, ...]) -> None:
+    with pytest.raises(IndexingError, match=message):
+        simplify(x, *known)
 
 
 def test_what_cannot_be_hashed_is_still_answered() -> None:
@@ -146,8 +144,7 @@ def test_threads_share_the_memory() -> None:
         return simplify(expression, {x: (0, 7)}), bounds_of(expression, {x: (0, 63)})
 
     expected = [answers(number) for number in range(64)]
-    memory._remembered.cache_clear()
-    memory._found.cache_clear()
+    forget()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(answers, range(64))) == expected
 

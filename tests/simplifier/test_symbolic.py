@@ -15,12 +15,11 @@ from simplifier.expr.form import Form
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of
 from tests.cases import for_all
-from tests.evaluation import first_difference, values_of
+from tests.evaluation import first_difference
 from tests.extent import IN_CI
+from tests.simplifier.objective import check_range
 from tests.simplifier.suite import Row, table
 from tests.strategies import NAMES, Problem
-
-# Whatever the signs of numerator and divisor, the result is defined and equal where the input is.
 
 
 @st.composite
@@ -56,27 +55,23 @@ _OPERATIONS: st.SearchStrategy[Callable[[Form, Form], Form]] = st.sampled_from(
 )
 
 
-def problems() -> st.SearchStrategy[Problem]:
-    return st.builds(Problem, with_symbolic_divisors(), small_boxes())
-
-
-@given(problems())
+@given(st.builds(Problem, with_symbolic_divisors(), small_boxes()))
 def test_divisors_of_every_sign_keep_values_and_definedness(problem: Problem) -> None:
+    check_settled(problem)
+
+
+def check_settled(problem: Problem) -> None:
+    """What a problem becomes is equal to it, and settled; all values lie in its range."""
     result = problem.result()
     assert first_difference(problem.form, result, problem.points()) is None, result
     assert problem.result(result) == result
+    scope_of.cache_clear()
+    check_range(problem.scope(), problem.form, problem.points())
 
-
-@given(problems())
-def test_bounds_hold_values_for_divisors_of_every_sign(problem: Problem) -> None:
-    check_range(problem)
-
-
-# Identities that hold for positive divisors alone, where the divisor is negative, and divisors that
-# may be zero: values stay, and are within the range.
 
 SIGNS = {"x": (-9, 9), "y": (-3, 3), "z": (-2, 2)}
 OF_EVERY_SIGN: list[tuple[str, Mapping[str, tuple[int, int]]]] = [
+    # identities of positive divisors alone, where one is negative; divisors that may be zero
     ("x floordiv 2 - y * (x floordiv (2 * y))", SIGNS),
     ("(x floordiv y) floordiv z", SIGNS),
     ("(x floordiv y) floordiv 4", SIGNS),
@@ -96,20 +91,8 @@ OF_EVERY_SIGN: list[tuple[str, Mapping[str, tuple[int, int]]]] = [
 def test_identities_of_positive_divisors_are_not_used_for_others(
     text: str, ends: Mapping[str, tuple[int, int]]
 ) -> None:
-    problem = Problem(parse_form(text), {name: Interval(*pair) for name, pair in ends.items()})
-    assert first_difference(problem.form, problem.result(), problem.points()) is None
-    scope_of.cache_clear()
-    check_range(problem)
+    check_settled(Problem(parse_form(text), {name: Interval(*ends[name]) for name in ends}))
 
-
-def check_range(problem: Problem) -> None:
-    """All values of the problem lie in its range."""
-    interval = range_of(problem.scope(), problem.form)
-    values, defined = values_of(problem.form, problem.points())
-    assert all(value in interval for value in values[defined]), interval
-
-
-# Divisions by zero are left alone.
 
 LEFT_ALONE = table("""
 x floordiv 0  stays
@@ -133,16 +116,13 @@ def test_divisions_by_zero_are_left_alone(row: Row) -> None:
     assert bounds_of(expression, bounds) == Interval(None, None)
 
 
-def test_a_quotient_rounded_up_is_bounded_by_all_of_its_divisors() -> None:
-    assert bounds_of(parse_expr("5 ceildiv y"), {"y": (1, 10)}) == Interval(1, 5)
-
-
 MULTIPLES = table("""
 above zero: (y floordiv m) * m  lies in  [0, 20]  where y in [0, 20]
 around zero: (y floordiv m) * m  lies in  [-28, 1]  where y in [-20, 1]
 times a symbol: (y floordiv m) * m * x  lies in  [-112, 80]  where y in [-20, 20]
 of a product: (y floordiv (m * x + m)) * m * (x + 1)  lies in  [0, 50]  where y in [0, 50]
 without the divisor: (y floordiv m) * x  lies in  [-80, 80]  where y in [-20, 20]
+rounded up, by all divisors: 5 ceildiv y  lies in  [1, 5]  where y in [1, 10]
 """)
 
 
@@ -152,10 +132,9 @@ def test_what_is_rounded_down_is_no_greater(row: Row) -> None:
     box = bounds | {"m": Interval(1, 9), "x": Interval(0, 4)}
     assert str(bounds_of(expression, box)) == row.expected
     assert str(bounds_of(expression, box, [(parse_expr("x + m"), (None, 99))])) == row.expected
-    check_range(Problem(parse_form(row.question.expression), box))
+    problem = Problem(parse_form(row.question.expression), box)
+    check_range(problem.scope(), problem.form, problem.points())
 
-
-# Digits whose radix and stride are both symbols.
 
 STRIDED_DIGITS = table("""
 x * a - (x floordiv g) * a * g  =>  (x mod g) * a
@@ -176,10 +155,9 @@ def test_digits_of_symbolic_radix_may_have_symbolic_strides(row: Row) -> None:
     assert first_difference(problem.form, parse_form(row.expected), problem.points()) is None
 
 
-# Powers of powers: the exponent doubles with every level.
-
 LEVELS = 120 if IN_CI else 60
 TOWERS: dict[str, Callable[[Form], Form]] = {
+    # the exponent doubles with every level
     "squares": lambda form: operations.product((form, form)),
     "neighbours": lambda form: operations.product((form, form + 1)),
     "squares of sums": lambda form: operations.product((form + 1, form + 1)),

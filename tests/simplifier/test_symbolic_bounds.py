@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
-from itertools import product
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplifier import (
-    BoundsError,
     CeilDiv,
     Facts,
     FloorDiv,
@@ -34,7 +33,7 @@ from simplifier.limits import MAX_END_SIZE
 from simplifier.problem import Bounds, Constraints, Expression
 from tests.call_counts import calls_of
 from tests.cases import for_all
-from tests.evaluation import Columns, every_point, values_of, where
+from tests.evaluation import every_point, values_of, where
 from tests.simplifier.suite import table
 from tests.strategies import expressions
 
@@ -137,9 +136,13 @@ def _check_ends(expression: Expression, facts: Facts) -> None:
     """Compare the ends with the values at all points near zero."""
     problem = facts.problem([expression])
     names = {"N", *variables_of((problem.form, *(fact for fact, _ in problem.constraints)))}
-    known = {each: problem.bounds.get(each, Interval(None, None)) for each in names}
-    box = {each: interval.intersect(Interval(-2, 8)) for each, interval in known.items()}
-    points = _where_defined(every_point(box), problem.constraints)
+    near = Interval(-2, 8)
+    box = {each: problem.bounds.get(each, near).intersect(near) for each in names}
+    points = every_point(box)
+    for form, _ in problem.constraints:
+        _, defined = values_of(form, points)
+        points = {name: column[defined] for name, column in points.items()}
+    points = where(points, problem.constraints)
     values, defined = values_of(problem.form, points)
     ends = bounds_of(expression, facts, over=[M, N])
     for end, is_beyond in zip(ends, (operator.lt, operator.gt), strict=True):
@@ -148,20 +151,8 @@ def _check_ends(expression: Expression, facts: Facts) -> None:
             assert not (defined & np.asarray(is_beyond(values, limits), dtype=bool)).any(), end
 
 
-def _where_defined(points: Columns, constraints: Iterable[tuple[Form, Interval]]) -> Columns:
-    """The points that meet all constraints, and leave a value to each."""
-    for form, _ in constraints:
-        _, defined = values_of(form, points)
-        points = {name: column[defined] for name, column in points.items()}
-    return where(points, constraints)
-
-
-def _at(expression: sympy.Expr, parameters: Mapping[str, int]) -> int:
-    return int(expression.subs({symbol(name): value for name, value in parameters.items()}))
-
-
-def _interval_at(interval: SymbolicInterval, parameters: Mapping[str, int]) -> Interval:
-    return Interval(*(None if end is None else _at(end, parameters) for end in interval))
+def _interval_at(interval: SymbolicInterval, m: int, n: int) -> Interval:
+    return Interval(*(None if end is None else int(end.subs({M: m, N: n})) for end in interval))
 
 
 CASES: dict[str, Callable[[Any, Any], Any]] = {
@@ -191,24 +182,19 @@ def test_affine_bounds_are_exact(
     expression = factors[0] * x + factors[1] * y + factors[2] * N + 5
     found = bounds_of(expression, _box(names, M, N) | POSITIVE, over=[M, N])
     numeric = bounds_of(expression.subs({N: n}), _box(names, m, n))
-    assert _interval_at(found, {"M": m, "N": n}) == numeric
+    assert _interval_at(found, m, n) == numeric
 
 
 @given(expressions(("x", "y", "M", "N")), st.tuples(cases, cases), sizes, sizes)
 def test_bounds_hold_for_all_values(form: Form, names: tuple[str, str], m: int, n: int) -> None:
     expression = to_sympy(form)
     found = bounds_of(expression, _box(names, M, N) | POSITIVE, over=[M, N])
-    box = [Interval.of(ends) for ends in _box(names, m, n).values()]
-    axes = [
-        range(
-            -9 if ends.lower is None else ends.lower, 10 if ends.upper is None else ends.upper + 1
-        )
-        for ends in box
-    ]
-    points = np.array([(*point, m, n) for point in product(*axes)], dtype=object).reshape(-1, 4)
-    values, defined = values_of(form, dict(zip("xyMN", points.T, strict=True)))
+    box = {str(each): Interval.of(ends) for each, ends in _box(names, m, n).items()}
+    near = {name: ends.intersect(Interval(-20, 20)) for name, ends in box.items()}
+    points = every_point({**near, "M": Interval(m, m), "N": Interval(n, n)})
+    values, defined = values_of(form, points)
     if defined.any():
-        interval = _interval_at(found, {"M": m, "N": n})
+        interval = _interval_at(found, m, n)
         assert all(value in interval for value in values[defined])
 
 
@@ -247,33 +233,22 @@ _bounds_of: Any = bounds_of
 _simplify: Any = simplify
 """As those call them who check no types."""
 
-WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "one name": (
-        lambda: _bounds_of(x, over="N"),
-        BoundsError,
-        "over is 'N'; expected symbols or names",
-    ),
-    "one symbol": (
-        lambda: _bounds_of(x, over=N),
-        BoundsError,
-        "over is N; expected symbols or names",
-    ),
-    "an expression": (lambda: _bounds_of(x, over=[N + 1]), BoundsError, "symbols or names"),
-    "exact": (lambda: _bounds_of(x, over=[N], exact=True), BoundsError, "either exact or over"),
-    "three ends": (lambda: _simplify(x, {x: (0, N, 1)}), IndexingError, "3 ends; expected 2"),
-    "a fraction": (lambda: _simplify(x, {x: (0, N / 2)}), IndexingError, "N/2"),
+WRONG: dict[str, Callable[[], object]] = {
+    "BoundsError: .*over is 'N'; expected symbols or names": lambda: _bounds_of(x, over="N"),
+    "BoundsError: .*over is N; expected symbols or names": lambda: _bounds_of(x, over=N),
+    "BoundsError: .*symbols or names": lambda: _bounds_of(x, over=[N + 1]),
+    "BoundsError: .*either exact or over": lambda: _bounds_of(x, over=[N], exact=True),
+    "Error: .*3 ends; expected 2": lambda: _simplify(x, {x: (0, N, 1)}),
+    "Error: .*N/2": lambda: _simplify(x, {x: (0, N / 2)}),
 }
 
 
-@for_all(WRONG)
-def test_errors_say_what_is_expected(
-    action: Callable[[], object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
+@for_all([*WRONG.items()])
+def test_errors_say_what_is_expected(message: str, action: Callable[[], object]) -> None:
+    with pytest.raises(IndexingError) as caught:
         action()
+    assert re.search(message, f"{type(caught.value).__name__}: {caught.value}")
 
-
-# Work, in calls of functions.
 
 FIVE_FACTS = [x <= N * M - 1, y <= x + N, z <= y, sympy.Eq(Mod(N, 16), 0), sympy.Eq(Mod(M, 32), 0)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy
 from simplifier.expr.text import parse_form
-from tests.carets import DrawnError, drawn_errors
+from tests.carets import check_drawing
 from tests.cases import for_all
 from tests.evaluation import values_of
 from tests.extent import IN_CI, examples
@@ -79,24 +78,18 @@ READ_WITH_CARE = {
 }
 
 
-@for_all([*READ_WITH_CARE.items()])
-def test_a_minus_before_what_is_divided_is_pointed_at(read: str, written: str) -> None:
-    with pytest.warns(TextWarning, match=r"is read as \(-\(x\)\)"):
-        assert str(parse_form(read)) == written
-
-
-@for_all(["a - (a + b) mod 3", "(a) - (b) mod 3", "-((a + b) mod 3)", "-(a + b) // 3"])
-def test_other_minuses_are_not(text: str) -> None:
-    parse_form(text)  # a warning would be an error
+def test_a_minus_before_what_is_divided_is_pointed_at() -> None:
+    for read, written in READ_WITH_CARE.items():
+        with pytest.warns(TextWarning, match=r"is read as \(-\(x\)\)"):
+            assert str(parse_form(read)) == written
+    for text in ("a - (a + b) mod 3", "(a) - (b) mod 3", "-((a + b) mod 3)", "-(a + b) // 3"):
+        parse_form(text)  # a warning would be an error
 
 
 def test_declared_variables_come_in_their_order() -> None:
     form = parse_form("th_x + bl_x * 4 + a")
     assert format_form(form, ["th_x", "bl_x"]) == "bl_x * 4 + th_x + a"
     assert format_form(parse_form("b + a"), ["b", "a"]) == "b + a"
-
-
-# Precedence is that of Python's own operators: random text is read by both.
 
 
 @st.composite
@@ -114,12 +107,8 @@ BOX: dict[str, Interval] = dict.fromkeys(NAMES, Interval(-4, 5))
 
 
 @given(texts())
-def test_precedence_is_that_of_python(text: str) -> None:
+def test_precedence_is_that_of_python_and_operators_on_symbols_are_its_own(text: str) -> None:
     agree_with_python(text, parse_form(text))
-
-
-@given(texts())
-def test_operators_on_symbols_are_those_on_integers(text: str) -> None:
     symbols: dict[str, Any] = {name: symbol(name) for name in NAMES}
     agree_with_python(text, from_sympy(eval(text, symbols)))  # noqa: S307 - our own text
 
@@ -147,7 +136,6 @@ def agree_with_python(text: str, form: Form) -> None:
                 assert value == eval(code, {}, names), row  # noqa: S307 - our own text
 
 
-# Each error with the text and its caret, as a reader sees it.
 ERRORS = """
 1 +
    ^ expected an expression, but the text ends
@@ -213,39 +201,31 @@ x + "y"
 """
 
 
-@for_all(drawn_errors(ERRORS), attrgetter("text"))
-def test_errors_point_at_the_place(error: DrawnError) -> None:
-    with pytest.raises(TextError) as caught:
-        parse_expr(error.text)
-    error.check(caught.value)
+def test_errors_point_at_the_place() -> None:
+    check_drawing(ERRORS, parse_expr)
 
 
-REFUSED: list[tuple[str, str]] = [
+NOT_DECLARED = "1:5: 'q7' is not a declared variable\nx + q7 * 2\n    ^^\nhint: declared: x, y"
+REFUSED = {
     # text with the declared x and y, beginning of the error
-    ("x +\n\ty *\n\t\t) + x", "3:3: expected an expression, but found ')'\n  ) + x\n  ^"),
-    (
-        "x + q7 * 2",
-        "1:5: 'q7' is not a declared variable\nx + q7 * 2\n    ^^\nhint: declared: x, y",
-    ),
-    ("x + " + "9" * 5000, "1:5: integer of 5000 digits; Python reads at most"),
-]
+    "x +\n\ty *\n\t\t) + x": "3:3: expected an expression, but found ')'\n  ) + x\n  ^",
+    "x + q7 * 2": NOT_DECLARED,
+    "x + " + "9" * 5000: "1:5: integer of 5000 digits; Python reads at most",
+}
 
 
-@for_all(REFUSED)
+@for_all([*REFUSED.items()])
 def test_errors_are_written_in_full(text: str, message: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_form(text, ["x", "y"])
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("text", ["(" * 100_000, "(" * 50_000 + "x" + ")" * 49_999, "-" * 100_000])
-def test_a_deep_text_is_refused_at_its_end(text: str) -> None:
-    with pytest.raises(TextError) as caught:
-        parse_form(text)
-    assert caught.value.span.start == len(text)
-
-
-def test_a_deep_text_is_read() -> None:
+def test_a_deep_text_is_read_or_refused_at_its_end() -> None:
+    for text in ("(" * 100_000, "(" * 50_000 + "x" + ")" * 49_999, "-" * 100_000):
+        with pytest.raises(TextError) as caught:
+            parse_form(text)
+        assert caught.value.span.start == len(text)
     depth = 100_000 if IN_CI else 20_000
     assert parse_form("(" * depth + "x" + ")" * depth) == parse_form("x")
     assert parse_form("-" * depth + "x") == parse_form("x")
@@ -254,17 +234,12 @@ def test_a_deep_text_is_read() -> None:
 @examples(200)
 @given(st.text("xy0123456789+-*/%()[]{},: \t\n<>.minaxfloordv", max_size=30))
 def test_any_text_is_read_or_refused_politely(text: str) -> None:
-    form = read_or_refused(text)
-    if isinstance(form, TextError):
-        assert 0 <= form.span.start <= len(text)
-        assert str(form)
+    try:
+        form = parse_form(text)
+    except TextError as error:
+        read = error
     else:
         assert parse_form(format_form(form)) == form
-
-
-def read_or_refused(text: str) -> Form | TextError:
-    """The form of a text, or the error about it."""
-    try:
-        return parse_form(text)
-    except TextError as error:
-        return error
+        return
+    assert 0 <= read.span.start <= len(text)
+    assert str(read)
