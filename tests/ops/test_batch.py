@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent import futures
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
@@ -21,13 +16,8 @@ import pytest
 
 from ops import FileAnswer, QuestionError, WorkerDiedError, analyze_files, hlo
 from tests.extent import part
-from tests.ops.batch_questions import (
-    answers_without_pickle,
-    leaves_a_mark,
-    refuses_some,
-    root_map,
-    root_name,
-)
+from tests.ops import batch_questions
+from tests.ops.batch_questions import leaves_a_mark, refuses_some, root_map, root_name
 
 T = TypeVar("T")
 
@@ -65,14 +55,12 @@ class Sleeping(Executor):
         return self.futures[-1]
 
 
-def processes(method: str, workers: int = 2) -> ProcessPoolExecutor:
+def processes(method: str, workers: int = 2) -> futures.ProcessPoolExecutor:
     """A pool whose processes begin in one of Python's ways."""
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method))
+    return futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method))
 
 
-spawned = partial(processes, "spawn")
-one_spawned = partial(processes, "spawn", 1)
-
+spawned, one_spawned = partial(processes, "spawn"), partial(processes, "spawn", 1)
 EXECUTORS: dict[str, Callable[[], Executor] | None] = {
     "one after another": None,
     "threads": partial(ThreadPoolExecutor, 2),
@@ -82,11 +70,6 @@ EXECUTORS: dict[str, Callable[[], Executor] | None] = {
 }
 
 
-def module_of(root: str) -> str:
-    """A module whose root has a name."""
-    return f"HloModule m ENTRY e {{ p = f32[4,8] parameter(0) ROOT {root} = f32[32] reshape(p) }}"
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     """Eight modules."""
@@ -94,19 +77,17 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def written(folder: Path, roots: list[str]) -> list[str]:
-    """Files with a module for each root."""
+    """Files, each with a module whose root has a name."""
+    text = "HloModule m ENTRY e {{ p = f32[4,8] parameter(0) ROOT {} = f32[32] reshape(p) }}"
     for number, root in enumerate(roots):
-        (folder / f"{number:04}.hlo").write_text(module_of(root))
+        (folder / f"{number:04}.hlo").write_text(text.format(root))
     return hlo.files_in(folder)
 
 
-@pytest.fixture(params=EXECUTORS.values(), ids=list(EXECUTORS))
-def maker(request: pytest.FixtureRequest) -> Callable[[], Executor] | None:
-    """A function that makes an executor, or none."""
-    found: Callable[[], Executor] | None = request.param
-    return found
+every_executor = pytest.mark.parametrize("maker", EXECUTORS.values(), ids=list(EXECUTORS))
 
 
+@every_executor
 def test_all_executors_answer_alike(maker: Callable[[], Executor] | None, files: list[str]) -> None:
     expected = {path: f"r{number}" for number, path in enumerate(files)}
     with nullcontext() if maker is None else maker() as executor:
@@ -118,23 +99,20 @@ def test_all_executors_answer_alike(maker: Callable[[], Executor] | None, files:
         assert [each.path for each in found] == files
 
 
-def test_an_executor_of_the_user_is_left_running(files: list[str]) -> None:
+def test_an_executor_of_the_user_is_left_running_and_one_that_was_made_is_ended(
+    files: list[str],
+) -> None:
     executor = Immediate()
     assert len(list(analyze_files(files, root_map, executor=executor))) == len(files)
     assert not executor.ended
+    list(analyze_files(files, root_name, executor=lambda: executor))
+    assert executor.ended
     with ThreadPoolExecutor(1) as threads:
-        assert [each.error for each in analyze_files(files, root_map, executor=threads)] == [
-            None
-        ] * 8
+        assert not any(each.error for each in analyze_files(files, root_map, executor=threads))
         assert threads.submit(int).result() == 0
 
 
-def test_an_executor_that_was_made_is_ended(files: list[str]) -> None:
-    executor = Immediate()
-    list(analyze_files(files, root_name, executor=lambda: executor))
-    assert executor.ended
-
-
+@every_executor
 def test_what_is_wrong_is_the_answer_about_its_file(
     maker: Callable[[], Executor] | None, tmp_path: Path
 ) -> None:
@@ -144,19 +122,9 @@ def test_what_is_wrong_is_the_answer_about_its_file(
     found = list(analyze_files(files, refuses_some, executor=maker, ordered=True))
     assert [each.path for each in found] == files
     assert [each.answer for each in found] == ["fine", None, None, "also_fine", None, None, None]
-    kinds = [type(each.error).__name__ for each in found]
     stubborn = "StubbornError" if maker is None else "RuntimeError"
-    assert kinds == (
-        [
-            "NoneType",
-            "ValueError",
-            stubborn,
-            "NoneType",
-            "HloTextError",
-            "HloFileError",
-            "HloFileError",
-        ]
-    )
+    kinds = f"NoneType ValueError {stubborn} NoneType HloTextError HloFileError HloFileError"
+    assert " ".join(type(each.error).__name__ for each in found) == kinds
     assert "no way" in str(found[2].error)
     assert str(found[4].error).startswith(f"{files[4]}:1:22: ")
     with pytest.raises(ValueError, match="raised"):
@@ -190,7 +158,7 @@ def test_a_pool_of_the_user_stays_broken(tmp_path: Path) -> None:
     with processes("spawn", 1) as pool:
         found = list(analyze_files(files, refuses_some, executor=pool, in_flight=2))
     assert [each.path for each in found] == files
-    assert all(isinstance(each.error, BrokenExecutor) for each in found)
+    assert all(isinstance(each.error, futures.BrokenExecutor) for each in found)
 
 
 @pytest.mark.parametrize("executor", [spawned, spawned()], ids=["made here", "of the user"])
@@ -202,23 +170,21 @@ def test_a_question_that_cannot_be_sent(
 
 
 def test_an_answer_that_cannot_be_sent_back(files: list[str]) -> None:
-    found = list(analyze_files(files, answers_without_pickle, executor=one_spawned))
+    found = list(analyze_files(files, batch_questions.answers_without_pickle, executor=one_spawned))
     assert all("pickle" in str(each.error) for each in found)
     assert len(found) == len(files)
 
 
 def test_threads_take_any_question(files: list[str]) -> None:
-    names = analyze_files(
-        files, lambda analysis: analysis.module.name, executor=partial(ThreadPoolExecutor, 2)
-    )
+    executor = EXECUTORS["threads"]
+    names = analyze_files(files, lambda analysis: analysis.module.name, executor=executor)
     assert {each.result() for each in names} == {"m"}
 
 
 @pytest.mark.parametrize("ordered", part([False, True], 1))
 def test_few_files_are_in_flight(ordered: bool, tmp_path: Path) -> None:
     files = written(tmp_path, [f"r{number}" for number in range(40)])
-    executor = Immediate()
-    taken = 0
+    executor, taken = Immediate(), 0
     for each in analyze_files(files, root_name, executor=executor, in_flight=3, ordered=ordered):
         taken += 1
         assert each.error is None
@@ -229,12 +195,12 @@ def test_few_files_are_in_flight(ordered: bool, tmp_path: Path) -> None:
 def test_files_are_read_as_answers_are_taken(files: list[str]) -> None:
     batch = analyze_files(files, leaves_a_mark)
     next(batch)
-    assert [path for path in files if seen(path)] == files[:1]
+    assert seen(files) == files[:1]
 
 
-def seen(path: str) -> bool:
-    """Whether somebody asked about a file."""
-    return Path(f"{path}.seen").exists()
+def seen(files: list[str]) -> list[str]:
+    """The files that somebody asked about."""
+    return [path for path in files if Path(f"{path}.seen").exists()]
 
 
 def test_length_is_the_number_of_files(files: list[str]) -> None:
@@ -246,12 +212,11 @@ def test_length_is_the_number_of_files(files: list[str]) -> None:
 
 def test_closing_cancels_what_waits(tmp_path: Path) -> None:
     files = written(tmp_path, [f"r{number}" for number in range(40)])
-    with analyze_files(
-        files, leaves_a_mark, executor=partial(ThreadPoolExecutor, 1), in_flight=20
-    ) as batch:
+    one = partial(ThreadPoolExecutor, 1)
+    with analyze_files(files, leaves_a_mark, executor=one, in_flight=20) as batch:
         next(batch)
     assert list(batch) == []
-    assert sum(map(seen, files)) < 10
+    assert len(seen(files)) < 10
 
 
 def test_an_interrupt_cancels_what_waits(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,11 +236,8 @@ def test_something_must_be_in_flight(in_flight: int, files: list[str]) -> None:
         analyze_files(files, root_name, executor=Immediate(), in_flight=in_flight)
 
 
-def test_no_files() -> None:
+def test_no_files_have_no_answers_and_an_answer_is_a_value() -> None:
     assert list(analyze_files([], root_name, executor=Immediate())) == []
-
-
-def test_a_file_answer_is_a_value() -> None:
     assert FileAnswer("a", 1) == FileAnswer("a", 1)
     assert FileAnswer("a", None).result() is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from operator import attrgetter
 from random import Random
@@ -26,29 +26,22 @@ from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.ops.unfit import only_reason
 from tests.ops.unshared import UNSHARED, all_answers
 
-COMPUTATIONS: Final = """add { a = f32[] parameter(0) b = f32[] parameter(1)
-    ROOT r = f32[] add(a, b) }
-  sum { x = f32[] parameter(0) y = f32[] parameter(1)
-    ROOT z = f32[] add(x, y), metadata={op_name="z"} }
-  max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
-  flip { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
-    t = f32[4,4] transpose(a), dimensions={1,0} ROOT r = f32[4,4] add(t, b) }
-  turn { x = f32[4,4] parameter(0) y = f32[4,4] parameter(1)
-    u = f32[4,4] transpose(x), dimensions={1,0} ROOT v = f32[4,4] add(u, y) }
-  swap { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
-    t = f32[4,4] transpose(b), dimensions={1,0} ROOT r = f32[4,4] add(t, a) }
-  left { b = f32[4,4] parameter(1) a = f32[4,4] parameter(0)
-    t = f32[4,4] transpose(b), dimensions={1,0} ROOT r = f32[4,4] subtract(a, t) }
-  right { b = f32[4,4] parameter(1) a = f32[4,4] parameter(0)
-    t = f32[4,4] transpose(b), dimensions={1,0} ROOT r = f32[4,4] subtract(t, a) }
-  inner { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
-    ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=flip }
-  outer { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
-    ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=turn }
-  other { a = f32[4,4] parameter(0) b = f32[4,4] parameter(1)
-    ROOT r = f32[4,4] fusion(a, b), kind=kLoop, calls=swap }
-  cut { a = f32[4,4] parameter(0) n = s32[] parameter(1)
-    ROOT r = f32[2,2] dynamic-slice(a, n, n), dynamic_slice_sizes={2,2} }"""
+COMPUTATIONS: Final = """
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = add(a, b) }
+sum { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = add(x, y), metadata={op_name="z"} }
+max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = maximum(a, b) }
+flip { a = M parameter(0) b = M parameter(1) t = transpose(a), dimensions={1,0} ROOT r = add(t, b) }
+turn { x = M parameter(0) y = M parameter(1) u = transpose(x), dimensions={1,0} ROOT v = add(u, y) }
+swap { a = M parameter(0) b = M parameter(1) t = transpose(b), dimensions={1,0} ROOT r = add(t, a) }
+left { b = M parameter(1) a = M parameter(0) t = transpose(b), dimensions={1,0}
+  ROOT r = subtract(a, t) }
+right { b = M parameter(1) a = M parameter(0) t = transpose(b), dimensions={1,0}
+  ROOT r = subtract(t, a) }
+inner { a = M parameter(0) b = M parameter(1) ROOT r = M fusion(a, b), kind=kLoop, calls=flip }
+outer { a = M parameter(0) b = M parameter(1) ROOT r = M fusion(a, b), kind=kLoop, calls=turn }
+other { a = M parameter(0) b = M parameter(1) ROOT r = M fusion(a, b), kind=kLoop, calls=swap }
+cut { a = M parameter(0) n = s32[] parameter(1)
+  ROOT r = dynamic-slice(a, n, n), dynamic_slice_sizes={2,2} }""".replace("M ", "f32[4,4] ")
 PARAMETERS: Final = """p = f32[4,4] parameter(0)  q = f32[4,4] parameter(1)  z = f32[] parameter(2)
     i = s32[] parameter(3)  j = s32[] constant(1)  pair = (f32[4,4], f32[4,4]) tuple(p, q)
     k = s32[] constant(1)  twice = s32[] add(j, j) column = f32[4,4]{0,1} parameter(4)
@@ -63,7 +56,6 @@ def parsed(*definitions: str) -> list[hlo.Instruction]:
     return [*module.entry.instructions[-len(definitions) :]]
 
 
-NEGATED: Final = "f32[4,4] negate(p)"
 ALIKE: Final = {
     "another operand": "f32[4,4] negate(<p|q>)",
     "metadata": 'f32[4,4] negate(p)<|, metadata={op_name="layer1/neg" source_line=7}>',
@@ -113,47 +105,48 @@ def both(text: str) -> list[str]:
     return [re.sub(r"<(.*?)\|(.*?)>", rf"\{number}", text) for number in (1, 2)]
 
 
-@for_all(ALIKE)
-def test_what_no_map_depends_on_makes_no_difference(text: str) -> None:
-    numbering = ValueNumbering(REGISTRY)
-    assert len({numbering.number(each) for each in parsed(*both(text))}) == 1
-
-
-@for_all(UNLIKE)
-def test_one_difference_is_enough(text: str) -> None:
-    numbering = ValueNumbering(REGISTRY)
-    assert len({numbering.number(each) for each in parsed(*both(text))}) == 2
-
-
-# Other modules.
-
-
 @pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is remembered of modules before this test."""
-    monkeypatch.setattr(_Answers, "_current", None)
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Forgets what is remembered of modules, now and whenever it is called."""
+
+    def forget() -> None:
+        monkeypatch.setattr(_Answers, "_current", None)
+
+    forget()
+    return forget
+
+
+def numbers(*instructions: hlo.Instruction) -> set[int]:
+    numbering = ValueNumbering(REGISTRY)
+    return {numbering.number(each) for each in instructions}
 
 
 def numbers_in_two_modules(one: str, other: str) -> set[int]:
     """The numbers of an instruction of each module."""
-    return {ValueNumbering(REGISTRY).number(*parsed(text)) for text in (one, other)}
+    return {number for text in (one, other) for number in numbers(*parsed(text))}
 
 
-@pytest.mark.usefixtures("forgotten")
-@pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
-def test_another_module_makes_no_difference(text: str) -> None:
-    assert len(numbers_in_two_modules(*both(text))) == 1
+@pytest.mark.parametrize(("rows", "count"), [(ALIKE, 1), (UNLIKE, 2)], ids=["alike", "unlike"])
+def test_instructions_are_alike_unless_maps_may_depend_on_a_difference(
+    rows: Mapping[str, str], count: int, forgotten: Callable[[], None]
+) -> None:
+    """In one module, and in two."""
 
+    @for_all(rows)
+    def check(text: str) -> None:
+        assert len(numbers(*parsed(*both(text)))) == count
+        forgotten()
+        assert len(numbers_in_two_modules(*both(text))) == count
 
-@pytest.mark.usefixtures("forgotten")
-@pytest.mark.parametrize("text", UNLIKE.values(), ids=UNLIKE)
-def test_one_difference_between_modules_is_enough(text: str) -> None:
-    assert len(numbers_in_two_modules(*both(text))) == 2
+    check()
 
 
 def test_what_reads_values_is_like_nothing_in_another_module() -> None:
     text = "f32[2,4] dynamic-slice(p, i, j), dynamic_slice_sizes={2,4}"
     assert len(numbers_in_two_modules(text, text)) == 2
+
+
+# Other modules.
 
 
 COLLECTIVES: Final = [
@@ -186,28 +179,24 @@ def test_another_number_of_devices_makes_a_difference(text: str) -> None:
 @pytest.mark.usefixtures("forgotten")
 def test_another_bound_of_a_size_makes_a_difference() -> None:
     text = "ENTRY e {{ p = f32[?] parameter(0) n = f32[?] negate(p) ROOT r = f32[{}] negate(n) }}"
-    modules = [hlo.parse(text.format(bound)) for bound in ("<=8", "<=4", "?")]
-    answers = [analyze(each)["n"].output_to_input().indexing[0] for each in modules]
-    assert [str(indexing) for answer in answers for indexing in answer.indexings] == [
-        f"(d0)<p_0> -> (d0), domain: d0 in [0, p_0 - 1], p_0 in [0, {most}]"
-        for most in (8, 4, "inf")
-    ]
+    for bound, most in (("<=8", 8), ("<=4", 4), ("?", "inf")):
+        found = analyze(hlo.parse(text.format(bound)))["n"].output_to_input().map()
+        assert str(found) == f"(d0)<p_0> -> (d0), domain: d0 in [0, p_0 - 1], p_0 in [0, {most}]"
 
 
 def numbers_of_rules_asked(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """For the fusions and the entry of each module, how often a rule is asked for maps."""
-    asked = Counter[str]()
-    maps = Registry.maps
+    asked, maps = Counter[str](), Registry.maps
 
     def counted(registry: Registry, instruction: hlo.Instruction) -> Maps:
         asked[name] += 1
         return maps(registry, instruction)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Registry, "maps", counted)
-        for name in names:
-            for each in analyze(hlo.parse(module_text(name))):
-                each.parameter_indexing()
+    monkeypatch.setattr(Registry, "maps", counted)
+    for name in names:
+        for each in analyze(hlo.parse(module_text(name))):
+            each.parameter_indexing()
+    monkeypatch.setattr(Registry, "maps", maps)
     return [asked[name] for name in names]
 
 
@@ -215,17 +204,15 @@ STYLES: Final = [f"printing_styles/softmax.pre.{style}" for style in ("default",
 """One module twice, in texts that differ much."""
 
 
-@pytest.mark.usefixtures("forgotten")
-def test_modules_that_are_alike_ask_rules_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_that_are_alike_ask_rules_once(
+    monkeypatch: pytest.MonkeyPatch, forgotten: Callable[[], None]
+) -> None:
+    """What is too much to remember is found again."""
     first, second = numbers_of_rules_asked(STYLES, monkeypatch)
     assert (first > 0, second) == (True, 0)
-
-
-@pytest.mark.usefixtures("forgotten")
-def test_what_is_too_much_to_remember_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten()
     monkeypatch.setattr(limits, "MAX_REMEMBERED_INSTRUCTIONS", 3)
-    first, second = numbers_of_rules_asked(STYLES, monkeypatch)
-    assert first == second > 0
+    assert numbers_of_rules_asked(STYLES, monkeypatch) == [first, first]
 
 
 # Answers.
@@ -241,26 +228,20 @@ def test_copies_are_alike_unless_they_read_values(program: Program) -> None:
     text = last.rpartition("\n}")[0]
     twice = f'{head} copied = {text}, metadata={{op_name="x"}}\nROOT r = {text}\n}}'
     *_, copied, root = hlo.parse(twice).entry.instructions
-    numbering = ValueNumbering(REGISTRY)
     routes, calls = REGISTRY.routes(root), REGISTRY.calls(root)
     is_chosen = calls is not None and calls.selector is not None
     reads = is_chosen or (routes is None and reads_operands(REGISTRY.maps(root)))
-    assert (numbering.number(root) == numbering.number(copied)) != reads
+    assert len(numbers(root, copied)) == 1 + reads
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "styles" not in name])
 def test_sharing_changes_no_answer(name: str) -> None:
-    module = hlo.parse(module_text(name))
-    pairs = zip(analyze(module), analyze(module, registry=UNSHARED), strict=True)
-    for shared, alone in pairs:
-        assert [*all_answers(shared)] == [*all_answers(alone)], shared.instruction
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("cpu", "tpu"))])
-def test_sharing_changes_nothing_inside_of_what_is_called(name: str) -> None:
+    """Nor, in some modules, what leads through what is called."""
     module = hlo.parse(module_text(name))
     shared, alone = analyze(module), analyze(module, registry=UNSHARED)
-    for computation in module.computations:
+    for one, other in zip(shared, alone, strict=True):
+        assert [*all_answers(one)] == [*all_answers(other)], one.instruction
+    for computation in module.computations if name.startswith(("cpu", "tpu")) else ():
         for output in range(len(computation.root.shape.arrays)):
             mine, theirs = shared[computation.root], alone[computation.root]
             assert mine.parameter_indexing(output) == theirs.parameter_indexing(output)
