@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 import pytest
@@ -12,26 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops import Fusion, FusionError, access_picture, fusion_graph, hlo
-from ops.fusion.pictures import MAX_INSTRUCTIONS
+from ops.fusion.pictures import MAX_INSTRUCTIONS, AccessPicture, FusionGraph
 from simplifier import IndexingError
 from tests.cases import for_all
 from tests.cli.small_modules import TURNED
 from tests.figures import SOFTMAX
 from tests.fusion.enumeration import pairs_from
 from tests.fusion.random_programs import Program, programs
-from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, texts
+from tests.svg import SVG, check_is_alone, check_nothing_lies_outside, parsed, path_of, texts
+
+UNKNOWN = 'c = f32[4] custom-call(p), custom_call_target="secret"'
 
 # Elements, as a walk from element to element finds them.
-
-WITH_OFFSET = """ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1)
-  ROOT s = f32[3] dynamic-slice(p, i), dynamic_slice_sizes={3} }"""
-
-DATA_DEPENDENT = """ENTRY e { p = f32[4] parameter(0)
-  ROOT c = f32[4] custom-call(p), custom_call_target="secret" }"""
-
-TWO_RESULTS = """ENTRY e { p = f32[2,3] parameter(0)
-  t = f32[3,2] transpose(p), dimensions={1,0}
-  ROOT all = (f32[2,3], f32[3,2]) tuple(p, t) }"""
 
 
 @given(programs(), st.integers(0, 2), st.integers(0, 2))
@@ -48,8 +41,13 @@ def test_lit_elements_are_those_that_are_needed(program: Program, row: int, colu
     check_nothing_lies_outside(parsed(picture.svg()))
 
 
-def test_a_fusion_instruction_shows_its_body() -> None:
-    picture = access_picture(hlo.parse(SOFTMAX)["f"], at=[2, 3])
+def picture_of(body: str, **arguments: Any) -> AccessPicture:  # noqa: ANN401 - any
+    return access_picture(hlo.parse(f"ENTRY e {{ {body} }}").entry.root, **arguments)
+
+
+def test_a_fusion_instruction_shows_its_body_and_any_other_one_is_a_fusion() -> None:
+    module = hlo.parse(SOFTMAX)
+    picture = access_picture(module["f"], at=[2, 3])
     assert str(picture).splitlines() == [
         "%q at d0 = 2, d1 = 3",
         "%q f32[4,6]: 1 of 24 elements",
@@ -59,49 +57,38 @@ def test_a_fusion_instruction_shows_its_body() -> None:
         "%p f32[4,6]: 6 of 24 elements, read 1 to 2 times",
     ]
     check_is_alone(picture.svg())
-
-
-def test_one_instruction_is_a_fusion() -> None:
-    picture = access_picture(hlo.parse(SOFTMAX).computation("fused")["b"], at=[range(2), 3])
+    picture = access_picture(module.computation("fused")["b"], at=[range(2), 3])
     assert [grid.title for grid in picture.grids] == ["%b f32[4,6]", "%sum f32[4]"]
     assert {*picture.grids[1].counts} == {(0,), (1,)}
 
 
-def test_values_known_at_run_time_are_the_least() -> None:
-    picture = access_picture(hlo.parse(WITH_OFFSET).entry.root)
+def test_what_is_not_known_is_said() -> None:
+    picture = picture_of("""p = f32[9] parameter(0) i = s32[] parameter(1)
+        ROOT s = f32[3] dynamic-slice(p, i), dynamic_slice_sizes={3}""")
     assert {*picture.grids[1].counts} == {(0,), (1,), (2,)}
     assert picture.notes == ("Values known at run time are taken as the least that they can be.",)
-
-
-def test_what_is_unknown_is_said() -> None:
-    picture = access_picture(hlo.parse(DATA_DEPENDENT).entry.root)
+    picture = picture_of(f"p = f32[4] parameter(0) ROOT {UNKNOWN}")
     assert [grid.title for grid in picture.grids] == ["%c f32[4]"]
-    assert picture.notes[0].startswith("%p f32[4]: ")
-    assert "secret" in picture.notes[0]
+    assert re.match(r"%p f32\[4\]: .*secret", picture.notes[0])
 
 
-def test_one_of_several_results() -> None:
-    fusion = Fusion.of_computation(hlo.parse(TWO_RESULTS).entry)
-    picture = access_picture(fusion, at=[2, 1], output=1)
+def test_results_and_planes_are_chosen() -> None:
+    turned = "p = f32[2,3] parameter(0) t = f32[3,2] transpose(p), dimensions={1,0}"
+    both = hlo.parse(f"ENTRY e {{ {turned} ROOT all = (f32[2,3], f32[3,2]) tuple(p, t) }}")
+    picture = access_picture(Fusion.of_computation(both.entry), at=[2, 1], output=1)
     assert dict(picture.grids[-1].counts) == {(1, 2): 1}
-
-
-def test_planes_are_chosen_by_name() -> None:
-    text = """ENTRY e { p = f32[2,3,4] parameter(0)
-      ROOT t = f32[4,3,2] transpose(p), dimensions={2,1,0} }"""
-    picture = access_picture(hlo.parse(text).entry.root, planes={"p": [1, None, None]})
+    text = "p = f32[2,3,4] parameter(0) ROOT t = f32[4,3,2] transpose(p), dimensions={2,1,0}"
+    picture = picture_of(text, planes={"p": [1, None, None]})
     assert picture.grids[1].planes == ((1,),)
     assert len(picture.grids[0].planes) == 4
 
 
-@for_all(
-    [
-        ({"at": [1]}, "at has 1 values; expected 2"),
-        ({"at": [4, 0]}, "d0 is 4; expected values in [0, 3]"),
-        ({"output": 1}, "output is 1; expected one of 1"),
-        ({"planes": {"nobody": [None, None]}}, "planes name 'nobody'"),
-    ]
-)
+@for_all([
+    ({"at": [1]}, "at has 1 values; expected 2"),
+    ({"at": [4, 0]}, "d0 is 4; expected values in [0, 3]"),
+    ({"output": 1}, "output is 1; expected one of 1"),
+    ({"planes": {"nobody": [None, None]}}, "planes name 'nobody'"),
+])  # fmt: skip
 def test_errors(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(IndexingError) as caught:
         access_picture(hlo.parse(SOFTMAX)["f"], **arguments)  # pyright: ignore[reportArgumentType]
@@ -118,9 +105,10 @@ def test_sizes_known_at_run_time_are_given() -> None:
         access_picture(turned)
 
 
-def test_something_else_is_refused() -> None:
+@for_all([access_picture, fusion_graph])
+def test_something_else_is_refused(draw: Callable[[Any], object]) -> None:
     with pytest.raises(IndexingError, match="a fusion or an instruction"):
-        access_picture("f")  # pyright: ignore[reportArgumentType] - wrong on purpose
+        draw("f")
 
 
 # Graphs: every read is there with its maps, boxes do not meet, operands are above.
@@ -136,12 +124,10 @@ class Box(NamedTuple):
 
 
 def boxes(root: Element) -> list[Box]:
-    found = [
-        re.match(r"M(\S+) (\S+)h([^v]+)v([^h]+)h", path.get("d", ""))
-        for path in root.iter(f"{SVG}path")
-        if path.get("class") in ("box", "source")
+    paths = "".join(path_of(root, each) for each in ("box", "source"))
+    return [
+        Box(*map(float, each)) for each in re.findall(r"M(\S+) ([^h]+)h([^v]+)v([^h]+)h", paths)
     ]
-    return [Box(*map(float, each.groups())) for each in found if each]
 
 
 def edges(root: Element) -> list[list[tuple[float, float]]]:
@@ -165,19 +151,17 @@ def test_graph_is_drawn_without_overlaps(program: Program) -> None:
     root = parsed(svg)
     drawn = boxes(root)
     assert len(drawn) == len(graph.reads)
-    for number, one in enumerate(drawn):
-        for other in drawn[number + 1 :]:
-            is_beside = one.x + one.width < other.x or other.x + other.width < one.x
-            assert is_beside or one.y != other.y
+    for one, other in combinations(drawn, 2):
+        is_beside = one.x + one.width < other.x or other.x + other.width < one.x
+        assert is_beside or one.y != other.y
     check_nothing_lies_outside(root)
     check_is_alone(svg)
     assert svg == fusion_graph(Fusion.of_computation(program.module.entry)).svg()
+    check_edges(root, graph)
 
 
-@given(programs())
-def test_every_read_is_an_edge_downwards_past_other_boxes(program: Program) -> None:
-    graph = fusion_graph(Fusion.of_computation(program.module.entry))
-    root = parsed(graph.svg())
+def check_edges(root: Element, graph: FusionGraph) -> None:
+    """Every read is an edge downwards, past other boxes."""
     assert len(edges(root)) == sum(map(len, graph.reads.values()))
     for points in edges(root):
         heights = [y for _, y in points]
@@ -200,23 +184,14 @@ def test_maps_are_those_of_one_step() -> None:
     ]
 
 
-def test_what_lies_outside_is_a_source() -> None:
-    module = hlo.parse(SOFTMAX)
-    graph = fusion_graph(module.computation("fused")["b"])
-    assert str(graph).splitlines()[1:] == [
-        "%b f32[4,6] broadcast <- %sum (d0)",
-        "%sum f32[4] reduce",
-    ]
+def test_what_lies_outside_is_a_source_and_its_maps_are_short() -> None:
+    graph = fusion_graph(hlo.parse(SOFTMAX).computation("fused")["b"])
+    lines = ["%b f32[4,6] broadcast <- %sum (d0)", "%sum f32[4] reduce"]
+    assert str(graph).splitlines()[1:] == lines
     assert "(d0)" in texts(parsed(graph.svg()))
-
-
-def test_unknown_and_long_maps_are_short() -> None:
-    module = hlo.parse("""ENTRY e { p = f32[4] parameter(0)
-      c = f32[4] custom-call(p), custom_call_target="secret"
-      ROOT n = f32[4] negate(c) }""")
-    assert "%c f32[4] custom-call <- %p unknown" in str(
-        fusion_graph(Fusion.of_computation(module.entry))
-    )
+    module = hlo.parse(f"ENTRY e {{ p = f32[4] parameter(0) {UNKNOWN} ROOT n = f32[4] negate(c) }}")
+    graph = fusion_graph(Fusion.of_computation(module.entry))
+    assert "%c f32[4] custom-call <- %p unknown" in str(graph)
 
 
 def test_the_rest_of_a_large_graph_is_counted() -> None:
@@ -226,8 +201,3 @@ def test_the_rest_of_a_large_graph_is_counted() -> None:
     assert len(graph.reads) == MAX_INSTRUCTIONS
     assert graph.notes == ("40 more instructions are left out.",)
     check_nothing_lies_outside(parsed(graph.svg()))
-
-
-def test_a_graph_of_something_else_is_refused() -> None:
-    with pytest.raises(IndexingError, match="a fusion or an instruction"):
-        fusion_graph("f")  # pyright: ignore[reportArgumentType] - wrong on purpose

@@ -54,8 +54,9 @@ def check(cases: Sequence[Case], language: str) -> Tally:
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_kernels_of_real_fusions_compute_what_jax_does(name: str) -> None:
     cases = [case_of(kernel, each) for each, (kernel, _) in emitted(fusions_of(name), "c").items()]
-    for language in {*runnable()} - {"cuda"}:
-        assert sum(check(cases, language).right.values()) >= len(cases) - 1
+    for language in runnable()[:3]:
+        found = check(cases, language)
+        assert found.right[language] + found.refused.total() == len(cases)
 
 
 @pytest.mark.needs("jax")
