@@ -58,7 +58,7 @@ def whole(body: str, computations: str = "") -> Fusion:
 def fused(body: str) -> HloModule:
     """A module whose entry is a fusion ``r`` of ``f``, which has this body, parameters in order."""
     shapes = re.findall(r"= (\S+) parameter", body)
-    (result,) = re.findall(r"ROOT \w+ = (\S+)", body)
+    (result,) = re.findall(r"ROOT \w+ = (\(.*?\)|\S+)", body)
     given = [f"g{k} = {shape} parameter({k})" for k, shape in enumerate(shapes)]
     names = ", ".join(f"g{k}" for k in range(len(shapes)))
     call = f"ROOT r = {result} fusion({names}), kind=kLoop, calls=f"
