@@ -12,6 +12,7 @@ from ops import Fusion, FusionError, Unknown
 from ops.dependence.dependence import Indexings
 from ops.hlo import HloModule
 from tests.cases import for_all, for_rows
+from tests.evaluation import Pair
 from tests.fusion.enumeration import pairs_of
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.units import entry, fused, fusion_in, fusions_of, heads, named
@@ -58,7 +59,8 @@ IN_A_LOOP = entry(
       ROOT next = (s32[], f32[4], f32[4]) tuple(more, hero, y) }""",
 )
 
-EPILOGUES: list[tuple[str, HloModule, str, str, str | None, list[str]]] = [
+
+@for_rows([
     ("to a line", TRANSPOSE_AND_LOG, "computation f", "t", None, ["(d0, d1) -> (d1 * 4 + d0)"]),
     ("out of it", TRANSPOSE_AND_LOG, "instruction r", "t", None, ["(d0, d1) -> (d1 * 4 + d0)"]),
     ("no epilogue", TRANSPOSE_AND_LOG, "computation f", "t", "t", ["(d0, d1) -> (d0, d1)"]),
@@ -74,10 +76,7 @@ EPILOGUES: list[tuple[str, HloModule, str, str, str | None, list[str]]] = [
      ["(d0) -> (-d0 + 3)", "(d0) -> (d0)"]),
     ("what decides about rounds", IN_A_LOOP, "computation e", "c", "w",
      ["()[s0] -> (s0)", "() -> ()"]),
-]  # fmt: skip
-
-
-@for_rows(EPILOGUES)
+])  # fmt: skip
 def test_maps_from_the_hero_to_the_root(
     module: HloModule, unit: str, hero: str, root: str | None, expected: list[str]
 ) -> None:
@@ -86,28 +85,25 @@ def test_maps_from_the_hero_to_the_root(
     assert heads(found) == sorted(expected)
 
 
-def test_the_result_of_a_hero_is_told_apart() -> None:
-    fusion = Fusion.of_computation(BOTH_SUMS.entry)
-    hero = named(BOTH_SUMS, "hero")
+def test_results_of_heroes_and_arrays_of_roots_are_told_apart() -> None:
+    fusion, hero = Fusion.of_computation(BOTH_SUMS.entry), named(BOTH_SUMS, "hero")
     assert fusion.epilogue(hero, output=0) == ()
     assert heads(fusion.epilogue(hero, output=1)) == ["(d0) -> (-d0 + 2)"]
-
-
-def test_an_array_of_the_root_is_told_apart() -> None:
     found = Fusion.of_computation(SEVERAL_ROOTS.entry).epilogue(named(SEVERAL_ROOTS, "hero"))
     assert not isinstance(found, Unknown)
-    assert {way.element: heads((way,)) for way in found} == {
-        0: ["(d0)[s0] -> (d0, s0)"],
-        1: ["(d0) -> (d0)"],
-    }
+    expected = {0: ["(d0)[s0] -> (d0, s0)"], 1: ["(d0) -> (d0)"]}
+    assert {way.element: heads((way,)) for way in found} == expected
 
 
 @for_all([TRANSPOSE_AND_LOG, TWO_WAYS, NOT_ALL, IN_A_BRANCH])
 def test_the_epilogue_is_the_way_from_the_root_backwards(module: HloModule) -> None:
     hero = named(module, "t" if module is TRANSPOSE_AND_LOG else "hero")
     fusion = Fusion.of_computation(module.entry)
-    there = pairs_of(fusion.epilogue(hero))
-    assert there == {(end, start) for start, end in pairs_of(fusion.indexing()[hero])}
+    assert pairs_of(fusion.epilogue(hero)) == turned(pairs_of(fusion.indexing()[hero]))
+
+
+def turned(pairs: set[Pair]) -> set[Pair]:
+    return {(end, start) for start, end in pairs}
 
 
 @given(programs(), st.data())
@@ -117,8 +113,7 @@ def test_the_epilogue_of_any_instruction_is_its_indexing_backwards(
     fusion = Fusion.of_computation(program.module.entry)
     indexing = fusion.indexing()
     hero = data.draw(st.sampled_from([*indexing]))
-    there = pairs_of(fusion.epilogue(hero))
-    assert there == {(end, start) for start, end in pairs_of(indexing[hero])}
+    assert pairs_of(fusion.epilogue(hero)) == turned(pairs_of(indexing[hero]))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("gpu/")])
@@ -129,11 +124,8 @@ def test_epilogues_of_real_fusions_are_their_indexing_backwards(name: str) -> No
             forth = fusion.epilogue(hero)
             back = [(output, answer.get(hero, ())) for (_, output), answer in answers.items()]
             if all(map(_is_small, (forth, *(answer for _, answer in back)))):
-                outputs = {output: pairs_of(forth, output) for output, _ in back}
-                assert outputs == {
-                    output: {(end, start) for start, end in pairs_of(answer)}
-                    for output, answer in back
-                }
+                for output, answer in back:
+                    assert pairs_of(forth, output) == turned(pairs_of(answer))
 
 
 def _is_small(answer: Indexings) -> bool:
@@ -146,17 +138,14 @@ def _is_small(answer: Indexings) -> bool:
     )
 
 
-INPUTS = [
+@for_rows([
     ("a turned hero", TRANSPOSE_AND_LOG, "t", [["(d0) -> (d0 floordiv 4, d0 mod 4)"]]),
     ("a hero that is needed twice", TWO_WAYS, "hero",
      [["(d0) -> (d0 floordiv 6, d0 mod 6)", "(d0) -> (d0 mod 4, d0 floordiv 4)"]]),
     ("the root", NOT_ALL, "s", [["(d0) -> (d0 * 2 + 2)"]]),
     ("one result of two", BOTH_SUMS, "hero",
      [["(d0)[s0] -> (-d0 + 2, s0)"]] * 2 + [["(d0) -> ()"]] * 2),
-]  # fmt: skip
-
-
-@for_rows(INPUTS)
+])  # fmt: skip
 def test_maps_from_the_root_to_the_operands_of_the_hero(
     module: HloModule, hero: str, expected: list[list[str]]
 ) -> None:

@@ -10,9 +10,11 @@ from indexing import IndexingMap
 from ops import Unknown, hlo, reads, why
 from ops.fusion import FusionError, TileRead
 from simplifier.errors import ArgumentError
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES
+from tests.fusion.units import fused
 from tests.hlo.modules import module_text
+from tests.indexing.tables import refusals
 
 SMALL = """ENTRY e {
   x = f32[3,4] parameter(0)
@@ -26,7 +28,10 @@ SMALL = """ENTRY e {
 }"""
 
 
-def pairs_of(found: IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def pairs_of(found: IndexingMap) -> set[Pair]:
     """What a map relates, for any values of runtime variables."""
     return {(point[0], point[-1]) for point in found.points()}
 
@@ -36,10 +41,10 @@ def test_exactly_the_elements_that_are_related_have_a_reason(name: str) -> None:
     """All the way to the parameter."""
     module = hlo.parse(SMALL)
     instruction, x = module[name], module["x"]
-    related = set[tuple[tuple[int, ...], tuple[int, ...]]]()
-    for reason in why(instruction, x):
-        assert not isinstance(reason.indexing, Unknown)
-        related |= pairs_of(reason.indexing.map)
+    ways = [reason.indexing for reason in why(instruction, x)]
+    related = set[Pair]().union(
+        *(pairs_of(way.map) for way in ways if not isinstance(way, Unknown))
+    )
     indices = [product(*map(range, each.shape.dimensions)) for each in (instruction, x)]
     for element, needed in product(*indices):
         found = why(instruction, x, element=element, needed=needed)
@@ -48,36 +53,32 @@ def test_exactly_the_elements_that_are_related_have_a_reason(name: str) -> None:
             assert all(path[0] is instruction and path[-1] is x for path in reason.provenance.paths)
 
 
-def test_each_map_has_its_own_paths() -> None:
+def test_each_map_has_its_own_paths_and_what_is_unknown_is_a_reason_for_all() -> None:
     module = hlo.parse(ROW_SHARES)
-    one, other = why(module["share"], module["x"])
+    share, x = module["share"], module["x"]
+    one, other = why(share, x)
     assert [len(each.provenance.paths[0]) for each in (one, other)] == [2, 4]
-    assert why(module["share"], module["x"], element=(1, 2), needed=(1, 2)) == (one, other)
-    assert why(module["share"], module["x"], element=(1, 2), needed=(1, 3)) == (other,)
-    assert why(module["share"], module["x"], element=(1, 2), needed=(2, 3)) == ()
-
-
-def test_what_is_unknown_is_a_reason_for_all() -> None:
+    assert why(share, x, element=(1, 2), needed=(1, 2)) == (one, other)
+    assert why(share, x, element=(1, 2), needed=(1, 3)) == (other,)
+    assert why(share, x, element=(1, 2), needed=(2, 3)) == ()
     module = hlo.parse(LOOKED_UP)
     (reason,) = why(module["part"], module["keys"], element=(3,), needed=(0,))
     assert isinstance(reason.indexing, Unknown)
 
 
-def test_wrong_questions() -> None:
-    module = hlo.parse(ROW_SHARES)
-    share, x = module["share"], module["x"]
-    with pytest.raises(ArgumentError, match=r"the element is \(4, 0\); expected an index in f32"):
-        why(share, x, element=(4, 0))
-    with pytest.raises(ArgumentError, match=r"the needed element is \(0,\); expected an index"):
-        why(share, x, needed=(0,))
-    with pytest.raises(FusionError, match=r"%a is in %add; expected an instruction of %main"):
-        why(share, module["a"])
-    with pytest.raises(ArgumentError, match="why: the instruction is 'share'"):
-        why("share")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ArgumentError, match=r"reads: the sizes are \(2,\)"):
-        reads(share, (2,))
-    with pytest.raises(ArgumentError, match=r"there is no tile \(0, 8\)"):
-        reads(share)[0].elements((0, 8))
+SHARES = hlo.parse(ROW_SHARES)
+NAMES = {"why": why, "reads": reads, **{name: SHARES[name] for name in ("share", "x", "a")}}
+
+test_wrong_arguments = refusals(NAMES, ArgumentError)("""
+why(share, x, element=(4, 0)) => the element is (4, 0); expected an index in f32
+why(share, x, needed=(0,)) => the needed element is (0,); expected an index
+why("share") => why: the instruction is 'share'
+reads(share, (2,)) => reads: the sizes are (2,)
+reads(share)[0].elements((0, 8)) => there is no tile (0, 8)
+""")
+test_another_computation = refusals(NAMES, FusionError)("""
+why(share, a) => %a is in %add; expected an instruction of %main
+""")
 
 
 def tiles_of(read: TileRead) -> list[tuple[int, ...]]:
@@ -124,15 +125,11 @@ ENTRY e { x = f32[4,16] parameter(0) y = f32[64] parameter(1)
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "tile", "expected"),
-    {
-        "one row for one part": ("q", (1, 16), ["%x[t0, 0:16]"]),
-        "two where a part is wider": ("q", (1, 8), ["%x[t0, t1 * 8:t1 * 8 + 8]", "%x[t0, 0:16]"]),
-        "two at values of two scalars": ("p", (4,), ["%y[t0 * 4 + rt0:t0 * 4 + rt0 + 4]"] * 2),
-    }.values(),
-    ids=str,
-)
+@for_rows([
+    ("one row for one part", "q", (1, 16), ["%x[t0, 0:16]"]),
+    ("two where a part is wider", "q", (1, 8), ["%x[t0, t1 * 8:t1 * 8 + 8]", "%x[t0, 0:16]"]),
+    ("two at values of two scalars", "p", (4,), ["%y[t0 * 4 + rt0:t0 * 4 + rt0 + 4]"] * 2),
+])  # fmt: skip
 def test_reads_of_the_same_part_are_one_row(
     name: str, tile: tuple[int, ...], expected: list[str]
 ) -> None:
@@ -142,22 +139,14 @@ def test_reads_of_the_same_part_are_one_row(
 
 def test_parts_that_fewer_tiles_read_are_rows_of_their_own() -> None:
     """Two maps with the same part of each tile, of which one ends before the other."""
-    found = reads(hlo.parse(ENDS_BEFORE).entry.root, (2,))
-    rows = [read for read in found if read.operand.shape.rank]
-    assert [str(read) for read in rows] == ["%x[t0 * 2:t0 * 2 + 2]"] * 2
+    module = fused("""x = f32[8] parameter(0) zero = f32[] constant(0)
+        a = f32[4] slice(x), slice={[0:4]} p = f32[8] pad(a, zero), padding=0_4
+        b = f32[6] slice(x), slice={[0:6]} q = f32[8] pad(b, zero), padding=0_2
+        ROOT r = f32[8] add(p, q)""")
+    rows = [read for read in reads(module.entry.root, (2,)) if read.operand.shape.rank]
+    assert [str(read) for read in rows] == ["%g0[t0 * 2:t0 * 2 + 2]"] * 2
     read_by = [{point for read in rows for point in read.elements((tile,))} for tile in range(4)]
     assert read_by == [{(0,), (1,)}, {(2,), (3,)}, {(4,), (5,)}, set()]
-
-
-ENDS_BEFORE = """
-f { x = f32[8] parameter(0) zero = f32[] constant(0)
-  a = f32[4] slice(x), slice={[0:4]}
-  b = f32[6] slice(x), slice={[0:6]}
-  p = f32[8] pad(a, zero), padding=0_4
-  q = f32[8] pad(b, zero), padding=0_2
-  ROOT r = f32[8] add(p, q) }
-ENTRY e { x = f32[8] parameter(0) ROOT k = f32[8] fusion(x), kind=kLoop, calls=f }
-"""
 
 
 def test_tiles_that_are_no_box_have_a_mask_or_a_reason() -> None:
@@ -176,8 +165,7 @@ DILATED_WINDOWS = """
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 f { x = f32[8,6] parameter(0) y = f32[48] reshape(x) zero = f32[] constant(0)
   w = f32[20] reduce-window(y, zero), window={size=4 stride=2 rhs_dilate=3}, to_apply=add
-  v = f32[4,5] reshape(w)
-  ROOT u = f32[5,4] transpose(v), dimensions={1,0} }
+  v = f32[4,5] reshape(w) ROOT u = f32[5,4] transpose(v), dimensions={1,0} }
 ENTRY e { x = f32[8,6] parameter(0) rows = f32[48] reshape(x)
   ROOT sums = f32[5,4] fusion(x), kind=kLoop, calls=f }
 """

@@ -27,7 +27,7 @@ def test_origins_of_a_slice_of_a_slice_are_not_swapped() -> None:
     assert heads((way,)) == ["(d0, d1){rt0, rt1, rt2, rt3} -> (d0 + rt0 + rt2, d1 + rt1 + rt3)"]
 
 
-KNOWN_VALUES = [
+@for_rows([
     ("a constant start",
      ("x = s32[64] parameter(0) o = s32[] constant(42) "
       "ROOT r = s32[10] dynamic-slice(x, o), dynamic_slice_sizes={10}"), "(d0) -> (d0 + 42)"),
@@ -48,10 +48,7 @@ KNOWN_VALUES = [
       "p = s32[1,16] pad(x, z), padding=0_0x8_0 b = s32[] bitcast(s) "
       "ROOT r = s32[1,8] dynamic-slice(p, z, b), dynamic_slice_sizes={1,8}"),
      "(d0, d1){rt0} -> (0, d1 + rt0 - 8)"),
-]  # fmt: skip
-
-
-@for_rows(KNOWN_VALUES)
+])  # fmt: skip
 def test_values_that_are_known_are_used(body: str, expected: str) -> None:
     fusion = whole(body)
     assert heads(fusion.indexing()[fusion.operands[0]]) == [expected]

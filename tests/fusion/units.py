@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from indexing.formats.text import format_head
@@ -106,3 +110,14 @@ def fusions_of(name: str) -> list[Fusion]:
     """What the fusions of a real module compute."""
     fusions = hlo.parse(module_text(name)).find(opcode="fusion")
     return [Fusion.of_computation(each.attributes["calls"]) for each in fusions]
+
+
+@contextmanager
+def few_frames() -> Generator[None]:
+    """The stack has room for a hundred calls in calls."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 100)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

@@ -5,30 +5,21 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from functools import cache
 from itertools import cycle
 
 import numpy as np
 import pytest
 
-from benchmarks.fuzzing.kernel_search import (
-    LANGUAGES,
-    RUNNERS,
-    Case,
-    Tally,
-    cases_of,
-    complaints,
-    runnable,
-)
+from benchmarks.fuzzing import kernel_search
+from benchmarks.fuzzing.kernel_search import LANGUAGES, Case, Tally, complaints
 from ops import Fusion, emit_kernel, hlo
 from ops.hlo.errors import HloTextError
+from tests.fusion.units import few_frames
 from tests.ops import oracle
 from tests.texts import texts_with_values
 
-RUNNABLE = runnable()
-
+RUNNABLE = kernel_search.runnable()
 
 FOUND = texts_with_values("""
 # kernel-c-window-beyond-the-array | [[1, 2]], [[1, 2, 0]]
@@ -123,7 +114,7 @@ PLANTED = {
 @pytest.mark.parametrize("text", PLANTED.values(), ids=PLANTED)
 def test_what_is_planted_is_found(text: str) -> None:
     body = "x = f32[1] parameter(0) ROOT y = f32[1] negate(x)"
-    ((_, said),) = RUNNERS["c"]({_case("planted", body, [[1]], [[-1]]): text})
+    ((_, said),) = kernel_search.RUNNERS["c"]({_case("planted", body, [[1]], [[-1]]): text})
     assert said
 
 
@@ -166,12 +157,8 @@ def test_depth_needs_no_recursion(steps: str, depth: int, language: str) -> None
     values[-1] = f"ROOT {values[-1]}"
     lines = "\n".join(("v0 = f32[2,3] parameter(0) z = f32[] constant(0)", *values))
     fusion = Fusion.of_computation(hlo.parse(f"{FOLDS}\nENTRY e {{ {lines} }}").entry)
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(len(inspect.stack(0)) + 100)
-    try:
+    with few_frames():
         assert "v0" in emit_kernel(fusion, language)
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 @pytest.mark.needs("jax")
@@ -184,4 +171,4 @@ def test_random_programs_compute_what_xla_does(language: str) -> None:
 
 @cache
 def _drawn() -> list[Case]:
-    return cases_of(0, range(16), Tally())
+    return kernel_search.cases_of(0, range(16), Tally())
