@@ -55,8 +55,7 @@ def test_answers_keep_the_names_of_their_own_operands() -> None:
 REFUSED = pairs("""
 ops.input_to_output(DOT, "y") => %dot does not read %y; .*: %x, %k
 ops.input_to_output(DOT, Y) => %dot does not read %y
-ops.input_to_output(TWICE, "dot")
-    input_to_output: %dot is operand 0, 1 of %twice; expected one
+ops.input_to_output(TWICE, "dot") => input_to_output: %dot is operand 0, 1 of %twice; expected one
 ops.output_to_input(TWICE).map("dot") => map: 'dot' is operand 0, 1; expected one of the numbers
 ops.input_to_output(DOT, "k").map("zz") => map: no operand is called 'zz'
 FUSION.reads("zz") => no instruction is called %zz

@@ -44,20 +44,16 @@ def relation(answer: Indexings) -> set[Pair]:
 
 
 LOOPS = by_name("""
-what is kept needs nothing else
-    2 of DOT LAST(m, y, w, v) => 2: (d0, d1) -> (d0, d1)
-the counter decides itself
-    0 of DOT LAST(m, y, w, v) => 0: () -> ()
+what is kept needs nothing else => 2 of DOT LAST(m, y, w, v) => 2: (d0, d1) -> (d0, d1)
+the counter decides itself => 0 of DOT LAST(m, y, w, v) => 0: () -> ()
 powers of a matrix
     1 of DOT LAST(m, y, w, v) => 1: (d0, d1) -> (d0, d1); 1: (d0, d1)[s0] -> (d0, s0);
         2: (d0, d1)[s0, s1] -> (s0, s1); 0: (d0, d1) -> ()
 what keeps its place depends on the number of rounds
     3 of z = f32[3] add(v, v) LAST(m, x, w, z) => 3: (d0) -> (d0); 0: (d0) -> ()
-matrices that change places
-    1 of LAST(m, w, x, v)
+matrices that change places => 1 of LAST(m, w, x, v)
     1: (d0, d1) -> (d0, d1); 2: (d0, d1) -> (d0, d1); 0: (d0, d1) -> ()
-a cycle that closes
-    1 of t = f32[3,3] transpose(x), dimensions={1,0} LAST(m, t, w, v)
+a cycle that closes => 1 of t = f32[3,3] transpose(x), dimensions={1,0} LAST(m, t, w, v)
     1: (d0, d1) -> (d0, d1); 1: (d0, d1) -> (d1, d0); 0: (d0, d1) -> ()
 elements that are shifted out
     3 of zero = f32[] constant(0) z = f32[3] pad(v, zero), padding=-1_1 LAST(m, x, w, z)

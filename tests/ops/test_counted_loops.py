@@ -62,41 +62,23 @@ def made(call: str) -> HloModule:
 
 
 TRIPS: Final = by_name("""
-up
-    loop()
-    8 from 0 by 1
-up by three
-    loop(1, step=3)
-    3 from 1 by 3
-down
-    loop(9, step=-2, direction="GT", limit=0)
-    5 from 9 by -2
-down by subtraction
-    loop(7, "j = T[] subtract(i, step)", direction="GE", limit=0)
+up => loop() => 8 from 0 by 1
+up by three => loop(1, step=3) => 3 from 1 by 3
+down => loop(9, step=-2, direction="GT", limit=0) => 5 from 9 by -2
+down by subtraction => loop(7, "j = T[] subtract(i, step)", direction="GE", limit=0)
     8 from 7 by -1
-at most
-    loop(direction="LE")
-    9 from 0 by 1
-not yet
-    loop(direction="NE")
+at most => loop(direction="LE") => 9 from 0 by 1
+not yet => loop(direction="NE") => 8 from 0 by 1
+the limit first => loop(condition="ROOT r = pred[] compare(limit, i), direction=GT")
     8 from 0 by 1
-the limit first
-    loop(condition="ROOT r = pred[] compare(limit, i), direction=GT")
+negated => loop(condition="t = pred[] compare(i, limit), direction=GE ROOT r = pred[] not(t)")
     8 from 0 by 1
-negated
-    loop(condition="t = pred[] compare(i, limit), direction=GE ROOT r = pred[] not(t)")
+through a fusion => loop(following="j = T[] fusion(i, step), kind=kLoop, calls=inner")
     8 from 0 by 1
-through a fusion
-    loop(following="j = T[] fusion(i, step), kind=kLoop, calls=inner")
+through a call => loop(following="j = T[] call(i, step), to_apply=inner") => 8 from 0 by 1
+a fused condition => loop(condition="ROOT r = pred[] fusion(i, limit), kind=kLoop, calls=less")
     8 from 0 by 1
-through a call
-    loop(following="j = T[] call(i, step), to_apply=inner")
-    8 from 0 by 1
-a fused condition
-    loop(condition="ROOT r = pred[] fusion(i, limit), kind=kLoop, calls=less")
-    8 from 0 by 1
-through copies
-    loop(following="k = T[] copy(i) l = T[] add(k, step) j = T[] copy(l)")
+through copies => loop(following="k = T[] copy(i) l = T[] add(k, step) j = T[] copy(l)")
     8 from 0 by 1
 through a tuple
     loop(following="t = (T[], T[]) tuple(step, i) k = T[] get-tuple-element(t), index=1
@@ -106,19 +88,13 @@ through a conversion
     loop(following="k = s64[] convert(i) one = s64[] constant(1) l = s64[] add(k, one)
         j = T[] convert(l)")
     8 from 0 by 1
-a copied start
-    loop(first="begin")
-    8 from 0 by 1
-bytes
-    loop(250, element_type="u8", limit=255)
-    5 from 250 by 1
+a copied start => loop(first="begin") => 8 from 0 by 1
+bytes => loop(250, element_type="u8", limit=255) => 5 from 250 by 1
 declared, and data decides
     loop(condition="z = f32[] constant(0) q = f32[1] slice(x), slice={[0:1]} p = f32[] reshape(q)
         ROOT r = pred[] compare(p, z), direction=GT", config=declared(6))
     6 from 0 by 1
-the condition is right where the declaration is not
-    loop(config=declared(6))
-    8 from 0 by 1
+the condition is right where the declaration is not => loop(config=declared(6)) => 8 from 0 by 1
 """)
 """A loop, and how often it runs, with which start and step."""
 
@@ -133,22 +109,16 @@ def test_how_often_a_loop_runs(module: str, expected: str) -> None:
 
 
 UNCOUNTED: Final = pairs("""
-never runs
-    loop(8)
-runs for ever
-    loop(step=-1, direction="NE", limit=1)
+never runs => loop(8)
+runs for ever => loop(step=-1, direction="NE", limit=1)
 the limit is data
     loop(condition="k = T[] multiply(i, i) ROOT r = pred[] compare(k, i), direction=NE")
-a product
-    loop(1, "j = T[] multiply(i, step)", step=2)
+a product => loop(1, "j = T[] multiply(i, step)", step=2)
 it stops in between
     loop(following="j0 = T[] add(i, step) five = T[] constant(5) j = T[] minimum(j0, five)")
-it overflows
-    loop(250, element_type="u8", limit=255, direction="LE")
-misses its limit and overflows
-    loop(step=3, element_type="u8", direction="NE")
-the start is data
-    loop(first="n")
+it overflows => loop(250, element_type="u8", limit=255, direction="LE")
+misses its limit and overflows => loop(step=3, element_type="u8", direction="NE")
+the start is data => loop(first="n")
 """)
 
 
@@ -180,25 +150,19 @@ SLICE: Final = "y = f32[8] dynamic-slice(v, o), dynamic_slice_sizes={8}"
 
 
 OFFSETS: Final = by_name("""
-times eight
-    e = T[] constant(8) o = T[] multiply(i, e)
+times eight => e = T[] constant(8) o = T[] multiply(i, e)
     (d0){rt0} -> (rt0 * 8 + d0), domain: d0 in [0, 7], rt0 in [0, 7]
-it is clamped
-    e = T[] constant(8) k = T[] add(i, e) o = T[] multiply(k, e)
+it is clamped => e = T[] constant(8) k = T[] add(i, e) o = T[] multiply(k, e)
     (d0) -> (d0 + 56), domain: d0 in [0, 7]
-some are clamped
-    e = T[] constant(10) o = T[] multiply(i, e)
+some are clamped => e = T[] constant(10) o = T[] multiply(i, e)
     (d0){rt0} -> (min(rt0 * 10, 56) + d0), domain: d0 in [0, 7], rt0 in [0, 7]
-steps of eight
-    o = T[] copy(i)
+steps of eight => o = T[] copy(i)
     (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 56], rt0 mod 8 in [0, 0]
     dict(step=8, limit=64)
-downwards
-    o = T[] copy(i)
+downwards => o = T[] copy(i)
     (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 56], rt0 mod 8 in [0, 0]
     dict(start=56, step=-8, limit=0, direction="GE")
-negative offsets are clamped
-    e = T[] constant(-8) o = T[] multiply(i, e)
+negative offsets are clamped => e = T[] constant(-8) o = T[] multiply(i, e)
     (d0) -> (d0), domain: d0 in [0, 7]
 as JAX reads from behind
     z = T[] constant(0) e = T[] constant(64) m = pred[] compare(i, z), direction=LT

@@ -85,17 +85,12 @@ def test_what_is_added_is_found(target: str, shape: str, operands: str, rest: st
 
 
 UNKNOWN = by_name("""
-nobody
-    f32[2,4] custom-call(a)
-    no indexing map of nobody
-SPMDFullToShardShape
-    f32[1,4] custom-call(a), sharding={devices=[2,1]0,1}
+nobody => f32[2,4] custom-call(a) => no indexing map of nobody
+SPMDFullToShardShape => f32[1,4] custom-call(a), sharding={devices=[2,1]0,1}
     no indexing map of SPMDFullToShardShape, because each device has a part of its own
-X64Combine
-    f32[2,4] custom-call(a, b)
+X64Combine => f32[2,4] custom-call(a, b)
     no indexing map of X64Combine, because operands and results differ in size
-__cublas$gemm
-    f32[2,5] custom-call(a, b), backend_config={...}
+__cublas$gemm => f32[2,5] custom-call(a, b), backend_config={...}
     no indexing map of __cublas$gemm, because its backend_config names no dimensions
 __cudnn$convForward
     f32[1,7,4] custom-call(image, kernel), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f

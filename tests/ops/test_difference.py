@@ -32,66 +32,22 @@ def test_a_module_is_as_it_was(name: str) -> None:
 
 
 EDITS = by_name("""
-renamed
-    ROW_SHARES
-    totals
-    sums
-    renamed totals sums
-another opcode
-    ROW_SHARES
-    divide(
-    multiply(
+renamed => ROW_SHARES => totals => sums => renamed totals sums
+another opcode => ROW_SHARES => divide( => multiply( => changed share share
+operands in another order => ROW_SHARES => divide(x, totals) => divide(totals, x)
     changed share share
-operands in another order
-    ROW_SHARES
-    divide(x, totals)
-    divide(totals, x)
-    changed share share
-another dimension
-    SQUARE
-    broadcast(total), dimensions={0}
-    broadcast(total), dimensions={1}
+another dimension => SQUARE => broadcast(total), dimensions={0} => broadcast(total), dimensions={1}
     changed totals totals
-in what is called
-    LOOKED_UP
-    add(%a, %a)
-    negate(%a)
-    changed sum sum
-the value of a constant
-    ROW_SHARES
-    constant(0)
-    constant(1)
-    changed zero zero
-what a reduction computes
-    ROW_SHARES
-    add(a, b)
-    maximum(a, b)
-    changed total total
-another attribute
-    SOFTMAX_SUM
-    kind=kLoop
-    kind=kInput
-    changed total total
-a constant inside a fusion
-    SOFTMAX_SUM
-    constant(0)
-    constant(1)
-    changed total total
-only names inside a fusion
-    SOFTMAX_SUM
-    %exp
-    %exp.7
+in what is called => LOOKED_UP => add(%a, %a) => negate(%a) => changed sum sum
+the value of a constant => ROW_SHARES => constant(0) => constant(1) => changed zero zero
+what a reduction computes => ROW_SHARES => add(a, b) => maximum(a, b) => changed total total
+another attribute => SOFTMAX_SUM => kind=kLoop => kind=kInput => changed total total
+a constant inside a fusion => SOFTMAX_SUM => constant(0) => constant(1) => changed total total
+only names inside a fusion => SOFTMAX_SUM => %exp => %exp.7 => nothing
+only the place in the source => SOFTMAX_SUM => kind=kLoop => metadata={op_name="sum"}, kind=kLoop
     nothing
-only the place in the source
-    SOFTMAX_SUM
-    kind=kLoop
-    metadata={op_name="sum"}, kind=kLoop
-    nothing
-one more
-    ROW_SHARES
-    ROOT share = f32[4,8] divide(x, totals)
-    more = f32[4,8] negate(x) ROOT share = f32[4,8] divide(x, totals)
-    added more
+one more => ROW_SHARES => ROOT share = f32[4,8] divide(x, totals)
+    more = f32[4,8] negate(x) ROOT share = f32[4,8] divide(x, totals) => added more
 """)
 """A module, what is replaced in it by what, and what happened then to which instructions."""
 

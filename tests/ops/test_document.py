@@ -14,10 +14,8 @@ from tests.cases import by_name, for_all
 from tests.ops.answers import known
 
 EXAMPLES = by_name("""
-constant
-    ROOT r = f32[5] constant({1,2,3,4,5})
-iota
-    ROOT r = s32[5,7] iota(), iota_dimension=0
+constant => ROOT r = f32[5] constant({1,2,3,4,5})
+iota => ROOT r = s32[5,7] iota(), iota_dimension=0
 reduce
     p0 = f32[2,4,8,16] parameter(0) p1 = f32[] parameter(1)
         ROOT r = f32[4,8] reduce(p0, p1), dimensions={0,3}, to_apply=sum

@@ -33,49 +33,36 @@ STEP = """step { a = f32[4] parameter(0) b = f32[4] parameter(1) c = f32[4] add(
 ROOT r = (f32[4], f32[4]) tuple(c, c) }"""
 
 MAPS = by_name("""
-reverse
-    f32[<=6,4] reverse(p), dimensions={0}
+reverse => f32[<=6,4] reverse(p), dimensions={0}
     (d0, d1)<p_0> -> (p_0 - d0 - 1, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]
-reverse of another
-    f32[<=6,4] reverse(p), dimensions={1}
+reverse of another => f32[<=6,4] reverse(p), dimensions={1}
     (d0, d1)<p_0> -> (d0, -d1 + 3), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]
-reshape within
-    f32[<=48] reshape(c)
+reshape within => f32[<=48] reshape(c)
     (d0)<c_1> -> (d0 floordiv (c_1 * 4), (d0 floordiv 4) mod c_1, d0 mod 4),
         domain: d0 in [0, c_1 * 8 - 1], c_1 in [1, 6]
-reshape into
-    f32[4,<=8] reshape(m)
+reshape into => f32[4,<=8] reshape(m)
     (d0, d1)<m_0> -> ((m_0 floordiv 4) * d0 + d1), domain: d0 in [0, 3], d1 in [0, inf],
         m_0 in [4, 32], d1 * 4 - m_0 in [-inf, -4], m_0 mod 4 in [0, 0]
-concatenate
-    f32[<=9,4] concatenate(u, p), dimensions={0}
+concatenate => f32[<=9,4] concatenate(u, p), dimensions={0}
     (d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3], p_0 in [0, 6]
-concatenate in front
-    f32[<=9,4] concatenate(p, u), dimensions={0}
+concatenate in front => f32[<=9,4] concatenate(p, u), dimensions={0}
     (d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [0, 6]
-pad
-    f32[<=7,4] pad(p, z), padding=1_2x0_0
+pad => f32[<=7,4] pad(p, z), padding=1_2x0_0
     (d0, d1)<p_0> -> (d0 - 1, d1), domain: d0 in [1, p_0], d1 in [0, 3], p_0 in [0, 6]
-slice
-    f32[2,4] slice(p), slice={[1:3],[0:4]}
+slice => f32[2,4] slice(p), slice={[1:3],[0:4]}
     (d0, d1)<p_0> -> (d0 + 1, d1), domain: d0 in [0, 1], d1 in [0, 3], p_0 in [3, 6]
-slice of another
-    f32[<=6,2] slice(p), slice={[0:6],[1:3]}
+slice of another => f32[<=6,2] slice(p), slice={[0:6],[1:3]}
     (d0, d1)<p_0> -> (d0, d1 + 1), domain: d0 in [0, p_0 - 1], d1 in [0, 1], p_0 in [0, 6]
-dynamic slice
-    f32[2,4] dynamic-slice(p, i, i), dynamic_slice_sizes={2,4}
+dynamic slice => f32[2,4] dynamic-slice(p, i, i), dynamic_slice_sizes={2,4}
     (d0, d1){rt0, rt1} -> (d0 + rt0, d1 + rt1), domain: d0 in [0, 1], d1 in [0, 3], rt0 in [0, 4],
         rt1 in [0, 0]
-dynamic slice of another
-    f32[<=6,1] dynamic-slice(p, i, i), dynamic_slice_sizes={6,1}
+dynamic slice of another => f32[<=6,1] dynamic-slice(p, i, i), dynamic_slice_sizes={6,1}
     (d0, d1){rt0, rt1}<p_0> -> (d0 + rt0, d1 + rt1), domain: d0 in [0, p_0 - 1], d1 in [0, 0],
         rt0 in [0, 0], rt1 in [0, 3], p_0 in [0, 6]
-scan
-    (f32[<=6,4], f32[4]) scan(p, s), dimensions={0}, num_carries=1, to_apply=step
+scan => (f32[<=6,4], f32[4]) scan(p, s), dimensions={0}, num_carries=1, to_apply=step
     (d0, d1)[s0]<p_0> -> (s0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], s0 in [0, p_0 - 1],
         p_0 in [1, 6], d0 - s0 in [0, inf]
-fft of a batch
-    c64[<=6,3] fft(p), fft_type=RFFT, fft_length={4}
+fft of a batch => c64[<=6,3] fft(p), fft_type=RFFT, fft_length={4}
     (d0, d1)[s0]<p_0> -> (d0, s0), domain: d0 in [0, p_0 - 1], d1 in [0, 2], s0 in [0, 3],
         p_0 in [0, 6]
 scaled dot
@@ -86,8 +73,7 @@ scaled dot
 all-gather along another dimension
     f32[<=6,8] all-gather(p), replica_groups={{0,1}}, dimensions={1}
     (d0, d1)<p_0> -> (d0, d1 mod 4), domain: d0 in [0, p_0 - 1], d1 in [0, 7], p_0 in [1, 6]
-reduce
-    f32[4] reduce(p, z), dimensions={0}, to_apply=sum
+reduce => f32[4] reduce(p, z), dimensions={0}, to_apply=sum
     (d0)[s0]<p_0> -> (s0, d0), domain: d0 in [0, 3], s0 in [0, p_0 - 1], p_0 in [0, 6]
 a static operand beside a dynamic one
     f32[<=6,4] add(p, d), d = f32[6,4] broadcast(z), dimensions={}
@@ -101,22 +87,17 @@ dot with a static batch
     f32[<=6] dot(p, d), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1},
         rhs_contracting_dims={1}, d = f32[6,4] broadcast(z), dimensions={}
     (d0)[s0]<p_0> -> (d0, s0), domain: d0 in [0, p_0 - 1], s0 in [0, 3], p_0 in [0, 6]
-without bound
-    f32[4,?] transpose(a), dimensions={1,0}
+without bound => f32[4,?] transpose(a), dimensions={1,0}
     (d0, d1)<a_0> -> (d1, d0), domain: d0 in [0, 3], d1 in [0, a_0 - 1], a_0 in [0, inf]
-reshape without bounds
-    f32[?,2] reshape(a)
+reshape without bounds => f32[?,2] reshape(a)
     (d0, d1)<a_0> -> (d0 floordiv 2, (d0 mod 2) * 2 + d1), domain: d0 in [0, a_0 * 2 - 1],
         d1 in [0, 1], a_0 in [1, inf]
-reshape from a bound to none
-    f32[?,4] reshape(p)
+reshape from a bound to none => f32[?,4] reshape(p)
     (d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [1, 6]
-two sizes
-    f32[?,?] exponential(b)
+two sizes => f32[?,?] exponential(b)
     (d0, d1)<b_0, b_1> -> (d0, d1), domain: d0 in [0, b_0 - 1], d1 in [0, b_1 - 1], b_0 in [0, inf],
         b_1 in [0, inf]
-bitcast to its own shape
-    f32[<=6,4] bitcast(p)
+bitcast to its own shape => f32[<=6,4] bitcast(p)
     (d0, d1)<p_0> -> (d0, d1), domain: d0 in [0, p_0 - 1], d1 in [0, 3], p_0 in [1, 6]
 convolution
     f32[2,?,5] convolution(h, g), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f,
@@ -142,30 +123,21 @@ def test_maps_have_sizes_as_parameters(text: str, expected: str) -> None:
 
 
 REFUSED = by_name("""
-dynamic update
-    f32[2,8,4] dynamic-update-slice(x, c, i, i, i)
+dynamic update => f32[2,8,4] dynamic-update-slice(x, c, i, i, i)
     the start depends on the size of dimension 1 of operand 1
-all-gather
-    f32[<=12,4] all-gather(p), replica_groups={{0,1}}, dimensions={0}
+all-gather => f32[<=12,4] all-gather(p), replica_groups={{0,1}}, dimensions={0}
     replicas may have different sizes of dimension 0 of operand 0
-all-to-all
-    f32[<=6,4] all-to-all(p), replica_groups={{0,1}}, dimensions={0}
+all-to-all => f32[<=6,4] all-to-all(p), replica_groups={{0,1}}, dimensions={0}
     replicas may have different sizes of dimension 0 of operand 0
-reduce-scatter
-    f32[<=3,4] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum
+reduce-scatter => f32[<=3,4] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum
     replicas may have different sizes of dimension 0 of operand 0
-convolution
-    f32[2,6,5] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
+convolution => f32[2,6,5] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f
     offsets depend on the size of dimension 0 of operand 1
-collective-permute
-    f32[<=6,4] collective-permute(p), source_target_pairs={{0,1}}
+collective-permute => f32[<=6,4] collective-permute(p), source_target_pairs={{0,1}}
     replicas may have different sizes of dimension 0 of operand 0
-collective-broadcast
-    f32[<=6,4] collective-broadcast(p), replica_groups={{0,1}}
+collective-broadcast => f32[<=6,4] collective-broadcast(p), replica_groups={{0,1}}
     replicas may have different sizes of dimension 0 of operand 0
-bitcast
-    f32[<=24] bitcast(p)
-    the place of an element depends on sizes
+bitcast => f32[<=24] bitcast(p) => the place of an element depends on sizes
 """)
 
 

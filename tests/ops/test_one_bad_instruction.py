@@ -26,8 +26,7 @@ ENTRY e {
   v = f32[1,6,6,4] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f
   y = f32[16] parameter(2) n = f32[16] negate(y) ROOT t = (f32[1,6,6,4], f32[16]) tuple(v, n) }"""
 MODULES = by_name("""
-one-unknown-gather
-    %g: all-gather: dimensions lists dimension 0 of a tensor of rank 0
+one-unknown-gather => %g: all-gather: dimensions lists dimension 0 of a tensor of rank 0
     8x8 of %n
 one-unknown-convolution
     %v: convolution: lhs has 3 input features, but rhs has 1 in each of 1 groups; expected as many

@@ -31,37 +31,26 @@ REFUSED = pairs("""
 broadcast((3,), (2, 4), (0,))
     broadcast: operand dimension 0 has size 3, but result dimension 0 (dimensions[0]) has size 2;
         expected 1 or 2
-broadcast((2, 2), (2, 2), (0, 0))
-    broadcast: dimensions lists dimension 0 twice; expected it once
+broadcast((2, 2), (2, 2), (0, 0)) => broadcast: dimensions lists dimension 0 twice; expected it once
 broadcast((2, 2), (2, 2), (0,))
     broadcast: dimensions has 1 entries; expected 2, one for each dimension
-broadcast((2,), (2, 2), (2,))
-    broadcast: dimensions lists dimension 2 of a tensor of rank 2
-reshape((2, -3), (6,))
-    reshape: operand dimension 1 has size -3; expected 0 or more
-reverse((2, 0.5), ())
-    reverse: operand sizes hold 0.5; expected integers
+broadcast((2,), (2, 2), (2,)) => broadcast: dimensions lists dimension 2 of a tensor of rank 2
+reshape((2, -3), (6,)) => reshape: operand dimension 1 has size -3; expected 0 or more
+reverse((2, 0.5), ()) => reverse: operand sizes hold 0.5; expected integers
 reshape((2, 3), (7,))
     reshape: the operand has 6 elements (2, 3), but the result has 7 (7,); expected as many
 bitcast_convert((2, 3), (3, 2))
     bitcast-convert: the operand has sizes (2, 3), the result (3, 2);
         expected them to differ at most by a last dimension
-transpose((2, 3), (0,))
-    transpose: dimensions has 1 entries; expected 2, one for each dimension
-reverse((2,), (1,))
-    reverse: dimensions lists dimension 1 of a tensor of rank 1
-rotate((2, 3), (0, 1), (1,))
-    shuffle: shifts has 1 entries; expected 2, one for each dimension
-permute((2, 3), (2,))
-    shuffle: dimensions lists dimension 2 of a tensor of rank 2
+transpose((2, 3), (0,)) => transpose: dimensions has 1 entries; expected 2, one for each dimension
+reverse((2,), (1,)) => reverse: dimensions lists dimension 1 of a tensor of rank 1
+rotate((2, 3), (0, 1), (1,)) => shuffle: shifts has 1 entries; expected 2, one for each dimension
+permute((2, 3), (2,)) => shuffle: dimensions lists dimension 2 of a tensor of rank 2
 slice((5,), (2,), (6,))
     slice: dimension 0 of size 5 is cut from 2 to 6; expected 0 <= start <= limit <= size
-slice((5,), (2,), (4,), (0,))
-    slice: dimension 0 has stride 0; expected 1 or more
-slice((5, 5), (0,), (1,))
-    slice: start_indices has 1 entries; expected 2, one for each dimension
-concatenate([], 0)
-    concatenate: no operands; expected one or more
+slice((5,), (2,), (4,), (0,)) => slice: dimension 0 has stride 0; expected 1 or more
+slice((5, 5), (0,), (1,)) => slice: start_indices has 1 entries; expected 2, one for each dimension
+concatenate([], 0) => concatenate: no operands; expected one or more
 concatenate([(2,), (2, 2)], 0)
     concatenate: the rank of operand 1 is 2; expected 1, as in operand 0
 concatenate([(2, 3), (2, 4)], 0)
@@ -70,8 +59,7 @@ elementwise([(2, 3), (2, 4)])
     elementwise: dimension 1 of operand 1 has size 4; expected 3, as in another operand
 elementwise([(3,), (2, 3)])
     elementwise: the rank of operand 0 is 1; expected 2, as in another operand
-reduce((2, 3), (2,))
-    reduce: dimensions lists dimension 2 of a tensor of rank 2
+reduce((2, 3), (2,)) => reduce: dimensions lists dimension 2 of a tensor of rank 2
 dot((2, 3), (4, 5), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,))
     dot: contracting dimension 1 of lhs has size 3, but dimension 0 of rhs has size 4;
         expected the same
@@ -79,37 +67,25 @@ dot((2, 3), (3, 5), lhs_contracting_dims=(1,))
     dot: lhs has 1 contracting dimensions, but rhs has 0; expected as many
 dot((3,), (3,), lhs_batch_dims=(0,), rhs_batch_dims=(0,), **INNER)
     dot: lhs_batch_dims and lhs_contracting_dims lists dimension 0 twice; expected it once
-pad((3,), [(0, 0, -1)])
-    pad: dimension 0 has interior padding -1; expected 0 or more
-pad((3,), [(-2, -2, 0)])
-    pad: dimension 0 has size 3, with padding -2_-2_0 -1; expected 0 or more
-transpose((2, 3), 1)
-    transpose: dimensions are 1; expected integers
-pad((3,), [(0, 1)])
-    pad: padding[0] is (0, 1); expected (low, high, interior)
+pad((3,), [(0, 0, -1)]) => pad: dimension 0 has interior padding -1; expected 0 or more
+pad((3,), [(-2, -2, 0)]) => pad: dimension 0 has size 3, with padding -2_-2_0 -1; expected 0 or more
+transpose((2, 3), 1) => transpose: dimensions are 1; expected integers
+pad((3,), [(0, 1)]) => pad: padding[0] is (0, 1); expected (low, high, interior)
 all_reduce((2,), replica_count=10 ** 9)
     all-reduce: there are 1000000000 replicas; expected 1048576 or fewer
 collective_permute((2,), [(0, 99999999)])
     collective-permute: there are 100000000 replicas; expected 1048576 or fewer
-all_reduce((2,), [[0, 1], [2, 1]])
-    all-reduce: replica 1 is in the groups twice; expected it once
-sort((2, 3), 2)
-    sort: dimensions lists dimension 2 of a tensor of rank 2
-top_k((2, 3), 4)
-    topk: k is 4, but operand dimension 1 has size 3; expected 0 to 3
-top_k((), 0)
-    topk: the operand is a scalar; expected a dimension to choose along
-fft((5, 16), "RFFT", (8,))
-    fft: operand dimension 1 has size 16; expected 8
-fft((5, 16), "IRFFT", (16,))
-    fft: operand dimension 1 has size 16; expected 9
-fft((5, 16), "DCT", (16,))
-    fft: the type is 'DCT'; expected one of FFT, IFFT, RFFT, IRFFT
+all_reduce((2,), [[0, 1], [2, 1]]) => all-reduce: replica 1 is in the groups twice; expected it once
+sort((2, 3), 2) => sort: dimensions lists dimension 2 of a tensor of rank 2
+top_k((2, 3), 4) => topk: k is 4, but operand dimension 1 has size 3; expected 0 to 3
+top_k((), 0) => topk: the operand is a scalar; expected a dimension to choose along
+fft((5, 16), "RFFT", (8,)) => fft: operand dimension 1 has size 16; expected 8
+fft((5, 16), "IRFFT", (16,)) => fft: operand dimension 1 has size 16; expected 9
+fft((5, 16), "DCT", (16,)) => fft: the type is 'DCT'; expected one of FFT, IFFT, RFFT, IRFFT
 fft((5,), "FFT", (5, 5))
     fft: fft_length has 2 entries for an operand of rank 1; expected 1 to 3,
         and no more than the rank
-cholesky((3,))
-    cholesky: operand has rank 1; expected 2 or more
+cholesky((3,)) => cholesky: operand has rank 1; expected 2 or more
 cholesky((2, 3, 4))
     cholesky: operand dimension 1 has size 3, but dimension 2 has size 4; expected the same
 triangular_solve((3, 3), (2, 3, 3))
@@ -159,8 +135,7 @@ dynamic_slice((3, 3), (2,))
     dynamic-slice: the part has 1 entries; expected 2, one for each dimension
 dynamic_slice((3, 3), (2, 2), (0,))
     dynamic-slice: start_indices has 1 entries; expected 2, one for each dimension
-dynamic_slice((3,), (-1,))
-    dynamic-slice: slice dimension 0 has size -1; expected 0 or more
+dynamic_slice((3,), (-1,)) => dynamic-slice: slice dimension 0 has size -1; expected 0 or more
 # Sizes that are expressions.
 reshape((N - N + 3,), (4,))
     reshape: the operand has 3 elements (3,), but the result has 4 (4,); expected as many
@@ -171,12 +146,9 @@ slice((N,), (0,), (N + 1,))
 reverse((N / 2,), (0,))
     reverse: operand sizes: N/2: is a fraction; expected an integer, or floor around it,
         such as N floordiv 2
-reverse(("N",), (0,))
-    reverse: operand sizes hold 'N'; expected integers
-reverse((4,), (N,))
-    reverse: dimensions hold N; expected integers
-fft((4, N), "FFT", (N + 1,))
-    fft: operand dimension 1 has size N; expected N + 1
+reverse(("N",), (0,)) => reverse: operand sizes hold 'N'; expected integers
+reverse((4,), (N,)) => reverse: dimensions hold N; expected integers
+fft((4, N), "FFT", (N + 1,)) => fft: operand dimension 1 has size N; expected N + 1
 scaled_dot((N, 4), (4, 2), (N, 3), ())
     scaled-dot: dimension 1 of lhs has size 4, but lhs_scale has 3; expected a divisor
 scan([(N, 2), (N + 1, 2)], [], [()], 0)

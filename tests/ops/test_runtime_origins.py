@@ -171,8 +171,7 @@ one of a table
         s32[] reshape(r)
     [5, 9]
 of a slice of nothing
-    p = s32[1] parameter(1) r = s32[1] slice(p), slice={[1:1]} i = s32[] reshape(r)
-    [0, 399]
+    p = s32[1] parameter(1) r = s32[1] slice(p), slice={[1:1]} i = s32[] reshape(r) => [0, 399]
 how many bits are set => i = s32[] popcnt(p) => [0, 32]
 a chain
     p = u8[] parameter(1) q = s32[] convert(p) r = s32[] remainder(q, seven) s = s32[] multiply(r,

@@ -363,8 +363,7 @@ def test_too_few_threads_are_seen() -> None:
 
 
 MISTAKES = pairs("""
-LaunchDimensions.of(0, 32)
-    launch: there are (0, 1, 1) blocks; expected three
+LaunchDimensions.of(0, 32) => launch: there are (0, 1, 1) blocks; expected three
 loop_schedule(Shape.parse("f32[3]"), LaunchDimensions.of(1, 32), 0)
     loop: unroll is 0; expected 1 or more
 transpose_schedule(Shape.parse("f32[3,1]"), Shape.parse("f32[1,3]"), (1, 0))
@@ -379,32 +378,23 @@ reduction("f32[2,3,4,5]", (0, 2))
     has 4 runs of folded and kept dimensions along (0, 2); expected at most 3
 reduction("f32[2,3]", (0,), "row")
     reduce: row is not for a reduction of columns of sizes (1, 2, 3)
-LaunchDimensions.of(9, 32, most_blocks=0)
-    launch: most_blocks is 0; expected 1 or more
+LaunchDimensions.of(9, 32, most_blocks=0) => launch: most_blocks is 0; expected 1 or more
 transpose_schedule(Shape.parse("f32[3,2]"), Shape.parse("f32[2,3]"), (1, 0), vector_size=0)
     transpose: vector_size is 0; expected 1 or more
 reduce_schedule(Shape.parse("f32[3]"), Shape.parse("f32[]"), (0,), groups=2, group=2)
     reduce: group is 2; expected one of 2, from 0 on
-reduction("f32[2,3]", (0,), "rows")
-    kind is 'rows'; expected one of row, multi_row
-reduction("f32[2,3]", (0,), vector_size=3)
-    vector_size is 3; expected a power of 2
-reduction("f32[9,64]", (1,), "multi_row")
-    multi_row folds 64 vectors of a row
-reduction("f32[9,5]", (0,), "small_column")
-    small_column has 5 columns
+reduction("f32[2,3]", (0,), "rows") => kind is 'rows'; expected one of row, multi_row
+reduction("f32[2,3]", (0,), vector_size=3) => vector_size is 3; expected a power of 2
+reduction("f32[9,64]", (1,), "multi_row") => multi_row folds 64 vectors of a row
+reduction("f32[9,5]", (0,), "small_column") => small_column has 5 columns
 Access(parse_map("(d0) -> (d0), domain: d0 in [0, 2]"), Shape.parse("f32[3,3]"))
     access: the index of f32[3,3]{1,0} has 1 entries; expected 2
-sort_schedule([], 0)
-    there is no input
-sort_schedule([Shape.parse("f32[4]")], 1)
-    dimensions
-sort_schedule([Shape.parse("f32[4,1]")], 1)
-    has 1 elements
+sort_schedule([], 0) => there is no input
+sort_schedule([Shape.parse("f32[4]")], 1) => dimensions
+sort_schedule([Shape.parse("f32[4,1]")], 1) => has 1 elements
 sort_schedule([Shape.parse("f32[4]"), Shape.parse("f32[5]")], 0)
     expected arrays of the same sizes
-sort_schedule([Shape.parse("f32[4]")], 0, shared_bytes=0)
-    shared_bytes is 0; expected 1 or more
+sort_schedule([Shape.parse("f32[4]")], 0, shared_bytes=0) => shared_bytes is 0; expected 1 or more
 """)
 
 

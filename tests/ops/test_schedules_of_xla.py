@@ -90,39 +90,27 @@ def updating() -> xla_gpu.Schedule:
 
 
 CASES = by_name("""
-LoopTest.ThreadIndexingUnrolled
-    bulk()
-    th_x: 128, bl_x: 1008, c: 12, u: 4
+LoopTest.ThreadIndexingUnrolled => bulk() => th_x: 128, bl_x: 1008, c: 12, u: 4
     (((bl_x * 16 + th_x floordiv 8) floordiv 3 + c * 5376) floordiv 625) mod 100,
         (((bl_x * 128 + th_x) floordiv 3 + c * 43008) floordiv 25) mod 200,
         (th_x * 4 + bl_x * 512 + c * 516096) mod 300 + u
     (th_x + bl_x * 128) * 4 + c * 516096 in [0, 5999996]
-LoopTest.ThreadIndexingNotUnrolled
-    plain_loop("f32[20]")
-    th_x: 20, bl_x: 1
-    th_x
-LoopTest.Broadcast output
-    plain_loop("f32[10,20,30]")
-    th_x: 128, bl_x: 47
+LoopTest.ThreadIndexingNotUnrolled => plain_loop("f32[20]") => th_x: 20, bl_x: 1 => th_x
+LoopTest.Broadcast output => plain_loop("f32[10,20,30]") => th_x: 128, bl_x: 47
     ((bl_x * 16 + th_x floordiv 8) floordiv 75) mod 10,
         ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20, (bl_x * 128 + th_x) mod 30
     th_x + bl_x * 128 in [0, 5999]
-LoopTest.Broadcast input
-    broadcasting()
-    th_x: 128, bl_x: 47
-    ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20
-    th_x + bl_x * 128 in [0, 5999]
+LoopTest.Broadcast input => broadcasting() => th_x: 128, bl_x: 47
+    ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20 => th_x + bl_x * 128 in [0, 5999]
 MlirTransposeFusionTest.ThreadIndexing021 input
-    read(transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1)))
-    th_x: 128, bl_x: 200, s1: 8
+    read(transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1))) => th_x: 128, bl_x: 200, s1: 8
     bl_x floordiv 2, th_x floordiv 32 + s1 * 4, (bl_x mod 2) * 32 + th_x mod 32
 MlirTransposeFusionTest.ThreadIndexing021 output
     transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1)).writes[0]
     th_x: 128, bl_x: 200, s1: 8
     bl_x floordiv 2, th_x floordiv 32 + (bl_x mod 2) * 32 + s1 * 4, th_x mod 32
 MlirTransposeFusionTest.ThreadIndexing201 input
-    read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1)))
-    th_x: 128, bl_x: 200, s1: 8
+    read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1))) => th_x: 128, bl_x: 200, s1: 8
     bl_x floordiv 2, th_x floordiv 32 + (bl_x * 32 + s1 * 4) mod 64, th_x mod 32
 MlirTransposeFusionTest.ThreadIndexing201 output
     transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1)).writes[0]
@@ -134,8 +122,7 @@ MlirRowReductionTest.ThreadIndexingOutputLayout input
     (bl_x * 8 + th_x floordiv 32) floordiv 64, (bl_x * 8 + th_x floordiv 32) mod 64,
         (th_x mod 32 + s2 * 32) * 2 + s3
 MlirRowReductionTest.ThreadIndexingOutputLayout output
-    folding("f32[100,64,512]", "f32[100,64]{0,1}", 2, "row", 2).writes[0]
-    th_x: 256, bl_x: 800
+    folding("f32[100,64,512]", "f32[100,64]{0,1}", 2, "row", 2).writes[0] => th_x: 256, bl_x: 800
     (bl_x * 8 + th_x floordiv 32) floordiv 64, (bl_x * 8 + th_x floordiv 32) mod 64
     th_x mod 32 in [0, 0]
 MlirColumnReductionTest.ColumnReduction input
@@ -144,8 +131,7 @@ MlirColumnReductionTest.ColumnReduction input
     bl_x floordiv 11, th_x floordiv 32 + s0 * 32, (bl_x mod 11) * 32 + th_x mod 32
     (bl_x mod 11) * 32 + th_x mod 32 in [0, 320], th_x floordiv 32 + s0 * 32 in [0, 1050]
 MlirColumnReductionTest.ColumnReduction output
-    folding("f32[13,1051,321]", "f32[13,321]", 1, "column", 1).writes[0]
-    th_x: 1024, bl_x: 143
+    folding("f32[13,1051,321]", "f32[13,321]", 1, "column", 1).writes[0] => th_x: 1024, bl_x: 143
     bl_x floordiv 11, (bl_x mod 11) * 32 + th_x floordiv 32
     (bl_x mod 11) * 32 + th_x floordiv 32 in [0, 320], th_x mod 32 in [0, 0]
 MlirColumnReductionTest.ThreadIndexingColumn_v4 input
@@ -155,17 +141,11 @@ MlirColumnReductionTest.ThreadIndexingColumn_v4 input
 MlirColumnReductionTest.ThreadIndexingColumn_v4 output
     folding("f16[192,64,1536]", "f16[192,1536]", 1, "column", 4).writes[0]
     th_x: 1024, bl_x: 2304, s0: 4
-    bl_x floordiv 12, ((bl_x mod 12) * 32 + th_x floordiv 32) * 4 + s0
-    th_x mod 32 in [0, 0]
-ConcatenateTest.ThreadIndexing the largest operand
-    read(joining(), 1)
-    th_x: 128, bl_x: 4
-    (bl_x * 128 + th_x) mod 400
-    th_x + bl_x * 128 in [0, 399]
-InPlaceDynamicUpdateSliceFusionTest.ThreadIndexing update
-    read(updating(), 1)
-    th_x: 30, bl_x: 1
-    th_x floordiv 6, th_x mod 6
+    bl_x floordiv 12, ((bl_x mod 12) * 32 + th_x floordiv 32) * 4 + s0 => th_x mod 32 in [0, 0]
+ConcatenateTest.ThreadIndexing the largest operand => read(joining(), 1) => th_x: 128, bl_x: 4
+    (bl_x * 128 + th_x) mod 400 => th_x + bl_x * 128 in [0, 399]
+InPlaceDynamicUpdateSliceFusionTest.ThreadIndexing update => read(updating(), 1)
+    th_x: 30, bl_x: 1 => th_x floordiv 6, th_x mod 6
 """)
 """Maps that tests of XLA state: ours, the sizes of what is in it, its results, and its limits."""
 
