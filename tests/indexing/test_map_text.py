@@ -6,7 +6,6 @@ from itertools import permutations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from indexing import (
     IndexingMap,
@@ -19,7 +18,7 @@ from indexing import (
 )
 from ops import Unknown, hlo, parameter_indexing
 from ops.cli import main
-from simplifier import IndexingError, Interval, TextError, TextWarning, parse_expr
+from simplifier import Interval, TextError, TextWarning, parse_expr
 from simplifier.expr.form import variable
 from simplifier.expr.printer import DIALECTS
 from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
@@ -257,23 +256,3 @@ def test_constraints_are_sorted_as_lines() -> None:
     bounds, first, second = "d0 in [0, 9]", "d0 mod 2 + d0 in [0, 5]", "d0 mod 2 in [0, 0]"
     written = read_and_written(f"(d0) -> (), domain: {bounds}, {second}, {first}")
     assert written == f"(d0) -> (), domain: {bounds}, {first}, {second}"
-
-
-EVERYTHING = (
-    "(d0, d1)[s0]{rt0} -> (min(d0, 3) + max(s0, rt0) floordiv 2, d1 ceildiv 3), domain: "
-    "d0 in [0, 3], d1 in [-inf, inf], s0 in [0, 9], rt0 in [0, 1], (d0 + s0) mod 2 in [0, 0]"
-)
-
-
-@given(st.data())
-def test_a_damaged_text_is_a_map_or_a_error(data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(EVERYTHING)))
-    stop = data.draw(st.integers(start, min(start + 4, len(EVERYTHING))))
-    inserted = data.draw(st.text("()[]{},:-+*/% 09dsrtmin\n\0'é", max_size=4))
-    cut_off = data.draw(st.booleans())
-    text = EVERYTHING[:start] + inserted + ("" if cut_off else EVERYTHING[stop:])
-    try:
-        damaged = parse_map(text)
-    except IndexingError:
-        return
-    assert parse_map(str(damaged)) == damaged
