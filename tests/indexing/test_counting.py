@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import Any
 
 import pytest
 import sympy
@@ -16,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import ops
-from indexing import IndexingMap, MapError, UndefinedMap, Variable, parse_map
+from indexing import IndexingMap, MapError, Variable, parse_map
 from indexing.exact import counting
 from indexing.exact.counting import (
     Line,
@@ -33,7 +32,7 @@ from simplifier.exact import Space
 from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.extent import IN_CI, part, seldom
-from tests.indexing.tables import each_named, evaluated, named
+from tests.indexing.tables import each_named, each_row, evaluated, named, refusals
 from tests.strategies import maps
 
 SIDE = 2**40
@@ -88,13 +87,10 @@ def test_counting_takes_no_more_for_more_points(name: str) -> None:
     assert calls_of(lambda: (made.count(), made.count_results())) < 100_000
 
 
-UNBOUNDED = [
-    ("(d0, row) -> (d0), domain: d0 in [0, 9], row in [0, inf]", "count: row is not bounded"),
-    ("(d0)[s0] -> (), domain: d0 in [0, 9], s0 in [-inf, 0]", "count: s0 is not bounded"),
-]
-
-
-@for_all(UNBOUNDED)
+@each_row("""
+(d0 < 10, row in [0, inf]) -> (d0) => count: row is not bounded
+(d0 < 10)[s0 in [-inf, 0]] -> () => count: s0 is not bounded
+""")
 def test_what_is_not_bounded_is_named(text: str, message: str) -> None:
     with pytest.raises(MapError, match=message):
         parse_map(text).count()
@@ -241,46 +237,26 @@ def test_parts_multiply_to_the_map(given_map: IndexingMap) -> None:
     assert sorted(k for part in parts for k in part.coordinates) == [*range(len(given_map.forms))]
 
 
-REFUSED = [
-    ("(d0)[s0] -> (d0 + s0), domain: d0 in [0, inf], s0 in [0, 4]", MapError, "has no bounds"),
-    (
-        f"(d0, d1, d2) -> (d0 + d1 + d2), domain: d0 in [0, {LAST}], d1 in [0, 9], d2 in [0, 9]",
-        MapError,
-        r"multiplicities: \d+ points would have to be gone through; expected 8388608",
-    ),
-    (
-        f"(d0) -> (d0 * d0), domain: d0 in [0, {(1 << 22) + 9}]",
-        MapError,
-        r"multiplicities: \d+ elements would have to be counted; expected 4194304",
-    ),
-    (
-        f"(d0, d1) -> (d0 * d1), domain: d0 in [0, {LAST}], d1 in [0, {LAST}]",
-        NotQuasiAffineError,
-        "a product of variables",
-    ),
-]
+def multiplicity(text: str) -> object:
+    return multiplicities([parse_map(text)])
 
 
-@for_all(REFUSED)
-def test_what_cannot_be_counted_is_refused(text: str, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        multiplicities([parse_map(text)])
-
-
-BAD_ARGUMENTS: list[tuple[Any, str]] = [
-    ([UndefinedMap("nobody knows")], "undefined"),
-    (["(d0) -> (d0)"], "multiplicities: one of the maps is '.*'; expected an IndexingMap"),
-    ([parse_map("() -> ()"), parse_map("() -> (1)")], "with 0, 1 results; expected as many in all"),
-    (parse_map("() -> ()"), "is given; expected several maps"),
-]
-
-
-@for_all(BAD_ARGUMENTS)
-def test_what_are_no_maps_to_one_tensor_is_refused(
-    given_maps: list[IndexingMap], message: str
-) -> None:
-    with pytest.raises(MapError, match=message):
-        multiplicities(given_maps)
+test_what_cannot_be_counted_is_refused = refusals(globals(), MapError, NotQuasiAffineError)(f"""
+multiplicity("(d0)[s0] -> (d0 + s0), domain: d0 in [0, inf], s0 in [0, 4]")
+    has no bounds
+multiplicity("(d0, d1, d2) -> (d0 + d1 + d2), domain: d0 in [0, {LAST}], d1 in [0, 9],
+        d2 in [0, 9]") => points would have to be gone through; expected 8388608
+multiplicity("(d0) -> (d0 * d0), domain: d0 in [0, {(1 << 22) + 9}]")
+    elements would have to be counted; expected 4194304
+multiplicity("(d0, d1) -> (d0 * d1), domain: d0 in [0, {LAST}], d1 in [0, {LAST}]")
+    NotQuasiAffineError: d0 * d1: is a product of variables
+multiplicities([UndefinedMap("nobody knows")]) => undefined
+multiplicities(["(d0) -> (d0)"])
+    multiplicities: one of the maps is '(d0) -> (d0)'; expected an IndexingMap
+multiplicities([parse_map("() -> ()"), parse_map("() -> (1)")])
+    with 0, 1 results; expected as many in all
+multiplicities(parse_map("() -> ()")) => is given; expected several maps
+""")
 
 
 def test_a_budget_is_kept() -> None:

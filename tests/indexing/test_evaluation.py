@@ -18,7 +18,7 @@ from simplifier.expr.form import Form
 from simplifier.expr.sympy import from_sympy
 from tests.cases import for_all
 from tests.evaluation import values_of
-from tests.indexing.tables import each_row, each_text, refusals
+from tests.indexing.tables import each_named, each_row, each_text, evaluated, refusals
 from tests.strategies import NAMES, bounded_boxes, expressions, points_of
 
 tiles = IndexingMap.from_sizes("d0 floordiv 4, d0 mod 4 + s0 * rt0, min(d0, s0)", [16], [4], [3])
@@ -50,25 +50,24 @@ def test_arrays_broadcast() -> None:
     assert found[1].dtype == np.int64
 
 
-WIDE = {
-    "small integers do not wrap": (np.array([100, 127], dtype=np.int8), "d0 * 100"),
-    "products": (np.array([2**40, -(2**40)]), "d0 * d0 * d0"),
-    "coefficients": (np.array([1, 2]), f"d0 * {2**63}"),
-    "constants": (np.array([1, 2]), f"(d0 + {2**63}) mod {2**64}"),
-    "inside only": (np.array([3, 2**62]), f"(d0 * {2**20}) floordiv {2**30}"),
-    "unsigned": (np.array([2**64 - 1, 0], dtype=np.uint64), "d0 + 1, d0 floordiv -3"),
-    "the smallest": (np.array([-(2**63)]), "-d0, d0 - 1, d0 mod 7"),
-    "Python integers": (np.array([10**40, -(10**40)], dtype=object), "d0 mod 97, d0 - 1"),
-    "quotients by -1": (np.array([-(2**63)]), "d0 floordiv -1"),
-}
-
-
-@for_all(WIDE)
-def test_arrays_are_exact_beyond_64_bits(values: np.ndarray[Any, Any], text: str) -> None:
+# results => values
+@each_named(f"""
+small integers do not wrap: d0 * 100 => np.int8([100, 127])
+products: d0 * d0 * d0 => [2**40, -(2**40)]
+coefficients: d0 * {2**63} => [1, 2]
+constants: (d0 + {2**63}) mod {2**64} => [1, 2]
+inside only: (d0 * {2**20}) floordiv {2**30} => [3, 2**62]
+unsigned: d0 + 1, d0 floordiv -3 => np.uint64([2**64 - 1, 0])
+the smallest: -d0, d0 - 1, d0 mod 7 => [-(2**63)]
+Python integers: d0 mod 97, d0 - 1 => np.array([10**40, -(10**40)], dtype=object)
+quotients by -1: d0 floordiv -1 => [-(2**63)]
+""")
+def test_arrays_are_exact_beyond_64_bits(text: str, values: str) -> None:
     wide = parse_map(f"(d0) -> ({text}), domain: d0 in [-inf, inf]")
-    found = wide.evaluate([values])
-    points = [wide.evaluate([int(value)]) for value in values]
-    assert list(zip(*(map(int, column) for column in found), strict=True)) == points
+    column = np.array(evaluated(values, {"np": np}))
+    found = wide.evaluate([column])
+    points = [wide.evaluate([int(value)]) for value in column]
+    assert list(zip(*(map(int, each) for each in found), strict=True)) == points
 
 
 @each_text(f"""

@@ -29,7 +29,6 @@ from tests.evaluation import Pair
 from tests.extent import seldom
 from tests.indexing.pairs import pairs, pairs_of
 from tests.indexing.tables import each_named, evaluated, refusals
-from tests.strategies import maps
 
 HIGH = 5
 
@@ -154,23 +153,6 @@ def test_composition_goes_through(one: IndexingMap, two: IndexingMap, three: Ind
     assert pairs_of(consumer.restrict_results(elements)) == {
         pair for pair in pairs(one) | pairs(two) if pair[1] in elements
     }
-
-
-@given(maps(results=2), maps(results=2))
-def test_isl_says_the_same(left: IndexingMap, right: IndexingMap) -> None:
-    if len(left.dims) != len(right.dims):
-        return
-    one, other = left.to_isl(), right.to_isl()
-    assert (left | right).to_isl().is_equal(one.union(other))
-    assert (left & right).to_isl().is_equal(one.intersect(other))
-    assert (left - right).to_isl().is_equal(one.subtract(other))
-    relation = left | right
-    assert relation.lexmax().to_isl().is_equal(one.union(other).lexmax())
-    assert relation.inverse().to_isl().is_equal(one.union(other).reverse())
-    together = isl.Map.empty(one.get_space())
-    for made in relation.maps:
-        together = together.union(made.to_isl())
-    assert together.is_equal(one.union(other)), "the maps are the relation"
 
 
 # Named cases.

@@ -7,21 +7,11 @@ from itertools import permutations
 import pytest
 from hypothesis import given
 
-from indexing import (
-    IndexingMap,
-    IndexRelation,
-    MapError,
-    format_map,
-    from_affine_map,
-    parse_map,
-    parse_relation,
-)
+from indexing import IndexingMap, IndexRelation, MapError, format_map, parse_map, parse_relation
 from ops import Unknown, hlo, parameter_indexing
 from ops.cli import main
-from simplifier import Interval, TextError, TextWarning, parse_expr
-from simplifier.expr.form import variable
+from simplifier import Interval, TextError, TextWarning
 from simplifier.expr.printer import DIALECTS
-from simplifier.expr.text import ExpressionLexer, parse_form, read_expression
 from tests.cases import for_all, rows
 from tests.strategies import any_maps
 
@@ -40,50 +30,6 @@ def test_known_empty_map() -> None:
     assert str(made) == "(d0) -> (), domain: KNOWN EMPTY"
     assert parse_map(str(made)) == made
     assert read_and_written("KNOWN EMPTY") == "() -> (), domain: KNOWN EMPTY"
-
-
-# Expressions, and maps without a domain as MLIR has them.
-
-# XLA logs "Unexpected end of expression", "Failed to parse expression", "Missing parenthesis".
-INVALID = [
-    ("1 + ", 3, "expected an expression, but the text ends"),
-    ("max(1, )", 7, "expected an expression, but found ')'"),
-    ("(1 + 2", 6, "expected ')' for the parenthesis opened at 1:1, but the text ends"),
-    ("foo(3, 4)", 3, "expected the end of the text, but found '('"),
-]
-
-
-@for_all(INVALID)
-def test_parse_symbolic_expr_and_print_invalid(text: str, start: int, message: str) -> None:
-    with pytest.raises(TextError) as caught:
-        parse_expr(text)
-    assert (caught.value.span.start, caught.value.message) == (start, message)
-
-
-def test_parse_symbolic_expr_with_variable_map() -> None:
-    known = {"foo": variable("v0"), "dim_bar": variable("v1")}
-    assert read_expression(ExpressionLexer("foo + dim_bar * 2"), known) == parse_form("v0 + v1 * 2")
-    with pytest.raises(TextError, match="'baz' is not a declared variable"):
-        read_expression(ExpressionLexer("baz"), known)
-
-
-INVALID_MAPS = [
-    ("(d0) (d0)", 5, "expected '->' before the results, but found '('"),
-    ("(d0 -> (d0)", 4, "expected ',' or ')', but found '->'"),
-    ("(d0)[s0 -> (d0)", 8, "expected ',' or ']', but found '->'"),
-    ("(d0) -> d0", 8, "expected '(' before the results, but found 'd0'"),
-    ("", 0, "expected '(' before the dimensions, but the text ends"),
-    # XLA hands back the suffix; our error says where it begins.
-    ("(d0) -> (d0) domain: d0 in [0, 1]", 13, "expected the end of the text, but found 'domain'"),
-]
-
-
-@for_all(INVALID_MAPS)
-def test_parse_symbolic_map_invalid(text: str, start: int, message: str) -> None:
-    with pytest.raises(TextError) as caught:
-        from_affine_map(text)
-    assert caught.value.span.source == text
-    assert (caught.value.span.start, caught.value.message) == (start, message)
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))

@@ -189,6 +189,13 @@ affine_map«(»d0) -> (d0) => expected '<', but found '('
 affine_map<(d0, «d0») -> (d0)> => 'd0' is declared twice
 affine_map<(d0) -> («d1»)> => 'd1' is not a declared variable
 affine_map<(d0) -> (d0)«>>» => expected '>', but found '>>'
+(d0) «(»d0) => expected '->' before the results, but found '('
+(d0 «->» (d0) => expected ',' or ')', but found '->'
+(d0)[s0 «->» (d0) => expected ',' or ']', but found '->'
+(d0) -> «d0» => expected '(' before the results, but found 'd0'
+«» => expected '(' before the dimensions, but the text ends
+# XLA hands back the suffix; our error says where it begins
+(d0) -> (d0) «domain»: d0 in [0, 1] => expected the end of the text, but found 'domain'
 «affine_set»<(d0) : (d0 >= 0)> => expected '(' before the dimensions, but found 'affine_set'
 """)
 

@@ -9,7 +9,6 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import product
-from typing import TypeAlias
 
 import pytest
 import sympy
@@ -19,17 +18,14 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, MapError, Variable, first_difference, from_isl, parse_map
 from indexing.domain import Domain
 from indexing.exact.questions import MAX_CHOICES, is_refuted
-from simplifier import BudgetError, ConversionError, Interval, Max, Min, NotQuasiAffineError, symbol
+from simplifier import BudgetError, ConversionError, Interval, NotQuasiAffineError, symbol
 from simplifier.exact import Budget
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from tests.cases import for_all
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.indexing.tables import each_named, each_row, each_text, errors_in, evaluated, refusals
 from tests.strategies import maps_with_parameters
-
-Ends: TypeAlias = "tuple[int | None, int | None]"
 
 D0, D1, K, M, N = map(symbol, ("d0", "d1", "K", "M", "N"))
 
@@ -189,41 +185,34 @@ def test_sizes_bounds_and_constraints_say_the_same() -> None:
     )
 
 
-# what is printed; bounds and constraints that say the same
-ENDS: list[tuple[str, Ends, list[tuple[sympy.Expr, Ends]]]] = [
-    ("d0 in [0, N - 1]", (0, None), [(D0 - N, (None, -1))]),
-    ("d0 in [0, min(N - 1, 9)]", (0, 9), [(D0 - N, (None, -1))]),
-    ("d0 in [max(M, 0), N]", (0, None), [(D0 - N, (None, 0)), (D0 - M, (0, None))]),
-    ("d0 in [-inf, N floordiv 4 - 1]", (None, None), [(D0 - N // 4, (None, -1))]),
-    ("d0 in [0, M * N - 1]", (0, None), [(D0 - M * N, (None, -1))]),
-    ("d0 in [N, N + 3]", (None, None), [(D0 - N, (0, 3))]),
-    ("d0 in [-N, inf]", (None, None), [(D0 + N, (0, None))]),
-    ("d0 in [0, max(N * 2, 1)]", (0, None), [(D0 - Max(N * 2, 1), (None, 0))]),
-    ("d0 in [0, min(M, N) - 1]", (0, None), [(D0 - Min(M, N), (None, -1))]),
-]
-
-
-@for_all(ENDS)
-def test_an_end_over_parameters_is_a_constraint(
-    text: str, bounds: Ends, constraints: list[tuple[sympy.Expr, Ends]]
-) -> None:
+# what is printed => bounds and constraints that say the same
+@each_row("""
+d0 in [0, N - 1] => (0, None), [(D0 - N, (None, -1))]
+d0 in [0, min(N - 1, 9)] => (0, 9), [(D0 - N, (None, -1))]
+d0 in [max(M, 0), N] => (0, None), [(D0 - N, (None, 0)), (D0 - M, (0, None))]
+d0 in [-inf, N floordiv 4 - 1] => (None, None), [(D0 - N // 4, (None, -1))]
+d0 in [0, M * N - 1] => (0, None), [(D0 - M * N, (None, -1))]
+d0 in [N, N + 3] => (None, None), [(D0 - N, (0, 3))]
+d0 in [-N, inf] => (None, None), [(D0 + N, (0, None))]
+d0 in [0, max(N * 2, 1)] => (0, None), [(D0 - Max(N * 2, 1), (None, 0))]
+d0 in [0, min(M, N) - 1] => (0, None), [(D0 - Min(M, N), (None, -1))]
+""")
+def test_an_end_over_parameters_is_a_constraint(text: str, limits: str) -> None:
     made = parse_map(f"(d0)<M, N> -> (d0), domain: {text}, M in [0, inf], N in [0, inf]")
     sizes = [Variable((0, None), name) for name in ("M", "N")]
+    bounds, constraints = evaluated(limits, globals())
     assert made == IndexingMap([D0], [Variable(bounds)], (), (), constraints, sizes)
     assert f"domain: {text}, M in" in str(made)
 
 
-STAY_CONSTRAINTS = """
+@each_row("""
 d0 * 2 - N in [-inf, 0]
 d0 + d1 - N in [-inf, 0]
 d0 mod 2 - N in [-inf, 0]
 M - N in [0, inf]
 d0 - min(M, N) in [-inf, 0]
 d0 - M in [-inf, inf]
-""".strip().splitlines()
-
-
-@for_all(STAY_CONSTRAINTS)
+""")
 def test_other_constraints_stay_constraints(constraint: str) -> None:
     bounds = "d0 in [0, inf], d1 in [0, inf], M in [0, inf], N in [0, inf]"
     made = parse_map(f"(d0, d1)<M, N> -> (d0), domain: {bounds}, {constraint}")
@@ -453,20 +442,17 @@ def test_what_no_number_refutes_and_no_law_proves_is_refused() -> None:
 # Fractions that are integers in the domain.
 
 
-HALVES = [
-    # a result, what is even, and how it is written
-    (N * D0 / 2, N, "(d0 * N) floordiv 2"),
-    (sympy.Piecewise((N / 2, D0 < 5), (D0, True)), N, "select(d0 < 5, N, d0 * 2) floordiv 2"),
-    (D0 / 2 + 1, D0, "(d0 + 2) floordiv 2"),
-    (D0 * (D0 + 1) / 2, N, "((d0 + 1) * d0) floordiv 2"),
-]
-
-
-@for_all(HALVES)
+# a result => what is even => how it is written
+@each_row("""
+N * D0 / 2 => N => (d0 * N) floordiv 2
+sympy.Piecewise((N / 2, D0 < 5), (D0, True)) => N => select(d0 < 5, N, d0 * 2) floordiv 2
+D0 / 2 + 1 => D0 => (d0 + 2) floordiv 2
+D0 * (D0 + 1) / 2 => N => ((d0 + 1) * d0) floordiv 2
+""")
 def test_results_may_be_fractions_that_the_domain_makes_integers(
-    result: sympy.Expr, even: sympy.Expr, expected: str
+    call: str, even: str, expected: str
 ) -> None:
-    known = [sympy.Eq(even % 2, 0)]
+    result, known = evaluated(call, globals()), [sympy.Eq(evaluated(even, globals()) % 2, 0)]
     made = IndexingMap([result], [Variable((0, 9))], constraints=known, parameters=[N])
     assert str(made).startswith(f"(d0)<N> -> ({expected})")
     assert made.with_results([result]) == made
