@@ -147,7 +147,6 @@ def related(indexing_map: IndexingMap) -> set[Pair]:
 
 
 def every_point(bounds: Bounds) -> Columns:
-    """All points of a box."""
     rows = list(product(*bounds.values()))
     columns = np.array(rows, dtype=object).reshape(len(rows), len(bounds)).T
     return dict(zip(bounds, columns, strict=True))
@@ -247,7 +246,6 @@ def cost_of_map(made: IndexingMap) -> int:
 
 
 def has_negative_divisor(made: IndexingMap) -> bool:
-    """Whether a result or constraint divides by a negative number."""
     return any(map(divides_by_negative, _formulas(made)))
 
 

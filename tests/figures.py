@@ -65,7 +65,6 @@ FILES: Final = (*LAYOUTS, *FIGURES)
 
 
 def drawn(file: str) -> str:
-    """The text of a file."""
     svg = FIGURES[file]() if file in FIGURES else svg_of_layout(Shape.parse(LAYOUTS[file]))
     return f"{svg}\n"
 

@@ -43,11 +43,9 @@ class Problem:
         return f'simplify(parse_expr("{format_form(self.form)}"), {{{bounds}}})'
 
     def points(self) -> Columns:
-        """Points of the box, one column a variable."""
         return points_of(self.box)
 
     def scope(self) -> Scope:
-        """The scope of the box."""
         return scope_of(tuple(sorted(self.box.items())))
 
     def result(self, form: Form | None = None) -> Form:
@@ -84,7 +82,6 @@ def boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]
 
 
 def bounded_boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]]:
-    """Bounded bounds of all names."""
     return _box(names, bounded_intervals())
 
 
@@ -222,7 +219,6 @@ def _split(linear: Form, shape: Sequence[int]) -> list[Form]:
 
 @st.composite
 def problems(draw: st.DrawFn, expression: st.SearchStrategy[Form] | None = None) -> Problem:
-    """An expression over three variables, and their bounds."""
     return Problem(draw(expressions() if expression is None else expression), draw(boxes()))
 
 

@@ -72,7 +72,6 @@ class OpenPage:
         return int(rows), int(columns)
 
     def words(self, name: str) -> str:
-        """What stands below an array that is read."""
         found: str = self.page.locator(f"figure[data-name='{name}'] .elements").inner_text()
         return found
 

@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.needs("playwright"), needs_chromium]
 
 @pytest.fixture(scope="module")
 def context() -> Generator[Context]:
-    """One browser for all tests."""
     with browser() as found:
         yield found
 
@@ -55,7 +54,6 @@ def elements_read(root: Instruction, element: tuple[int, ...]) -> dict[str, set[
 
 
 def words(count: int) -> str:
-    """What the page says of so many elements."""
     return f"{count} element{'' if count == 1 else 's'}"
 
 

@@ -25,6 +25,7 @@ from ops import Fusion, explore, explorer, hlo
 from ops.explorer import MODULES, Explored, code_of_map, function_list, page_file
 from ops.hlo import HloFileError
 from simplifier.errors import ArgumentError
+from tests.cases import for_all, for_table
 from tests.hlo.modules import module_text
 from tests.project.sources import ROOT
 
@@ -40,16 +41,17 @@ ENTRY e { p = f32[4,6] parameter(0) ROOT f = f32[4] fusion(p), kind=kLoop, calls
 
 
 def data_of(thing: Explored) -> dict[str, Any]:
-    """What the page knows."""
     found: dict[str, Any] = json.loads(explore(thing).data)
     return found
 
 
-def in_node(folder: Path, program: str) -> Any:  # noqa: ANN401 - JSON
-    """What a program prints as JSON that may import the modules of the page."""
+def in_node(folder: Path, names: str, module: str, body: str) -> Any:  # noqa: ANN401 - JSON
+    """What a function returns that has these names from a module of the page."""
     for name in MODULES:
         (folder / name).write_text(page_file(name))
     (folder / "package.json").write_text('{"type": "module"}')
+    imports = f'import {{ {names} }} from "./{module}";'
+    program = f"{imports} console.log(JSON.stringify((() => {{ {body} }})()));"
     (folder / "program.js").write_text(program)
     command = ["node", str(folder / "program.js")]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -91,14 +93,12 @@ def reads_by_page(
 ) -> list[dict[tuple[int, ...], Counter[str]]]:
     """The same, by the code of the page; also asked of points beside those of the domain."""
     functions, about = _as_code(maps)
-    program = f"""import {{ pointsOf, readsOf }} from "./evaluation.js";
-{functions}
+    body = f"""{functions}
 const readsAt = (each, point) =>
   [...readsOf([each], FUNCTIONS, point).reads].map(([key, {{ count }}]) => [key, count]);
 const around = (each) => pointsOf(each.dims.map(([low, high]) => [low - 1, high + 1]));
-const answer = (each) => [...around(each)].map((point) => [point, readsAt(each, point)]);
-console.log(JSON.stringify({about}.map(answer)));"""
-    answers = in_node(folder, program)
+return {about}.map((each) => [...around(each)].map((point) => [point, readsAt(each, point)]));"""
+    answers = in_node(folder, "pointsOf, readsOf", "evaluation.js", body)
     return [{(*point,): Counter(dict(reads)) for point, reads in rows if reads} for rows in answers]
 
 
@@ -148,11 +148,9 @@ def test_no_question_runs_for_long(tmp_path: Path) -> None:
         "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 1000000000], rt0 + d0 in [-9, -3]",
     ]
     functions, about = _as_code([*map(parse_map, maps)])
-    program = f"""import {{ readsOf }} from "./evaluation.js";
-{functions}
-const found = {about}.map((each) => readsOf([each], FUNCTIONS, [0]));
-console.log(JSON.stringify(found.map(({{ visits, isCut }}) => [visits, isCut])));"""
-    assert in_node(tmp_path, program) == [[200_000, True], [0, True]]
+    body = f"""{functions} const found = {about}.map((each) => readsOf([each], FUNCTIONS, [0]));
+return found.map(({{ visits, isCut }}) => [visits, isCut]);"""
+    assert in_node(tmp_path, "readsOf", "evaluation.js", body) == [[200_000, True], [0, True]]
 
 
 def test_what_needs_more_than_53_bits_is_refused() -> None:
@@ -174,16 +172,16 @@ def test_indices_are_said_as_boxes(tmp_path: Path) -> None:
         "": [],
         "(0) (2) (4) and 2 more": [[2 * n] for n in range(5)],
     }
-    program = f"""import {{ inWords }} from "./evaluation.js";
-console.log(JSON.stringify({json.dumps([*cases.values()])}.map((each) => inWords(each, 3))));"""
-    assert [" ".join(each) for each in in_node(tmp_path, program)] == [*cases]
+    body = f"return {json.dumps([*cases.values()])}.map((each) => inWords(each, 3));"
+    found = in_node(tmp_path, "inWords", "evaluation.js", body)
+    assert [" ".join(each) for each in found] == [*cases]
 
 
 @needs_node
 def test_each_cell_is_where_its_element_is(tmp_path: Path) -> None:
-    program = """import { cellOf, elementOf, gridOf } from "./grid.js";
+    body = """
 const shapes = [[], [1], [7], [64], [65], [1000], [3, 5], [97, 300], [2, 3, 4], [2, 2, 500, 3]];
-const wrong = shapes.flatMap((sizes) => {
+return shapes.flatMap((sizes) => {
   const grid = gridOf(sizes);
   const slice = sizes.slice(0, -2).map((size) => size - 1);
   const cells = Array.from({ length: grid.rows * grid.columns }, (_, each) => {
@@ -195,9 +193,8 @@ const wrong = shapes.flatMap((sizes) => {
       element.length === sizes.length && element.every((value, axis) => value < sizes[axis]));
   const fits = grid.rows <= 96 && grid.columns <= 96 && elements[0] !== null;
   return fits && elements.every(isRight) ? [] : [sizes];
-});
-console.log(JSON.stringify(wrong));"""
-    assert in_node(tmp_path, program) == []
+});"""
+    assert in_node(tmp_path, "cellOf, elementOf, gridOf", "grid.js", body) == []
 
 
 @needs_node
@@ -207,9 +204,8 @@ def test_an_address_reads_back(tmp_path: Path) -> None:
         {"view": "f&c=2#", "instruction": "%\u00fc", "output": 3, "element": None},
         {"view": "f", "instruction": "x", "output": 0, "element": []},
     ]
-    program = f"""import {{ addressOf, readAddress }} from "./address.js";
-console.log(JSON.stringify({json.dumps(shown)}.map((each) => readAddress(addressOf(each)))));"""
-    assert in_node(tmp_path, program) == shown
+    body = f"return {json.dumps(shown)}.map((each) => readAddress(addressOf(each)));"
+    assert in_node(tmp_path, "addressOf, readAddress", "address.js", body) == shown
 
 
 def test_modules_import_only_those_before_them() -> None:
@@ -238,17 +234,15 @@ def test_the_documentation_tells_the_limits_of_the_code() -> None:
 @needs_node
 def test_the_theme_is_jupyterlabs_before_the_systems(tmp_path: Path) -> None:
     cases = [(None, False), (None, True), ("true", True), ("false", False)]
-    program = f"""import {{ themeOf }} from "./theme.js";
-const of = ([jupyter, system]) => themeOf(jupyter ?? undefined, system);
-console.log(JSON.stringify({json.dumps(cases)}.map(of)));"""
-    assert in_node(tmp_path, program) == ["light", "dark", "light", "dark"]
+    body = f"""const of = ([jupyter, system]) => themeOf(jupyter ?? undefined, system);
+return {json.dumps(cases)}.map(of);"""
+    assert in_node(tmp_path, "themeOf", "theme.js", body) == ["light", "dark", "light", "dark"]
 
 
 # What the page knows.
 
 
 def by_name(data: dict[str, Any]) -> dict[str, Any]:
-    """The instructions that the page knows."""
     return {each["name"]: each for each in data["instructions"]}
 
 
@@ -287,7 +281,7 @@ def test_the_explorer_of_indexing_shows_what_that_of_ops_shows() -> None:
         assert indexing.explore(thing).data == explore(thing).data
 
 
-@pytest.mark.parametrize("shows", [explore, indexing.explore])
+@for_all([explore, indexing.explore])
 def test_other_things_are_refused(shows: Callable[[Any], object]) -> None:
     with pytest.raises(ArgumentError, match="expected a module, a computation, a fusion or an"):
         shows("examples/softmax.hlo")
@@ -299,15 +293,10 @@ def test_a_module_without_text_is_printed() -> None:
         assert f"%{name} = " in data["lines"][each["line"]]
 
 
-UNKNOWN: Final = {
-    'p = f32[4] parameter(0) ROOT c = f32[4] custom-call(p), custom_call_target="x"': "x",
-    "p = f32[2,3] parameter(0) ROOT t = f32[3,4] transpose(p), dimensions={1,0}": (
-        "1:37: %t: transpose: "
-    ),
-}
-
-
-@pytest.mark.parametrize(("body", "reason"), UNKNOWN.items())
+@for_table("""
+p = f32[4] parameter(0) ROOT c = f32[4] custom-call(p), custom_call_target="x" => x
+p = f32[2,3] parameter(0) ROOT t = f32[3,4] transpose(p), dimensions={1,0} => 1:37: %t: transpose:
+""")
 def test_what_is_unknown_or_does_not_fit_has_its_reason(body: str, reason: str) -> None:
     root = data_of(hlo.parse(f"ENTRY e {{ {body} }}"))["instructions"][1]
     assert reason in root["results"][0]["operands"][0]["unknown"]

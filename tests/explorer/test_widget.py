@@ -45,7 +45,6 @@ def test_a_notebook_shows_the_widget() -> None:
 
 @contextmanager
 def jupyter_lab(folder: Path) -> Generator[str]:
-    """The address of a JupyterLab that works in a folder."""
     with socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
@@ -65,7 +64,6 @@ def jupyter_lab(folder: Path) -> Generator[str]:
 
 
 def wait_for(address: str) -> None:
-    """Wait until a server answers."""
     import time
 
     end = time.monotonic() + SECONDS
@@ -80,7 +78,6 @@ def wait_for(address: str) -> None:
 
 
 def notebook(code: str) -> str:
-    """A notebook of one cell."""
     cell: dict[str, object] = {"cell_type": "code", "id": "explore", "source": code}
     cell |= {"metadata": {}, "outputs": [], "execution_count": None}
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}

@@ -34,5 +34,4 @@ NAMES: Final = [name for name in ALL if IN_CI or name in COVER]
 
 @lru_cache(maxsize=16)
 def module_text(name: str) -> str:
-    """The text of a module."""
     return gzip.decompress((FOLDER / f"{name}.hlo.gz").read_bytes()).decode("utf-8")

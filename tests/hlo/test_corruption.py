@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from ops import hlo
 from simplifier.errors import IndexingError
 from tests.cases import for_all
 from tests.hlo.modules import NAMES, module_text
+
+pytestmark = pytest.mark.filterwarnings("ignore::simplifier.TextWarning")
 
 SMALL = [name for name in NAMES if len(module_text(name)) < 12_000]
 

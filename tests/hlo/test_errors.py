@@ -34,19 +34,9 @@ b = negate(zero_)
            ^^^^^ %b: operand %zero_ is not defined before this
 b = f32[2,3] negate(f32[3,2] a)
                     ^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3,2]{1,0}
-b = f32[2,3] add(a)
-             ^^^ %b: add takes 2 operands, not 1
-b = f32[2,3] reduce(a, a, a), dimensions={1}, to_apply=g
-             ^^^^^^ %b: reduce takes 2, 4, 6, ... operands, not 3
 b = f32[2,3] negate(a
 = f32[]
 ^ %b: expected ',' or ')' after one of the operands, but found '='
-b = f32[2,2] reshape(a)
-             ^^^^^^^ %b: reshape keeps the number of elements, but f32[2,3]{1,0} has 6 and f32[2,2]{1,0} has 4
-b = f32[6] reshap(a)
-           ^^^^^^ %b: there is no opcode reshap
-b = reshape(a)
-    ^^^^^^^ %b: the shape of reshape cannot be inferred, so it has to be written
 b = f32[2,3] transpose(a) dimensions={0,1}
                           ^^^^^^^^^^ %b: expected attribute dimensions of transpose before this
 b = f32[2,3] transpose(a), dimension={0,1}
@@ -61,34 +51,8 @@ b = f32[2,3] add(a, g)
                     ^ %b: operand %g is not defined before this
 b = f32[2,3] call(a), to_apply=h
                                ^ %b: computation %h is not defined before this
-b = f32[2,3] call(a, a), to_apply=g
-             ^^^^ %b: computation %g takes 1 operand, not 2
-b = f32[4] call(a), to_apply=g
-           ^^^^ %b: computation %g gives f32[2,3]{1,0}, not f32[4]{0}
-b = f32[3] iota(), iota_dimension=3
-           ^^^^ %b: iota_dimension is 3, but f32[3]{0} has rank 1
-b = f32[] iota(), iota_dimension=0
-          ^^^^ %b: iota_dimension is 0, but f32[] has rank 0
-b = f32[2,3] while(a), condition=g, body=g
-             ^^^^^ %b: computation %g gives f32[2,3]{1,0}, not pred[]
-b = f32[2,3] reduce(a, a), dimensions={1}, to_apply=g
-             ^^^^^^ %b: computation %g takes 1 operand, not 2
-b = f32[2,3] reduce-window(a, a), window={size=1x1}, to_apply=g
-             ^^^^^^^^^^^^^ %b: computation %g takes 1 operand, not 2
-b = f32[2,3] sort(a), dimensions={0}, to_apply=g
-             ^^^^ %b: computation %g takes 1 operand, not 2
-b = f32[2,3] select-and-scatter(a, a, a), window={size=1x1}, select=g, scatter=g
-             ^^^^^^^^^^^^^^^^^^ %b: computation %g takes 1 operand, not 2
-b = f32[2,3] compare(a, a), direction=LT
-             ^^^^^^^ %b: compare gives an array of pred, not f32[2,3]{1,0}
-b = f32[2,3] select(a, a, a)
-             ^^^^^^ %b: select chooses by an array of pred, not by f32[2,3]{1,0}
-b = f32[2,3] fusion(), kind=kLoop, calls=g
-             ^^^^^^ %b: computation %g takes 1 operand, not 0
 a = f32[2,3] negate(a)
 ^ instruction %a is defined already, in line 4
-b = f32[2] get-tuple-element(a), index=0
-           ^^^^^^^^^^^^^^^^^ %b: get-tuple-element takes an element of a tuple, but the operand is f32[2,3]{1,0}
 b = f32[2] parameter(0)
                      ^ %b: parameter number 0 is that of %a already
 b = f32[2] parameter(-1)
@@ -119,18 +83,10 @@ b = f32[2,3] convolution(a, a), dim_labels=00_01->10
                                            ^^^^^^^^^ %b: 00 in the labels 00_01->10 has other dimensions; expected 0, 0 once
 b = f32[2,3] convolution(a, a), dim_labels=b0f_01io->b0f
                                            ^^^^^^^^^^^^^ %b: 01io in the labels b0f_01io->b0f has other dimensions; expected 0, i, o once
-b = (f32[2,3], f32[]) parameter(1), parameter_replication={true,false,true}
-                      ^^^^^^^^^ %b: parameter_replication has 3 entries for 2 arrays of the parameter
-b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={}
-             ^^^^^^^^^^^ %b: operand_layout_constraints has 0 shapes for 1 operands
-b = f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={f32[3]{0}}
-             ^^^^^^^^^^^ %b: operand %a is f32[2,3]{1,0}, not f32[3]{0} as operand_layout_constraints says
 b = f32[2,3] negate(a), sharding={devices=[2,2}
                                               ^ %b: the bracket '}' closes another one than the last that was opened
 b = f32[2,3] negate(a), sharding={mesh["a(]"=2], [{a)]}}
                                                     ^ %b: the bracket ')' closes another one than the last that was opened
-b = f32[2,3] conditional(a, a), branch_computations={g}
-             ^^^^^^^^^^^ %b: the first operand is f32[2,3]{1,0}; expected pred[] or s32[]
 b = f32[2,3] custom-call(a), custom_call_target="t", literal=(f32[] 1, f32[2]{0} {1})
                                                                                    ^ %b: expected 2 elements in these braces, but there are 1
 b = f32[2,3] broadcast(a)
@@ -142,16 +98,12 @@ b = c64[] constant(3)
                    ^ %b: expected '(' before a value of type c64, but found '3'
 b = token[] constant(3)
                      ^ %b: a constant of type token has no value
-b = constant(3)
-    ^^^^^^^^ %b: the shape of a constant cannot be inferred, so it has to be written
 b = f32[2,3] negate(a), metadata={op_name="x}
                                           ^ %b: a string is not closed
 b = f32[2,3] negate(a), sharding={{{replicated}
                                  ^ %b: the brace is not closed
 b = f32[2,3] negate(a) /* and so on
                        ^ a comment is not closed
-b = f32[1] dynamic-slice(a, a, a, a), dynamic_slice_sizes={1}
-           ^^^^^^^^^^^^^ %b: f32[2,3]{1,0} takes 2 start indices, not 3
 b = f32[2] reduce-window(a, a), window={size=2 stride=1x1}, to_apply=g
                                        ^^^^^^^^^^^^^^^^^^^ %b: the window has 1 sizes, but stride has 2
 b = f32[2] reduce-window(a, a), window={size=2 step=1}, to_apply=g
@@ -160,14 +112,6 @@ b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=[2,2]<=[3]
                                                            ^^^^^^^^^^ %b: [2,2] and [3] differ in size
 b = f32[2,3] all-gather(a), dimensions={0}, replica_groups=mesh['x'=2] {'y'}
                                                            ^^^^^^^^^^^^^^^^^ %b: the mesh has no axis 'y'
-b = (f32[2,3], f32[2,3]) tuple(a)
-                         ^^^^^ %b: (f32[2,3]{1,0}, f32[2,3]{1,0}) does not have one element for each of 1 operands
-b = f32[2,3] negate-start(a)
-             ^^^^^^^^^^^^ %b: the shape of negate-start is ((operands), outputs, state...)
-b = f32[2,3] negate-done(a)
-             ^^^^^^^^^^^ %b: async-done continues an asynchronous operation, not parameter
-b = f32[2,3] async-done(((f32[2,3]), f32[2,3]) abs-start(a)), calls=g
-             ^^^^^^^^^^ %b: the operand calls %async_wrapped, not %g
 b = f32[2,3] negate(a) # and so on
                        ^ expected '}' or an instruction, but found '#'
 """
@@ -247,9 +191,39 @@ add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
 more { x = s32[] parameter(0) ROOT r = pred[] constant(true) }
 next { x = s32[] parameter(0) ROOT r = s32[] negate(x) }
 wide { x = s32[] parameter(0) ROOT r = s64[] convert(x) }
+g { ROOT x = f32[2,3] parameter(0) }
 """
 
-CALLS = """
+
+@for_table("""
+f32[2,3] add(a) => add takes 2 operands, not 1
+f32[2,3] reduce(a, a, a), dimensions={1}, to_apply=g => reduce takes 2, 4, 6, ... operands, not 3
+f32[2,2] reshape(a) => reshape keeps the number of elements, but f32[2,3]{1,0} has 6 and f32[2,2]{1,0} has 4
+f32[6] reshap(a) => there is no opcode reshap
+reshape(a) => the shape of reshape cannot be inferred, so it has to be written
+f32[2,3] call(a, a), to_apply=g => computation %g takes 1 operand, not 2
+f32[4] call(a), to_apply=g => computation %g gives f32[2,3]{1,0}, not f32[4]{0}
+f32[3] iota(), iota_dimension=3 => iota_dimension is 3, but f32[3]{0} has rank 1
+f32[] iota(), iota_dimension=0 => iota_dimension is 0, but f32[] has rank 0
+f32[2,3] while(a), condition=g, body=g => computation %g gives f32[2,3]{1,0}, not pred[]
+f32[2,3] reduce(a, a), dimensions={1}, to_apply=g => computation %g takes 1 operand, not 2
+f32[2,3] reduce-window(a, a), window={size=1x1}, to_apply=g => computation %g takes 1 operand, not 2
+f32[2,3] sort(a), dimensions={0}, to_apply=g => computation %g takes 1 operand, not 2
+f32[2,3] select-and-scatter(a, a, a), window={size=1x1}, select=g, scatter=g => computation %g takes 1 operand, not 2
+f32[2,3] compare(a, a), direction=LT => compare gives an array of pred, not f32[2,3]{1,0}
+f32[2,3] select(a, a, a) => select chooses by an array of pred, not by f32[2,3]{1,0}
+f32[2,3] fusion(), kind=kLoop, calls=g => computation %g takes 1 operand, not 0
+f32[2] get-tuple-element(a), index=0 => get-tuple-element takes an element of a tuple, but the operand is f32[2,3]{1,0}
+(f32[2,3], f32[]) parameter(1), parameter_replication={true,false,true} => parameter_replication has 3 entries for 2 arrays of the parameter
+f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={} => operand_layout_constraints has 0 shapes for 1 operands
+f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={f32[3]{0}} => operand %a is f32[2,3]{1,0}, not f32[3]{0} as operand_layout_constraints says
+f32[2,3] conditional(a, a), branch_computations={g} => the first operand is f32[2,3]{1,0}; expected pred[] or s32[]
+constant(3) => the shape of a constant cannot be inferred, so it has to be written
+f32[1] dynamic-slice(a, a, a, a), dynamic_slice_sizes={1} => f32[2,3]{1,0} takes 2 start indices, not 3
+(f32[2,3], f32[2,3]) tuple(a) => (f32[2,3]{1,0}, f32[2,3]{1,0}) does not have one element for each of 1 operands
+f32[2,3] negate-start(a) => the shape of negate-start is ((operands), outputs, state...)
+f32[2,3] negate-done(a) => async-done continues an asynchronous operation, not parameter
+f32[2,3] async-done(((f32[2,3]), f32[2,3]) abs-start(a)), calls=g => the operand calls %async_wrapped, not %g
 s32[] while(i), condition=more, body=wide => computation %wide gives s64[], not s32[]
 s64[] while(i), condition=more, body=next => computation %next gives s32[], not s64[]
 f32[] while(f), condition=more, body=next => parameter 0 of %more is s32[], not f32[]
@@ -262,19 +236,15 @@ f32[4] sort(v), dimensions={0}, to_apply=add => computation %add gives f32[], no
 f32[4] sort(v), dimensions={1}, to_apply=lt => dimensions is 1, but f32[4]{0} has rank 1
 f32[4] select-and-scatter(v, v, f), window={size=1}, select=add, scatter=add
     computation %add gives f32[], not pred[]
-"""
-"""What contradicts the computations that are called."""
-
-
-@for_table(CALLS)
-def test_a_computation_that_does_not_fit_is_shown(text: str, message: str) -> None:
-    parameters = "i = s32[] parameter(0) f = f32[] parameter(1) v = f32[4] parameter(2)"
-    opcode = text.split()[1].split("(", maxsplit=1)[0]
+""")
+def test_what_does_not_fit_is_shown_at_its_opcode(text: str, message: str) -> None:
+    parameters = "i = s32[] parameter(2) f = f32[] parameter(3) v = f32[4] parameter(4)"
+    before = f"HloModule m {COMPUTATIONS} ENTRY e {{ a = f32[2,3] parameter(0) {parameters}"
     with pytest.raises(hlo.HloTextError) as caught:
-        hlo.parse(f"HloModule m {COMPUTATIONS} ENTRY e {{ {parameters}\nROOT b = {text}\n}}")
-    first, _, carets = str(caught.value).splitlines()[:3]
-    assert first.endswith(f"%b: {message}")
-    assert carets.strip() == "^" * len(opcode)
+        hlo.parse(f"{before}\nROOT b = {text}\n}}")
+    first, line, carets = str(caught.value).splitlines()[:3]
+    assert first.endswith(f" %b: {message}")
+    assert line[carets.index("^") : len(carets)] == re.findall(r"\b(?<!\S)([a-z-]+)\(", text)[0]
 
 
 def test_a_message_names_file_line_column_and_instruction() -> None:

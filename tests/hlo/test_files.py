@@ -142,7 +142,6 @@ def test_jaxlib_is_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 @pytest.fixture(scope="module")
 def protobuf() -> bytes:
-    """An ``HloModuleProto``."""
     native: Any = import_module("jaxlib._hlo")
     return native.hlo_module_from_text(MODULE).as_serialized_hlo_module_proto()
 

@@ -82,7 +82,6 @@ VALUES: list[tuple[str, str, Any]] = [
 
 
 def codec_of(name: str) -> Codec:
-    """How the values of an attribute are read and written."""
     form = ATTRIBUTES[name]
     assert isinstance(form, Codec)
     return form

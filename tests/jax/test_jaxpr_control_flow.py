@@ -16,6 +16,8 @@ from tests.evaluation import Pair
 from tests.jax.test_jaxpr import Function, arguments, pairs
 from tests.of_jax import OfJax, jax, jnp, lax
 
+pytestmark = pytest.mark.needs("jax")
+
 
 def sums(xs: OfJax, start: OfJax) -> OfJax:
     """The sums of the rows before each, and of the first row."""
@@ -24,13 +26,8 @@ def sums(xs: OfJax, start: OfJax) -> OfJax:
 
 def delayed(xs: OfJax) -> OfJax:
     """Each row, two rows later."""
-
-    def step(carry: OfJax, x: OfJax) -> OfJax:
-        one, two = carry
-        return (x, one), two
-
     nothing = jnp.zeros_like(xs[0])
-    return lax.scan(step, (nothing, nothing), xs)[1]
+    return lax.scan(lambda carry, x: ((x, carry[0]), carry[1]), (nothing, nothing), xs)[1]
 
 
 def products(xs: OfJax, w: OfJax) -> OfJax:
@@ -38,41 +35,30 @@ def products(xs: OfJax, w: OfJax) -> OfJax:
 
 
 def countdown(x: OfJax) -> OfJax:
-    def step(state: OfJax) -> OfJax:
-        i, v = state
-        return i - 2, jnp.roll(v, 1)
-
-    return lax.while_loop(lambda state: state[0] > 1, step, (jnp.int32(6), x))[1]
+    start = (jnp.int32(6), x)
+    return lax.while_loop(lambda s: s[0] > 1, lambda s: (s[0] - 2, jnp.roll(s[1], 1)), start)[1]
 
 
 def nested(xs: OfJax) -> OfJax:
     """The last row is that of each table."""
-
-    def inner(row: OfJax) -> OfJax:
-        return lax.scan(lambda sum_, x: (sum_ + x, sum_), jnp.float32(0), row)[1]
-
-    return lax.map(inner, xs)
+    zero = jnp.float32(0)
+    return lax.map(lambda row: lax.scan(lambda sum_, x: (sum_ + x, sum_), zero, row)[1], xs)
 
 
 LOOPS: dict[str, Function] = {
     "scan": (sums, ("4, 3", "3")),
-    "scan, in reverse": (
-        lambda xs: lax.scan(lambda c, x: (x, c), xs[1], xs, reverse=True)[1],
-        ("4, 3",),
-    ),
+    "scan, in reverse":
+        (lambda xs: lax.scan(lambda c, x: (x, c), xs[1], xs, reverse=True)[1], ("4, 3",)),
     "scan with a delay": (delayed, ("5, 2",)),
-    "scan without outputs": (
-        lambda xs: lax.scan(lambda c, x: (c * 2 + x, None), xs[0], xs)[0],
-        ("4, 2",),
-    ),
+    "scan without outputs":
+        (lambda xs: lax.scan(lambda c, x: (c * 2 + x, None), xs[0], xs)[0], ("4, 2",)),
     "map": (products, ("4, 3", "3, 2")),
     "map of a scan": (nested, ("3, 4",)),
     "fori_loop": (lambda x: lax.fori_loop(1, 4, lambda _, v: jnp.roll(v, 2), x), ("5",)),
     "while_loop": (countdown, ("5",)),
-}
+}  # fmt: skip
 
 
-@pytest.mark.needs("jax")
 @pytest.mark.parametrize(("function", "shapes"), LOOPS.values(), ids=LOOPS)
 def test_a_loop_reads_what_its_results_feel(
     function: Callable[..., OfJax], shapes: tuple[str, ...]
@@ -93,7 +79,6 @@ SYMBOLIC: dict[str, tuple[Function, bool]] = {
 """Functions, and whether the maps say exactly what is read."""
 
 
-@pytest.mark.needs("jax")
 @pytest.mark.parametrize("size", [1, 2, 4])
 @pytest.mark.parametrize(("row", "is_exact"), SYMBOLIC.values(), ids=SYMBOLIC)
 def test_a_loop_of_symbolic_length_reads_what_its_results_feel(
@@ -126,7 +111,6 @@ def felt(function: Callable[..., OfJax], shapes: tuple[str, ...]) -> list[set[Pa
     return found
 
 
-@pytest.mark.needs("jax")
 def test_iterations_of_a_scan_are_those_of_a_loop() -> None:
     (loop,) = ops.loops(ops.from_jax(sums, *arguments(("8, 3", "3"))))
     assert str(loop) == "%while.1 runs 8 times, array 1 counts from 0 by 1"
@@ -134,7 +118,6 @@ def test_iterations_of_a_scan_are_those_of_a_loop() -> None:
     assert [update.is_disjoint() for update in loop.updates()] == [True]
 
 
-@pytest.mark.needs("jax")
 def test_a_truth_that_is_carried_decides() -> None:
     """The condition is an element of the state, and computes nothing."""
 
@@ -151,7 +134,6 @@ def test_a_truth_that_is_carried_decides() -> None:
     assert pairs(module, {}) == [{((i,), (j,)) for i in range(3) for j in {0, i}}]
 
 
-@pytest.mark.needs("jax")
 def test_a_limit_that_is_data_is_one() -> None:
     function = lambda x, n: lax.fori_loop(0, n, lambda _, v: v * 2, x)  # noqa: E731
     (loop,) = ops.loops(ops.from_jax(function, *arguments(("5", "; int32"))))

@@ -16,6 +16,7 @@ import pytest
 
 import ops
 from ops import Unknown, parameter_indexing
+from tests.cases import for_all
 from tests.jax.test_jaxpr import Function, arguments, pairs
 from tests.jax.test_jaxpr_control_flow import felt
 from tests.of_jax import OfJax, jax, jnp, lax
@@ -27,24 +28,25 @@ def pooled(x: OfJax) -> OfJax:
     return lax.reduce_window(x, -np.inf, lax.max, (2, 2), (2, 2), "VALID")
 
 
+def mesh_of_one() -> OfJax:
+    """A mesh of one device, and how arrays are spread over it."""
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+    return mesh, jax.sharding.PartitionSpec("x")
+
+
 def over_a_mesh(function: Callable[[OfJax], OfJax]) -> Callable[[OfJax], OfJax]:
-    """The function on each device of a mesh, which has one."""
+    """The function on each device of a mesh."""
 
     def run(x: OfJax) -> OfJax:
-        sharding = jax.sharding
-        spec = sharding.PartitionSpec("x")
-        mesh = sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+        mesh, spec = mesh_of_one()
         return jax.shard_map(function, mesh=mesh, in_specs=spec, out_specs=spec)(x)
 
     return run
 
 
 def constrained(x: OfJax) -> OfJax:
-    sharding = jax.sharding
-    mesh = sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
-    return lax.with_sharding_constraint(
-        x, sharding.NamedSharding(mesh, sharding.PartitionSpec("x"))
-    )
+    mesh, spec = mesh_of_one()
+    return lax.with_sharding_constraint(x, jax.sharding.NamedSharding(mesh, spec))
 
 
 def named(x: OfJax) -> OfJax:
@@ -81,16 +83,10 @@ EXACT: dict[str, Function] = {
     "constrained": (constrained, ("4, 3",)),
     "a sum over a batch": (summed_over_a_batch, ("3, 2",)),
     "a sum over devices": (over_a_mesh(lambda x: x - lax.psum(x.sum(0), "x")), ("3, 2",)),
-    "a fold of one's own": (
-        lambda x: lax.reduce(x, np.float32(0), lambda p, q: p + 2 * q, (1,)),
-        ("3, 4",),
-    ),
-    "a window of one's own": (
-        lambda x: lax.reduce_window(
-            x, np.float32(0), lambda p, q: p + 2 * q, (2, 2), (1, 1), "VALID"
-        ),
-        ("3, 4",),
-    ),
+    "a fold of one's own":
+        (lambda x: lax.reduce(x, np.float32(0), lambda p, q: p + 2 * q, (1,)), ("3, 4",)),
+    "a window of one's own": (lambda x: lax.reduce_window(
+        x, np.float32(0), lambda p, q: p + 2 * q, (2, 2), (1, 1), "VALID"), ("3, 4",)),
     "a running fold": (lambda x: lax.cumlogsumexp(x, 1), ("2, 4",)),
     "acos": (lambda x: lax.acos(x), ("5",)),
     "sinh": (lambda x: lax.sinh(x), ("5",)),
@@ -100,29 +96,21 @@ EXACT: dict[str, Function] = {
     "incomplete gamma": (lambda x, y: lax.igamma(x * x, y * y + 1), ("3, 2", "3, 2")),
     "incomplete gamma of a number": (lambda x: lax.igammac(x * x + 1, 2.0), ("3, 2",)),
     "custom derivative": (lambda x: jax.grad(lambda x: jax.nn.relu(x).sum())(x) + x, ("5",)),
-    "a jitted function in parts": (
-        lambda x: functools.partial(jax.jit(lambda y, x: y * x), 2.0)(x),
-        ("5",),
-    ),
-}
+    "a jitted function in parts":
+        (lambda x: functools.partial(jax.jit(lambda y, x: y * x), 2.0)(x), ("5",)),
+}  # fmt: skip
 
 CONTAINED: dict[str, Function] = {
-    "the greatest of windows, in a gradient": (
-        lambda x: jax.grad(lambda x: (pooled(x) ** 2).sum())(x),
-        ("4, 4",),
-    ),
+    "the greatest of windows, in a gradient":
+        (lambda x: jax.grad(lambda x: (pooled(x) ** 2).sum())(x), ("4, 4",)),
     "the least, and its place": (place_of_least, ("3, 4",)),
     "a place in order": (lambda x, y: jnp.searchsorted(x, y), ("6", "4")),
     "ragged": (lambda x, w: lax.ragged_dot(x, w, jnp.array([3, 1])), ("4, 2", "2, 2, 3")),
-    "a loop of a batch": (
-        lambda x: jax.vmap(lambda v: lax.while_loop(lambda s: s < 9, lambda s: s * 2 + 1, v))(
-            x * x
-        ),
-        ("3",),
-    ),
+    "a loop of a batch": (lambda x: jax.vmap(
+        lambda v: lax.while_loop(lambda s: s < 9, lambda s: s * 2 + 1, v))(x * x), ("3",)),
     "incomplete beta": (lambda x: jax.scipy.special.betainc(x * x, x * x, 0.5), ("3",)),
     "triangular": (lambda x, y: lax.linalg.triangular_solve(x, y), ("3, 3", "2, 3")),
-}
+}  # fmt: skip
 """Functions whose maps say all that is read, and more: the values decide."""
 
 
@@ -137,10 +125,7 @@ def test_maps_say_what_results_feel(name: str) -> None:
 
 
 def test_a_symbolic_size_is_one_of_the_lowered_program() -> None:
-    def function(x: OfJax) -> OfJax:
-        return jnp.arctan(x) + lax.erf_inv(x)
-
-    module = ops.from_jax(function, *arguments(("b, 4*s",)))
+    module = ops.from_jax(lambda x: jnp.arctan(x) + lax.erf_inv(x), *arguments(("b, 4*s",)))
     (found,) = parameter_indexing(module.entry.root).values()
     assert not isinstance(found, Unknown)
     expected = "(d0, d1)<b, s> -> (d0, d1), domain: d0 in [0, b - 1], d1 in [0, s * 4 - 1]"
@@ -183,25 +168,20 @@ def test_a_scan_carries_keys() -> None:
         key, own = jax.random.split(key)
         return key, x * jax.random.uniform(own)
 
-    def function(xs: OfJax, key: OfJax) -> OfJax:
-        return lax.scan(step, key, xs)[1]
-
-    module = ops.from_jax(function, *arguments(("3, 2",)), jax.random.key(1))
-    rows, _ = pairs(module, {})
+    given = *arguments(("3, 2",)), jax.random.key(1)
+    rows, _ = pairs(ops.from_jax(lambda xs, key: lax.scan(step, key, xs)[1], *given), {})
     assert rows == {(place, place) for place in np.ndindex(3, 2)}
 
 
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [
-        (lambda x: jax.pure_callback(np.sin, x, x) + x, "pure_callback"),
-        (
-            lambda x: x + importlib.import_module("jax.experimental").io_callback(np.sin, x, x),
-            "io_callback",
-        ),
-        (lambda x: jnp.linalg.qr(x)[0], "ProductOfElementary"),
-    ],
-)
+CALLED: list[tuple[Callable[[OfJax], OfJax], str]] = [
+    (lambda x: jax.pure_callback(np.sin, x, x) + x, "pure_callback"),
+    (lambda x: x + importlib.import_module("jax.experimental").io_callback(np.sin, x, x),
+     "io_callback"),
+    (lambda x: jnp.linalg.qr(x)[0], "ProductOfElementary"),
+]  # fmt: skip
+
+
+@for_all(CALLED)
 def test_what_nobody_can_know_is_unknown_with_its_name(
     function: Callable[[OfJax], OfJax], name: str
 ) -> None:
@@ -219,12 +199,8 @@ def test_arguments_are_given_as_to_the_function() -> None:
 
     tree = {"a": jnp.ones(3), "b": (jnp.ones(3), 1.0)}
     module = ops.from_jax(function, tree, k=2.0)
-    assert [each.name for each in module.entry.parameters] == [
-        "tree_a",
-        "tree_b_0",
-        "tree_b_1",
-        "k",
-    ]
+    names = " ".join(each.name for each in module.entry.parameters)
+    assert names == "tree_a tree_b_0 tree_b_1 k"
     repeated = functools.partial(jax.jit, static_argnums=1)(lambda x, n: jnp.tile(x, n))
     (x,) = ops.from_jax(repeated, jnp.ones(2), 3).entry.parameters
     assert str(x.shape) == "f32[2]{0}"

@@ -37,7 +37,6 @@ INTEGERS: Final = """bitwise_and bitwise_or bitwise_xor mulhi shift_left
 
 
 def named(names: str, *given: OfJax) -> list[OfJax]:
-    """The results of functions of ``lax``."""
     extra: dict[str, tuple[OfJax, ...]] = {"argmax": (1, np.int32)}
     return [getattr(lax, name)(*given, *extra.get(name, ())) for name in names.split()]
 
@@ -218,7 +217,6 @@ FUNCTIONS: Final[dict[str, tuple[Callable[..., Any], tuple[np.ndarray[Any, Any],
 
 
 def reached(jaxpr: OfJax) -> Iterable[str]:
-    """The names of all primitives of a jaxpr."""
     core = importlib.import_module("jax.extend.core")
     for equation in jaxpr.eqns:
         yield equation.primitive.name

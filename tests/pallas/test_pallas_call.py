@@ -48,7 +48,6 @@ class GridModel:
         return all(0 <= at < size for at, size in zip(place, self.shape, strict=True))
 
     def elements(self, step: Step) -> set[Step]:
-        """The elements of the block of a step, one by one."""
         start = self._start(step)
         offsets = product(*map(range, self.block))
         places = (tuple(map(add, start, offset)) for offset in offsets)
@@ -128,7 +127,6 @@ def models(draw: st.DrawFn) -> GridModel:
 
 
 def call_of(model: GridModel, semantics: tuple[str, ...] = ()) -> PallasCall:
-    """The call with the array of a model as its only result."""
     spec = BlockSpec(model.block, model.index)
     sizes = ",".join(map(str, model.shape))
     return pallas_call(model.grid, {}, {"out": (f"f32[{sizes}]", spec)}, semantics=semantics)
@@ -174,14 +172,12 @@ Block = tuple[int | ElementBlock, ...]
 
 
 def reading(grid: tuple[int, ...], shape: str, block: Block, index: Index) -> PallasCall:
-    """A call whose only operand is an array in blocks."""
     return pallas_call(grid, {"x": (shape, BlockSpec(block, index))}, {})
 
 
 def writing(
     grid: tuple[int, ...], shape: str, block: Block, index: Index, semantics: str = ""
 ) -> PallasCall:
-    """A call whose only result is an array in blocks."""
     spec = BlockSpec(block, index)
     return pallas_call(grid, {}, {"o": (shape, spec)}, semantics=tuple(semantics.split()))
 
@@ -194,7 +190,6 @@ def in_place(read: Index) -> PallasCall:
 
 
 def one_cell(steps: int) -> PallasCall:
-    """A call whose steps all write one cell."""
     return pallas_call((steps,), {}, {"r": ("s32[1,1]", BlockSpec())}, semantics=("parallel",))
 
 

@@ -19,7 +19,6 @@ NAMES = sorted(path.name.removesuffix(".mlir.gz") for path in FOLDER.glob("*.mli
 
 @cache
 def stablehlo_text(name: str) -> str:
-    """The text of a module."""
     return gzip.decompress((FOLDER / f"{name}.mlir.gz").read_bytes()).decode("utf-8")
 
 

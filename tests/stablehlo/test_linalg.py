@@ -34,7 +34,6 @@ module {
 
 
 def generic(maps: str, kinds: str, operands: str) -> str:
-    """The text of an operation in the form of the dialect."""
     shown = ", ".join(f'"{kind}"' for kind in kinds.split())
     attributes = f"indexing_maps = [{maps}], iterator_types = [{shown}]"
     return f"%0 = linalg.generic {{{attributes}}} {operands} {{}}"

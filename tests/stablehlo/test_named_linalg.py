@@ -29,7 +29,6 @@ class Named(NamedTuple):
     """Whether the elements are multiplied and added; else the first that is read is kept."""
 
     def text(self, element: str = "f32") -> str:
-        """The operation with names for its operands."""
         *inputs, output = self.shapes.split()
         names = ", ".join(f"%{place}" for place in range(len(inputs)))
         types = ", ".join(map(partial(_type, element=element), inputs))

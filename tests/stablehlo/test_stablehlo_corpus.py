@@ -44,7 +44,6 @@ def test_the_maps_of_results_are_the_same(name: str) -> None:
 
 
 def modules(name: str) -> tuple[HloModule, HloModule]:
-    """A module from both texts."""
     return stablehlo.parse(stablehlo_text(name)), hlo.parse(module_text(f"unoptimized/{name}"))
 
 
@@ -64,7 +63,6 @@ def test_xla_reads_what_a_module_becomes(name: str) -> None:
 
 
 def constant(text: str, of: str) -> str:
-    """A program of one constant."""
     return f"func.func @main() -> {of} {{ %c = stablehlo.constant {text} : {of} return %c : {of} }}"
 
 

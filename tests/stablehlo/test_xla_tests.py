@@ -34,7 +34,6 @@ UNKNOWN = "scaled_dot"
 
 @cache
 def texts() -> dict[str, str]:
-    """The texts in StableHLO, by those in HLO."""
     lines = (FOLDER / "xla_tests.jsonl").read_text("utf-8").splitlines()
     stored = {line["of"]: line["text"] for line in map(json.loads, lines)}
     return {fact.row["hlo"]: stored[fact.name] for fact in facts() if fact.name in stored}

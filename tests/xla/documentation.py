@@ -23,7 +23,6 @@ COUNTED: Final = (Verdict.SAME, Verdict.BETTER, Verdict.DIFFERENT)
 
 
 def by_suite() -> dict[str, dict[int, Fact]]:
-    """The facts of XLA's suites, by their places among all."""
     suites: dict[str, dict[int, Fact]] = defaultdict(dict)
     for place, fact in enumerate(facts()):
         if fact.suite:
@@ -66,7 +65,6 @@ def _numbers(facts: list[Fact]) -> dict[str, int]:
 
 
 def cases() -> str:
-    """For each suite, the facts to which our answer is another one."""
     return "\n".join(line for suite, asked in by_suite().items() for line in _section(suite, asked))
 
 

@@ -50,8 +50,6 @@ KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One row of a table."""
-
     table: str
     row: Row
 

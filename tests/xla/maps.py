@@ -45,7 +45,6 @@ def after_steps(row: Row) -> Outcome:
 
 
 def read_and_printed(row: Row) -> object:
-    """A map's text, read and printed."""
     made = parse_map(row["text"])
     return str(made) if made.is_undefined else of_map(made, row)
 
@@ -61,7 +60,6 @@ def unused_variables(row: Row) -> list[bool]:
 
 
 def changes_once(row: Row) -> list[bool]:
-    """Whether the first and the second simplification change a map."""
     before = given(row)
     once = before.simplify()
     return [once != before, parse_map(str(once)).simplify() != once]

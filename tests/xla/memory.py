@@ -138,7 +138,6 @@ def _columns(touched: set[tuple[int, ...]]) -> list[set[int]]:
 
 
 def _is_box(touched: set[tuple[int, ...]]) -> bool:
-    """Whether all combinations of indices are touched."""
     return len(touched) == prod(map(len, _columns(touched)))
 
 

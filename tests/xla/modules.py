@@ -132,7 +132,6 @@ def _origins_text(row: Row, field: str) -> Iterator[str]:
 
 
 def maps_inside(row: Row, module: HloModule) -> Outcome:
-    """The maps from an instruction of a computation to another one."""
     start = _named(module, row["from"])
     return of_indexings(fusion_indexing(start).get(_named(module, row["to"]), ()), row)
 

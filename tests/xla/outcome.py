@@ -99,7 +99,6 @@ def measure(made: IndexingMap) -> tuple[int, float]:
 
 
 def of_expression(ours: sympy.Expr, row: Row) -> Outcome:
-    """Our expression beside the one that XLA expects."""
     expected: str | None = row["expected"]
     text = format_expr(ours)
     if expected is None or "ours" in row:
@@ -116,5 +115,4 @@ def _verdict_on_expression(ours: sympy.Expr, expected: sympy.Expr) -> Verdict:
 
 
 def ends(interval: Interval) -> list[int | None]:
-    """An interval as a row writes it."""
     return [interval.lower, interval.upper]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from random import Random
@@ -62,44 +61,30 @@ def _text(sizes: Iterable[object], strides: Iterable[object], offsets: object) -
     return "sizes {} strides {} offsets {}".format(*columns, offsets)
 
 
-@dataclass(frozen=True)
 class _Programs:
-    """The tiles of one array in the programs that a row asks about."""
+    """The tiles of one array in the programs that a row asks about.
 
-    space: Space
-    is_first: bool = False
+    Runtime variables have their largest values, or their least ones.
+    """
 
-    @property
-    def row(self) -> Row:
-        return self.space.row
+    def __init__(self, space: Space, *, is_first: bool = False) -> None:
+        self.row = space.row
+        self.steps = Steps(space, self.row["to"], tuple(self.row["sizes"]), is_first=is_first)
+        self.grid = propagate_in(space.space, self.steps.sizes).grid
+        self.ids = self._ids(self.row.get("order", [*range(len(space.space.parallel))]))
+        # Which of our runtime variables is each of XLA's.
+        self.values: list[int] = self.row.get("runtime", [*range(len(self.steps.runtime))])
+        self.expected_offsets = parse_map(self.row["expected"])
 
-    @cached_property
-    def steps(self) -> Steps:
-        """The tiles of the array, for the least or the largest values of runtime variables."""
-        return Steps(self.space, self.row["to"], tuple(self.row["sizes"]), self.is_first)
+    def _ids(self, order: list[int]) -> IndexingMap:
+        """From the number of a program to the ids of its tile; those of no dimension here are 0.
 
-    @cached_property
-    def propagation(self) -> Propagation:
-        return propagate_in(self.space.space, self.steps.sizes)
-
-    @property
-    def order(self) -> list[int]:
-        """The dimensions that programs count, the slowest first."""
-        return self.row.get("order", [*range(len(self.space.space.parallel))])
-
-    @cached_property
-    def ids(self) -> IndexingMap:
-        """From the number of a program to the ids of its tile; those of no dimension here are 0."""
-        grid, parallel = self.propagation.grid, len(self.space.space.parallel)
-        if sorted(self.order) == [*range(parallel)]:
-            names = [f"d{number}" for number in range(parallel)]
-            padded = ", ".join([*names, *("0" for _ in grid[parallel:])])
-            others = parse_map(f"({', '.join(names)}) -> ({padded})", unbounded=True)
-            return self.propagation.program_map(self.order).compose(others)
-        digits, count = ["0"] * len(grid), 1
-        for number in reversed(self.order):
-            digits[number] = f"(d0 floordiv {count}) mod {grid[number]}"
-            count *= grid[number]
+        The order lists the dimensions that programs count, the slowest first.
+        """
+        digits, count = ["0"] * len(self.grid), 1
+        for number in reversed(order):
+            digits[number] = f"(d0 floordiv {count}) mod {self.grid[number]}"
+            count *= self.grid[number]
         return parse_map(f"(d0) -> ({', '.join(digits)}), domain: d0 in [0, {count - 1}]")
 
     def drawn(self) -> list[int]:
@@ -123,11 +108,6 @@ class _Programs:
         return {*places(offsets, sizes, strides, self.steps.shape)}
 
     @property
-    def values(self) -> list[int]:
-        """Which of our runtime variables is each of XLA's."""
-        return self.row.get("runtime", [*range(len(self.steps.runtime))])
-
-    @property
     def text(self) -> str:
         tile = self.steps.tile
         if tile is None:
@@ -136,19 +116,13 @@ class _Programs:
         return text if tile.mask is None else f"{text} mask {tile.mask}"
 
     @cached_property
-    def expected_offsets(self) -> IndexingMap:
-        return parse_map(self.row["expected"])
-
-    @cached_property
     def offsets(self) -> IndexingMap:
         """Our map from the number of a program, on the programs for which XLA has a tile."""
         tile, access = self.steps.tile, self.steps.indexing.map
         assert tile is not None
         values = [f"rt{number}" for number in self.values]
         ids = [f"t{number}" for number in range(len(self.steps.sizes))]
-        limits = [
-            f"{name} in [0, {n - 1}]" for name, n in zip(ids, self.propagation.grid, strict=True)
-        ]
+        limits = [f"{name} in [0, {n - 1}]" for name, n in zip(ids, self.grid, strict=True)]
         limits += [f"rt{number} in {access.runtime[number].bounds}" for number in self.values]
         composed = self.ids.compose(_map_of_text(ids, values, tile.offsets, limits)).simplify()
         names = [f"rt{number}" for number in range(len(composed.runtime))]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import compress, product
 from math import prod
@@ -72,31 +72,21 @@ def places(
     return product(*axes)
 
 
-@dataclass(frozen=True)
 class Tiled:
     """What is tiled, which several rows may ask about: a module, or a pair of instructions in it.
 
-    Tiles are propagated from the results, or from the operand ``begin``.
+    The maps of the space begin at the results, or at the operand ``begin``.
     """
 
-    text: str
-    pair: tuple[str, ...] = ()
-    begin: str | None = None
-
-    @cached_property
-    def fusion(self) -> Fusion:
-        module = hlo.parse(self.text)
-        if self.pair:
-            return Fusion.of_instructions(map(module.entry.__getitem__, self.pair))
-        return Fusion.of_computation(module.entry)
-
-    @cached_property
-    def space(self) -> TilingSpace:
-        """The dimensions, and the maps from there."""
-        if self.begin is None:
-            return TilingSpace.of(self.fusion)
-        every = {each.name: each for each in (*self.fusion.operands, *self.fusion.instructions)}
-        return TilingSpace.from_operand(self.fusion, every[self.begin])
+    def __init__(self, text: str, pair: tuple[str, ...], begin: str | None) -> None:
+        entry = hlo.parse(text).entry
+        paired = [entry[name] for name in pair]
+        self.fusion = Fusion.of_instructions(paired) if pair else Fusion.of_computation(entry)
+        self.space = (
+            TilingSpace.from_operand(self.fusion, entry[begin])
+            if begin
+            else TilingSpace.of(self.fusion)
+        )
 
     @cached_property
     def symbolic(self) -> Propagation:
@@ -109,29 +99,18 @@ class Tiled:
 _tiled = lru_cache(maxsize=16)(Tiled)
 
 
-@dataclass(frozen=True)
 class Space:
-    row: Row
+    """What a row asks about."""
 
-    @cached_property
-    def tiled(self) -> Tiled:
-        return _tiled(self.row["hlo"], tuple(self.row.get("pair", ())), self.row.get("from"))
-
-    @property
-    def fusion(self) -> Fusion:
-        return self.tiled.fusion
-
-    @property
-    def space(self) -> TilingSpace:
-        return self.tiled.space
-
-    @property
-    def symbolic(self) -> Propagation:
-        return self.tiled.symbolic
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.tiled = _tiled(row["hlo"], tuple(row.get("pair", ())), row.get("from"))
+        self.fusion, self.space = self.tiled.fusion, self.tiled.space
+        # Which of our dimensions is each of XLA's: it may list others than parallel ones anew.
+        self.order: list[int] = row.get("order", [*range(len(self.space.dimensions))])
 
     @property
     def names(self) -> Iterator[str]:
-        """Those of all arrays, in each way in which they are read."""
         for node, found in self.space.accesses.items():
             ways = enumerate(found.indexings)
             yield from (f"{path_of(node)}:{node.element}#{way}" for way, _ in ways)
@@ -148,11 +127,6 @@ class Space:
         ways = found.indexings
         assert way or len(ways) == 1, [*map(str, ways)]
         return node, ways[int(way or 0)]
-
-    @property
-    def order(self) -> list[int]:
-        """Which of our dimensions is each of XLA's: it may list others than parallel ones anew."""
-        return self.row.get("order", [*range(len(self.space.dimensions))])
 
     def drawn_sizes(self) -> list[Index]:
         """The sizes of the row, or some small ones."""
@@ -175,50 +149,29 @@ def _small_sizes(dimension: TilingDimension) -> list[int]:
     return [size for size in (1, 2, 3, 4) if size <= dimension.size]
 
 
-@dataclass(frozen=True)
 class Steps:
-    """The tiles of one array for numeric sizes."""
+    """The tiles of one array for numeric sizes.
 
-    asked: Space
-    name: str
-    sizes: Index
-    is_first: bool = False
-    """Whether runtime variables have their least values; else their largest."""
+    Runtime variables have their largest values, or their least ones.
+    """
 
-    @cached_property
-    def indexing(self) -> OperandIndexing:
-        return self.asked.array(self.name)[1]
-
-    @property
-    def shape(self) -> Index:
-        node, _ = self.asked.array(self.name)
-        return node.instruction.shape.arrays[node.element].dimensions
-
-    @property
-    def points(self) -> int:
-        """How many points of the space a tile has, along the dimensions of the map."""
-        return prod(self.used_sizes)
-
-    @property
-    def extents(self) -> list[int]:
-        return [dimension.size or 0 for dimension in self.asked.space.dimensions]
-
-    @property
-    def strides(self) -> list[int]:
-        """The steps of the tile at the beginning."""
-        given: list[int] = self.asked.row.get("strides", [])
-        return [*given] + [1] * (len(self.sizes) - len(given))
-
-    @property
-    def offsets(self) -> list[int] | None:
-        """Where the only tile begins, if the row says it."""
-        return self.asked.row.get("offsets")
-
-    @cached_property
-    def grid(self) -> list[int]:
-        if self.offsets is not None:
-            return [1] * len(self.sizes)
-        return [-(-n // size) for n, size in zip(self.extents, self.sizes, strict=True)]
+    def __init__(self, asked: Space, name: str, sizes: Index, *, is_first: bool = False) -> None:
+        row, extents = asked.row, [each.size or 0 for each in asked.space.dimensions]
+        self.asked, self.sizes, self.extents = asked, sizes, extents
+        self.node, self.indexing = asked.array(name)
+        self.shape = self.node.instruction.shape.arrays[self.node.element].dimensions
+        ends = (each.bounds for each in self.indexing.map.runtime)
+        self.runtime = tuple((each.lower if is_first else each.upper) or 0 for each in ends)
+        # Of the tile at the beginning, and where it begins if it is the only one.
+        strides: list[int] = row.get("strides", [])
+        self.strides = [*strides] + [1] * (len(sizes) - len(strides))
+        self.offsets: list[int] | None = row.get("offsets")
+        self.is_dense = self.offsets is None and set(self.strides) == {1}
+        tiles = [-(-n // size) for n, size in zip(extents, sizes, strict=True)]
+        self.grid = tiles if self.offsets is None else [1] * len(sizes)
+        used = used_dimensions(self.indexing, asked.space)
+        self.used_sizes = [size if at in used else 1 for at, size in enumerate(sizes)]
+        self.points = prod(self.used_sizes)
 
     def drawn_tiles(self) -> list[Index]:
         """The ids of the last tile, the first, and some others, with so many points together."""
@@ -246,12 +199,6 @@ class Steps:
     def _points(self, ids: Index) -> Iterator[Index]:
         return places(self._starts(ids), self.used_sizes, self.strides, self.extents)
 
-    @cached_property
-    def used_sizes(self) -> Index:
-        """The sizes, and 1 along dimensions that take no part in the map."""
-        used = used_dimensions(self.indexing, self.asked.space)
-        return tuple(size if at in used else 1 for at, size in enumerate(self.sizes))
-
     def _starts(self, ids: Index) -> Index:
         if self.offsets is not None:
             return tuple(self.offsets)
@@ -261,27 +208,18 @@ class Steps:
         replica = self.indexing.replica_id
         return () if replica is None else tuple(map(int, replica.evaluate(point)))
 
-    @property
-    def runtime(self) -> Index:
-        bounds = (each.bounds for each in self.indexing.map.runtime)
-        return tuple((each.lower if self.is_first else each.upper) or 0 for each in bounds)
-
     # Our answer.
-
-    @property
-    def text(self) -> str:
-        return "" if self.tile is None else str(self.tile)
 
     def ours(self, ids: Index) -> Elements:
         """Our elements of a tile, if we give them."""
         if self.tile is None:
             return None
-        padded = ids if self._is_dense else (*ids, *(0 for _ in ids))
+        padded = ids if self.is_dense else (*ids, *(0 for _ in ids))
         try:
             found = self.tile.elements(padded, self.runtime)
         except TileError:  # the map leads nowhere from there
             return set()
-        if not self._is_dense:  # the replica is in the map
+        if not self.is_dense:  # the replica is in the map
             return {*found}
         return {(*replica, *each) for replica in self._replicas(ids) for each in found}
 
@@ -292,20 +230,14 @@ class Steps:
         runtime = self.runtime if several.domain.runtime else ()
         return self._of_sizes(several).elements(ids, runtime)
 
-    @property
-    def _is_dense(self) -> bool:
-        return self.offsets is None and set(self.strides) == {1}
-
     @cached_property
     def tile(self) -> Tile | None:
         try:
-            return self._propagated() if self._is_dense else self._stepping()
+            return (
+                self._of_sizes(self._of_array.checked_tile()) if self.is_dense else self._stepping()
+            )
         except TileError:
             return None
-
-    def _propagated(self) -> Tile:
-        """The tile of symbolic sizes, at these sizes."""
-        return self._of_sizes(self._of_array.checked_tile())
 
     def _of_sizes(self, tile: Tile) -> Tile:
         """The tile at the sizes; one beyond its dimension is the whole dimension."""
@@ -314,17 +246,19 @@ class Steps:
 
     @cached_property
     def _of_array(self) -> ArrayTile:
-        node, indexing = self.asked.array(self.name)
         (of_array,) = (
             each
-            for each in self.asked.symbolic.of(node.instruction, node.element)
-            if each.callers == node.callers and indexing in each.indexings
+            for each in self.asked.tiled.symbolic.of(self.node.instruction, self.node.element)
+            if each.callers == self.node.callers and self.indexing in each.indexings
         )
         return of_array
 
     def _stepping(self) -> Tile | None:
         """The tile of the composed map: tiles of one id, and of all steps."""
-        if any(self.sizes[number] != 1 for number in self._dimensions_of_values):
+        if any(
+            self.sizes[at] != 1
+            for at in dimensions_of_one_value(replace(self.indexing, replica_id=None))
+        ):
             return None
         replica, own = self.indexing.replica_id, self.indexing.map
         joined: list[Form] = [] if replica is None else [*replica.forms]
@@ -332,12 +266,6 @@ class Steps:
         made = self._steps_map().compose(IndexingMap.from_forms(joined, own.domain)).simplify()
         ids, steps = made.dims[: len(self.sizes)], made.dims[len(self.sizes) :]
         return made.tile([1 for _ in ids] + [(each.bounds.upper or 0) + 1 for each in steps])
-
-    @property
-    def _dimensions_of_values(self) -> list[int]:
-        """The dimensions along which the places of runtime values differ."""
-        places = replace(self.indexing, replica_id=None)
-        return [*dimensions_of_one_value(places)]
 
     def _steps_map(self) -> IndexingMap:
         """From the id of a tile and steps in it to the point of the space."""

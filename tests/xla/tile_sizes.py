@@ -44,8 +44,10 @@ BOUNDLESS: Final = Device(
 def has_tiles(row: Row) -> Outcome:
     """Whether every array has a tile of some sizes; of drawn ones, it must be exact."""
     asked = Space(row)
-    drawn = [] if asked.symbolic.refused else _drawn(asked.space)
-    accepted = [sizes for sizes, named in drawn if asked.symbolic.constraints.satisfied(named)]
+    drawn = [] if asked.tiled.symbolic.refused else _drawn(asked.space)
+    accepted = [
+        sizes for sizes, named in drawn if asked.tiled.symbolic.constraints.satisfied(named)
+    ]
     return _if_exact("tiles" if accepted else "no tiles", row, accepted)
 
 
@@ -57,7 +59,6 @@ def _if_exact(answer: object, row: Row, accepted: Iterable[Index]) -> Outcome:
 
 
 def are_exact(asked: Space, sizes: Iterable[Index]) -> bool:
-    """Whether the tiles of all arrays of some of these sizes hold what is touched."""
     return all(
         steps.ours(ids) == steps.touched(ids)
         for each in islice(sizes, MAX_CHECKED)
@@ -93,7 +94,7 @@ def constraints_of_fusion(row: Row) -> Outcome:
     ``order``.
     """
     asked = Space(row)
-    ours = asked.symbolic.check().constraints
+    ours = asked.tiled.symbolic.check().constraints
     theirs = TileConstraints.parse(
         re.sub(r"\bd(\d+)", lambda found: f"T{asked.order[int(found[1])]}", row["expected"])
     )
@@ -181,7 +182,8 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "contracted tile": lambda row: list(contracted_tile(root_of(row))),
     "constraints of a fusion": constraints_of_fusion,
     "has tiles": has_tiles,
-    "is constrained": lambda row: not Space(row).symbolic.check().constraints.is_always_satisfied,
+    "is constrained": lambda row: (
+        not Space(row).tiled.symbolic.check().constraints.is_always_satisfied),
     "results share dimensions": results_share_dimensions,
     "sizes by instruction": lambda row: [
         *map(list, Counter(each.instruction.name for each in Space(row).space.dimensions).items())],

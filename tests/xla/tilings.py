@@ -42,7 +42,7 @@ def tile_of_array(row: Row) -> Outcome:
     shown = "no tile"
     for sizes in asked.drawn_sizes():
         steps = Steps(asked, row["to"], sizes)
-        shown = steps.text or shown
+        shown = shown if steps.tile is None else str(steps.tile)
         verdicts += [
             verdict_on_elements(steps.touched(ids), steps.ours(ids), steps.theirs(ids))
             for ids in steps.drawn_tiles()
