@@ -106,12 +106,8 @@ def _cast(value: Tensor | int, dtype: str) -> Tensor:
     return Tensor(_tensor(value).values.astype(dtype))
 
 
-def _minimum(left: Tensor | int, right: Tensor | int) -> Tensor:
-    return Tensor(np.minimum(*_pair(left, right)))
-
-
-def _maximum(left: Tensor | int, right: Tensor | int) -> Tensor:
-    return Tensor(np.maximum(*_pair(left, right)))
+def _elementwise(operate: Callable[[Array, Array], Array]) -> Callable[[Any, Any], Tensor]:
+    return lambda left, right: Tensor(operate(*_pair(left, right)))
 
 
 def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
@@ -128,8 +124,9 @@ def _range(*ends: Tensor | int) -> Iterator[Tensor]:
 def functions_of(text: str) -> dict[str, Any]:
     """The functions that a Triton text defines, to be called with tensors."""
     language = SimpleNamespace(
-        int32="int32", int64="int64", cast=_cast, minimum=_minimum, maximum=_maximum, where=_where
-    )
+        int32="int32", int64="int64", cast=_cast, where=_where,
+        minimum=_elementwise(np.minimum), maximum=_elementwise(np.maximum),
+    )  # fmt: skip
     head = "import triton\nimport triton.language as tl\n"
     assert head in text
     triton = SimpleNamespace(jit=lambda function: function)  # pyright: ignore[reportUnknownLambdaType]

@@ -34,8 +34,6 @@ from tests.indexing.tables import (
     texts,
 )
 
-# Texts.
-
 NO_INTEGERS = ["three", "1e3", "0x10", "nan", "True", "d0", "None", "1_000"]
 AT_AN_END = "(d0) -> (d0), domain: d0 in [0, «{0}»] => expected an integer, but found '{0}'"
 ERRORS = marked_errors("\n".join(map(AT_AN_END.format, NO_INTEGERS))) + marked_errors("""
@@ -254,9 +252,6 @@ def test_any_text_is_read_or_refused_politely(text: str) -> None:
     assert "^" in shown
 
 
-# Nothing in a text is ever run.
-
-
 PLACES = texts("""
 alone: {}
 dims: ({}) -> ()
@@ -277,8 +272,6 @@ def test_a_text_is_never_run(place: str, tmp_path: Path) -> None:
     eval(code)  # noqa: S307 - it would have been seen
     assert trace.exists()
 
-
-# Large texts.
 
 DOMAIN = "), domain: d0 in [0, 3]"
 
@@ -408,8 +401,6 @@ TileConstraints.parse(joined(" || ", "a in [#, #]", 2000))
     1:1: there are more than 1024 alternatives
 """)
 
-
-# Arguments.
 
 d0, d1 = symbol("d0"), symbol("d1")
 TEN = Variable((0, 9))
@@ -552,9 +543,6 @@ def test_a_division_by_the_literal_zero_is_a_term_without_value() -> None:
     stays = IndexingMap([FloorDiv(d0, 0)], [TEN])
     assert str(stays) == "(d0) -> (d0 floordiv 0), domain: d0 in [0, 9]"
     assert parse_map(str(stays)) == stays
-
-
-# Arguments of other calls.
 
 
 PLAIN = IndexingMap.identity([16, 8])

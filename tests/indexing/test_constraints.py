@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from itertools import permutations, product
 from random import Random
 from unittest.mock import Mock
@@ -24,7 +25,7 @@ from simplifier.expr.text import parse_form
 from tests.cases import for_all
 from tests.evaluation import cost_of_map, related, values_of
 from tests.extent import seldom
-from tests.indexing.tables import each_named, rows
+from tests.indexing.tables import each_named, each_row, rows
 from tests.strategies import quasi_affine
 
 EMPTY = "KNOWN EMPTY"
@@ -240,9 +241,6 @@ def test_many_constraints_on_shared_variables_stay() -> None:
     assert once.domain.constraints == tuple(chain)
 
 
-# Random constraints over small boxes.
-
-
 @st.composite
 def _intervals(draw: st.DrawFn, least: int, longest: int) -> Interval:
     lower = draw(st.integers(least, 3))
@@ -287,8 +285,6 @@ def test_the_exact_way_is_no_larger(limited: tuple[Domain, list[Constraint]]) ->
         assert fast.domain.bounds[identifier].contains(bounds)
 
 
-# Remainders for themselves.
-
 SMALL = [
     Residues(forms.variable("x"), modulus, first, count)
     for modulus in (2, 3, 4, 6)
@@ -306,17 +302,14 @@ def test_two_remainders_meet_in_what_both_leave(one: Residues) -> None:
             assert is_left == (value in one and value in other), (other, both)
 
 
-APART = [
-    # remainders that say nothing of each other
-    [("x", 4, 1, 1), ("y", 3, 0, 1)],
-    [("x", 4, 1, 2), ("y", 4, 1, 2)],
-    [("x", 4, 1, 1), ("x + y", 3, 0, 1)],
-]
-
-
-@for_all(APART)
-def test_remainders_stay_apart(given_rows: list[tuple[str, int, int, int]]) -> None:
-    residues = {Residues(parse_form(text), *rest) for text, *rest in given_rows}
+# form, modulus, first and count of remainders that say nothing of each other
+@each_row("""
+("x", 4, 1, 1), ("y", 3, 0, 1)
+("x", 4, 1, 2), ("y", 4, 1, 2)
+("x", 4, 1, 1), ("x + y", 3, 0, 1)
+""")
+def test_remainders_stay_apart(listed: str) -> None:
+    residues = {Residues(parse_form(text), *rest) for text, *rest in literal_eval(listed)}
     assert set(merged(residues) or ()) == residues
 
 
@@ -347,9 +340,6 @@ def test_remainders_are_turned_and_written_as_they_are_read(one: Residues) -> No
     facts = normal(scope_of(()), one.constraint)
     assert facts is not None
     assert [Residues.of(scope_of(()), fact) for fact in facts] == [one]
-
-
-# Conditions.
 
 
 @each_named("""

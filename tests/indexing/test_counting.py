@@ -113,8 +113,6 @@ def test_counting_has_a_budget() -> None:
         parse_map(tetrahedron).count(budget=30_000)
 
 
-# Closed forms.
-
 _small = st.integers(-30, 30)
 
 
@@ -136,7 +134,6 @@ def test_sum_of_least(lines: list[Line], first: int, count: int) -> None:
 
 
 # Multiplicity: the answer for all elements at once equals a count one by one.
-
 
 TRIANGLES = [n * (n + 1) // 2 for n in range(1, 10)]
 
@@ -269,7 +266,6 @@ def test_a_budget_is_kept() -> None:
 
 # Numbers of points as expressions: for numbers, they are what is counted.
 
-
 d0, d1, K, M, N = map(symbol, ("d0", "d1", "K", "M", "N"))
 
 
@@ -400,8 +396,6 @@ def test_what_has_no_closed_form_is_refused_by_name(bounds: str, message: str) -
     with pytest.raises(MapError, match=message):
         where(bounds).count()
 
-
-# Random domains.
 
 UPPERS = (N - 1, N + 1, M - 1, M + N, N - M, 2 * N, sympy.Integer(2), FloorDiv(N, 2))
 ENDS = st.sampled_from(UPPERS)

@@ -137,9 +137,6 @@ def test_the_sample_is_the_first_point(made: IndexingMap) -> None:
     assert made.is_injective(runtime_as_parameters=True) is (len(apart) == len(points))
 
 
-# Covering.
-
-
 # a map => sizes => whether it reaches all elements of a tensor, and each once and no other
 @each_named("""
 all: (d0 < 4, d1 < 8) -> (d1, d0) => [8, 4] => True, True
@@ -166,8 +163,6 @@ def test_as_many_sizes_as_results(ask: Callable[..., bool]) -> None:
     with pytest.raises(MapError, match="sizes: 1 are given; expected 2, one for each result"):
         ask(IndexingMap.identity([4, 4]), [4])
 
-
-# Runtime variables as parameters.
 
 SLICE = parse_map("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 2]")
 BACK = parse_map("(d0){rt0} -> (d0 + 2 - rt0), domain: d0 in [0, 3], rt0 in [0, 2]")
@@ -206,8 +201,6 @@ def test_a_sample_without_a_value() -> None:
     with pytest.raises(MapError, match="sample: 5 floordiv 0 has no value"):
         parse_map("(d0) -> (5 floordiv d0), domain: d0 in [0, 9]").sample()
 
-
-# What cannot be asked.
 
 UNDEFINED = UndefinedMap("nobody knows")
 QUESTIONS: dict[str, Callable[[IndexingMap], object]] = {
@@ -372,7 +365,6 @@ def test_maps_between_other_tensors_are_not_compared(a: str, b: str) -> None:
 
 
 # Maps with few points answer by going through them as isl does.
-
 
 parameters = st.booleans()
 

@@ -166,9 +166,6 @@ def test_triton_is_right_for_any_map(made: IndexingMap) -> None:
     check_triton(made)
 
 
-# MLIR, at more points.
-
-
 def check_mlir(made: IndexingMap) -> None:
     functions = mlir_stand_in.functions_of(emit(made, "mlir", "f"))
     for row in points_around(made)[:200]:
@@ -191,9 +188,6 @@ def test_mlir_is_read_and_right(text: str) -> None:
 @given(maps())
 def test_mlir_is_right_for_any_map(made: IndexingMap) -> None:
     check_mlir(made)
-
-
-# NumPy.
 
 
 # a map => values => the type of the results
@@ -247,9 +241,6 @@ def test_numpy_arguments_are_checked() -> None:
             quotients.to_numpy()(*given_values)
 
 
-# C.
-
-
 @pytest.mark.parametrize("language", ["c", "cuda", "triton", "mlir"])
 def test_methods_write_what_emit_writes(language: str) -> None:
     made = parse_map(MAPS["constraints"])
@@ -299,9 +290,6 @@ def test_masks_ask_what_can_be_false(domain: str, asked: str) -> None:
     assert text.endswith(f"  return {asked};\n}}\n")
 
 
-# What cannot be written.
-
-
 # a map => the name of the function => what is said
 @each_named("""
 unbounded: (d0 in [0, inf]) -> (d0) => f => d0 has the bounds [0, inf]; expected a bounded variable
@@ -332,8 +320,6 @@ def test_deep_nests_become_lines() -> None:
     assert found.tolist() == [unbounded.evaluate([value])[0] for value in range(10)]
     assert max(map(len, unbounded.to_c().splitlines())) < 500
 
-
-# Several maps.
 
 ROW = IndexingMap.from_sizes("(d0 * 8 + d1) floordiv 6", [10, 8])
 COLUMN = IndexingMap.from_sizes("(d0 * 8 + d1) mod 6, d0 + s0", [6, 8], [3])
@@ -487,8 +473,6 @@ def test_numpy_has_bits_below_the_first_integer() -> None:
     assert found.tolist() == [2**63]
 
 
-# Random maps.
-
 COUNTS = {"c": 40, "cuda": 25, "mlir": 10, "javascript": 60}
 
 
@@ -628,9 +612,6 @@ def test_loops_in_javascript_visit_the_points_of_the_domain(tmp_path: Path) -> N
         assert found == wanted, name
 
 
-# NumPy and Triton: many points at once.
-
-
 def check_masks(indexing_map: IndexingMap, rows: list[tuple[Any, ...]]) -> None:
     """Compares masks, ranges and results with those of each point."""
     right = expected(indexing_map)
@@ -686,9 +667,6 @@ def test_loops_in_triton_say_which_points_are_inside(text: str) -> None:
     with np.errstate(divide="ignore"):  # what is chosen away is computed, too
         compute(*tensors(outer_columns(indexing_map)), rows)
     check_masks(indexing_map, rows)
-
-
-# What the loops look like.
 
 
 def looped(name: str, language: str = "c") -> str:

@@ -25,9 +25,9 @@ from indexing import (
 from simplifier import TextError
 from simplifier.errors import ArgumentError
 from simplifier.exact import NotQuasiAffineError
-from tests.evaluation import Pair
+from tests.evaluation import Pair, related
 from tests.extent import seldom
-from tests.indexing.pairs import pairs, pairs_of
+from tests.indexing.pairs import pairs_of
 from tests.indexing.tables import each_named, evaluated, refusals
 
 HIGH = 5
@@ -48,7 +48,7 @@ def small_maps(draw: st.DrawFn) -> IndexingMap:
 
 @given(small_maps(), small_maps())
 def test_operators_are_those_of_sets_of_pairs(left: IndexingMap, right: IndexingMap) -> None:
-    one, other = pairs(left), pairs(right)
+    one, other = related(left), related(right)
     assert pairs_of(left | right) == one | other
     assert pairs_of(left & right) == one & other
     assert pairs_of(left - right) == one - other
@@ -78,7 +78,7 @@ def maps_of_bits(draw: st.DrawFn) -> IndexingMap:
 @seldom
 @given(maps_of_bits(), maps_of_bits())
 def test_functions_of_bits_are_answered(left: IndexingMap, right: IndexingMap) -> None:
-    one, other = pairs(left), pairs(right)
+    one, other = related(left), related(right)
     assert pairs_of(left | right) == one | other
     assert pairs_of(left & right) == one & other
     assert pairs_of(left - right) == one - other
@@ -101,7 +101,7 @@ def test_a_swizzle_of_thousands_of_elements_is_answered() -> None:
 @seldom
 @given(small_maps(), small_maps())
 def test_what_it_says_of_itself(left: IndexingMap, right: IndexingMap) -> None:
-    relation, found = left | right, pairs(left) | pairs(right)
+    relation, found = left | right, related(left) | related(right)
     assert set(relation.domain_set()) == {one for one, _ in found}
     assert set(relation.image()) == {other for _, other in found}
     apart = {tuple(np.subtract(other, one).tolist()) for one, other in found}
@@ -120,12 +120,12 @@ def test_what_it_says_of_itself(left: IndexingMap, right: IndexingMap) -> None:
 
 @given(small_maps(), small_maps())
 def test_extrema_of_each_element(left: IndexingMap, right: IndexingMap) -> None:
-    relation, found = left | right, pairs(left) | pairs(right)
+    relation, found = left | right, related(left) | related(right)
     reached = {one: sorted(to for from_, to in found if from_ == one) for one, _ in found}
     for extreme, place in ((relation.lexmin(), 0), (relation.lexmax(), -1)):
         assert pairs_of(extreme) == {(one, others[place]) for one, others in reached.items()}
         assert extreme.is_function
-        domains = [{one for one, _ in pairs(made)} for made in extreme.maps]
+        domains = [{one for one, _ in related(made)} for made in extreme.maps]
         assert sum(map(len, domains)) == len(reached), "domains are disjoint"
     assert left.lexmin() == IndexRelation(left).lexmin()
     assert left.lexmax() == IndexRelation(left).lexmax()
@@ -137,25 +137,23 @@ def test_composition_goes_through(one: IndexingMap, two: IndexingMap, three: Ind
     consumer, producer = one | two, IndexRelation(three)
     expected = {
         (start, end)
-        for start, middle in pairs(one) | pairs(two)
-        for begin, end in pairs(three)
+        for start, middle in related(one) | related(two)
+        for begin, end in related(three)
         if begin == middle
     }
     assert pairs_of(producer @ consumer) == expected
     assert consumer.compose(three) == three @ consumer
     elements = IndexSet.box((0, 3), range(0, 6, 2))
     assert set(consumer.apply(elements)) == {
-        to for at, to in pairs(one) | pairs(two) if at in elements
+        to for at, to in related(one) | related(two) if at in elements
     }
     assert pairs_of(consumer.restrict(elements)) == {
-        pair for pair in pairs(one) | pairs(two) if pair[0] in elements
+        pair for pair in related(one) | related(two) if pair[0] in elements
     }
     assert pairs_of(consumer.restrict_results(elements)) == {
-        pair for pair in pairs(one) | pairs(two) if pair[1] in elements
+        pair for pair in related(one) | related(two) if pair[1] in elements
     }
 
-
-# Named cases.
 
 STENCIL = "[N] -> { [i] -> [j] : 1 <= i < N and i - 1 <= j <= i + 1 and j < N }"
 
@@ -235,7 +233,6 @@ def test_a_relation_and_a_map_go_together_on_either_side() -> None:
 
 
 # Dependences of loop nests from the polyhedral literature: as the books say, and isl finds.
-
 
 Index = tuple[int, ...]
 

@@ -176,7 +176,6 @@ def test_equal_values_have_equal_hashes_and_survive_pickling(values: list[object
 
 # The undefined map: it absorbs, says why, and is a value like any other.
 
-
 WHY = UndefinedMap("a sort's order is not known")
 OTHER = UndefinedMap("no layout")
 FOUR = IndexingMap.identity([4])

@@ -76,9 +76,6 @@ def test_all_values_are_substituted_at_once(made: IndexingMap, by: int, times: i
             assert other.evaluate((first, second), *roles) == made.evaluate(old, *roles)
 
 
-# Values.
-
-
 def test_values_are_given_by_name() -> None:
     assert ROWS.evaluate({"column": 3, "row": 1}) == (11,)
     assert ROWS.contains({"column": 3, "row": 1})

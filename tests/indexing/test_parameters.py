@@ -44,9 +44,6 @@ def instances(made: IndexingMap) -> Iterator[tuple[dict[str, int], IndexingMap]]
         yield dict(zip(names, values, strict=True)), IndexingMap.from_forms(results, within)
 
 
-# One map for all values.
-
-
 KEPT: dict[str, Callable[[IndexingMap], IndexingMap]] = {
     "simplify": IndexingMap.simplify,
     "simplify exactly": lambda made: made.simplify(exact=True),
@@ -162,9 +159,6 @@ def test_code_is_that_of_runtime_variables(made: IndexingMap) -> None:
 def _heads(text: str) -> list[str]:
     functions = ("static inline void", "static inline bool", "def indexing_map")
     return [line for line in text.splitlines() if line.startswith(functions)]
-
-
-# Making them.
 
 
 def test_sizes_bounds_and_constraints_say_the_same() -> None:
@@ -318,8 +312,6 @@ def test_a_range_that_others_depend_on_stays() -> None:
     assert made.without_unused_symbols() == made
 
 
-# Refusals.
-
 test_errors_in_texts = errors_in(parse_map)("""
 (d0)<«th_x»> -> (d0), domain: d0 in [0, 3], th_x in [0, 3]
     the parameter 'th_x' is called as a coordinate of a launch is
@@ -462,8 +454,6 @@ def test_other_fractions_are_refused_with_the_fact_that_is_missing() -> None:
     with pytest.raises(ConversionError, match=r"^N/2: is a fraction; .* such as N mod 2 == 0"):
         IndexingMap([N / 2], [Variable((0, 9))], parameters=[N])
 
-
-# In other tools.
 
 SHIFTED = IndexingMap.from_sizes([D0 + N], dims=[N])
 

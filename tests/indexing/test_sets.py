@@ -26,16 +26,13 @@ from simplifier.exact import Allowance, Space, isl
 from simplifier.expr import form as forms
 from simplifier.expr.operations import mod
 from tests.cases import for_all
+from tests.evaluation import related
 from tests.extent import seldom
-from tests.indexing.pairs import pairs
 from tests.indexing.tables import each_named, each_row, each_text, evaluated, named, refusals
 from tests.strategies import maps
 
 HIGH = 6
 BOX = [(-HIGH, HIGH), (-HIGH, HIGH)]
-
-
-# Drawn sets: boxes, masks, and what constraints leave of a box.
 
 
 @st.composite
@@ -121,9 +118,6 @@ def test_operations_chain(drawn: list[IndexSet]) -> None:
             expected - other if number % 2 else expected & (other | {*product(range(3), repeat=2)})
         )
     assert the_same(found, expected)
-
-
-# Named cases.
 
 
 @each_named("""
@@ -231,19 +225,16 @@ def test_threads_share_sets() -> None:
         assert [*pool.map(row, range(100))] == [100 - number for number in range(100)]
 
 
-# Maps and sets.
-
-
 @seldom
 @given(maps(results=2), sets, sets)
 def test_maps_take_sets(made: IndexingMap, left: IndexSet, right: IndexSet) -> None:
     listed = [] if made.is_known_empty else list(made.points())
     some = left | right
     kept = made.restrict_results(some)
-    assert pairs(kept) == {(point[0], point[3]) for point in listed if point[3] in some}
+    assert related(kept) == {(point[0], point[3]) for point in listed if point[3] in some}
     if len(made.dims) == 2:
         inside = [point for point in listed if point[0] in some]
-        assert pairs(made.restrict(some)) == {(point[0], point[3]) for point in inside}
+        assert related(made.restrict(some)) == {(point[0], point[3]) for point in inside}
         assert list(made.apply(some)) == sorted({point[3] for point in inside})
         apart = {tuple(np.subtract(point[3], point[0]).tolist()) for point in listed}
         assert list(made.distances()) == sorted(apart)
@@ -356,7 +347,6 @@ def test_a_map_restricted_to_a_set_over_a_parameter_of_its_own_name_reads_back()
 
 # What maps reach and where they are defined: by family of operations, and at all points.
 
-
 IMAGES = named("""
 identity: (d0 < 4, d1 < 8) -> (d0, d1) => (d0 < 4, d1 < 8)
 transpose: (d0 < 4, d1 < 8) -> (d1, d0) => (d0 < 8, d1 < 4)
@@ -443,9 +433,6 @@ def test_domain(text: str, expected: str) -> None:
     assert str(parse_map(text).domain_set()) == expected
 
 
-# Runtime variables as parameters.
-
-
 def test_sets_may_depend_on_runtime_variables() -> None:
     text = "(d0){start} -> (d0 + start), domain: d0 in [0, 3], start in [0, 6]"
     depends = parse_map(text).image(runtime_as_parameters=True)
@@ -461,9 +448,6 @@ def test_sets_may_depend_on_runtime_variables() -> None:
     )
     with pytest.raises(MapError, match="at: there are 2 values; expected 1"):
         depends.at([1, 2])
-
-
-# Boxes.
 
 
 def _interval(lower: int, steps: int, step: int) -> StridedInterval:

@@ -191,7 +191,6 @@ def test_random_sums_of_ranges_relate_the_same(indexing_map: IndexingMap) -> Non
 
 # Ranges that only enumerate what one range enumerates become one, and no others do.
 
-
 FEWER = table("ranges", "fewer")
 AS_MANY = table("ranges", "as many")
 

@@ -34,9 +34,6 @@ def flat(point: Point) -> tuple[int, ...]:
     return tuple(chain(*point[:3]))
 
 
-# Variables that nothing depends on.
-
-
 # a map => positions of the dimensions, ranges and runtime variables that it does not use
 @each_row("""
 (d0 < 2)[s0 < 3]{rt0 < 4} -> () => ((0,), (0,), (0,))
@@ -107,9 +104,6 @@ def test_a_dropped_constraint_without_solution_empties_the_map(text: str) -> Non
     assert before.unused_symbols() == ((), (), ())
 
 
-# Other roles.
-
-
 @given(maps())
 def test_symbols_keep_their_values_as_dims(made: IndexingMap) -> None:
     after = made.symbols_to_dims()
@@ -142,9 +136,6 @@ def test_names_stay_where_they_can(call: str, names: str) -> None:
     made = evaluated(call, globals())
     made.verify()
     assert ", ".join(made.domain.names) == names
-
-
-# Steps.
 
 
 # constraints; what they leave of s0, and its bounds
@@ -212,9 +203,6 @@ def test_the_relation_survives_rescaling(made: IndexingMap) -> None:
     assert after.rescale_symbols() == after
 
 
-# Names.
-
-
 @each_row("""
 MIXED.rename({"row": "r", "k": "n"}) => (r, d1)[s0, n]{rt0}
 MIXED.rename(row=None, k="") => (d0, d1)[s0, s1]{rt0}
@@ -238,8 +226,6 @@ def test_names_go_and_come_back(made: IndexingMap) -> None:
     assert renamed.rename({new: old for old, new in names.items()}) == made
     assert renamed.rename(dict.fromkeys(names.values())) == made
 
-
-# Expressions in place of variables.
 
 SUBSTITUTED = rows("""
 # an integer within the bounds, and one outside
@@ -311,9 +297,6 @@ def value_at(form: forms.Form, point: dict[str, int]) -> int:
     return int(values[0])
 
 
-# Results.
-
-
 @given(maps(results=3), st.lists(st.integers(-3, 2), max_size=5))
 def test_results_are_selected(made: IndexingMap, indices: list[int]) -> None:
     expected = {(dims, tuple(results[at] for at in indices)) for dims, results in related(made)}
@@ -346,8 +329,6 @@ def test_results_are_concatenated_where_both_maps_are(
         if point[:3] in others
     ]
 
-
-# What is refused.
 
 test_what_is_refused = refusals(globals(), MapError, ConversionError, whole=True)("""
 MIXED.ranges_to_dims([2]) => ranges_to_dims: index 2 is out of range; the map has ranges -2 to 1
@@ -390,8 +371,6 @@ MIXED.substitute({"k": 1}, dims=[Variable((0, 1), "row")])
     substitute: the name 'row' stands for two variables; expected different names
 """)
 
-
-# The grid of a GPU launch.
 
 GRID_NAMES = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 

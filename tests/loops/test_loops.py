@@ -282,9 +282,6 @@ def test_a_map_over_iterations_keeps_other_counters() -> None:
     )
 
 
-# Wrong calls.
-
-
 def test_questions_about_loops_that_nobody_can_count_are_refused() -> None:
     (found,) = loops(loop(first="n"))
     for question in (found.dependences, found.updates):
@@ -383,7 +380,6 @@ def test_updates_are_disjoint_if_no_element_is_written_twice(program: Program) -
 
 
 # Loops run in Python, element by element: what each iteration reads and writes.
-
 
 Element: TypeAlias = "tuple[str, int]"
 """An array of the state, and an index in it."""

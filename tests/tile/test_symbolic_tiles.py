@@ -93,9 +93,6 @@ def _check_found(indexing: IndexingMap) -> None:
     _check(indexing)
 
 
-# Chains of operations.
-
-
 def _pairs_of_factors(total: int) -> list[tuple[int, int]]:
     return [(n, total // n) for n in range(1, total + 1) if total % n == 0]
 
@@ -241,9 +238,6 @@ def test_tiles_of_reversed_and_combined_reshapes() -> None:
     (row,) = (each for each in _TILES if each["id"] in _WRONG_IN_XLA)
     tile = parse_map(row["source_map"]).tile([2, 4, 6, 4])
     assert str(tile.elements([0, 0, 0, 0])) == "(d0, d1): d0 in [0, 47], d1 in [0, 3]"
-
-
-# By hand.
 
 
 # a map => sizes => its tile
@@ -444,7 +438,6 @@ def test_a_tile_is_a_value() -> None:
 
 # Tiles by enumeration: what a map touches from a tile, and what the formulas say.
 
-
 Index = tuple[int, ...]
 
 
@@ -506,7 +499,6 @@ def grid(indexing: IndexingMap, sizes: Sequence[int]) -> Iterator[Index]:
 
 
 # Constraints on tile sizes: their text, normal form, and values.
-
 
 PAIRS = {"a": np.arange(1, 13)[:, None], "b": np.arange(1, 13)[None, :]}
 """All pairs of small sizes."""

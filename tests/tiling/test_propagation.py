@@ -127,9 +127,6 @@ def test_random_programs_read_what_numpy_says(program: Program, sizes: tuple[int
         assert elements_in(found, parameter, ids) == expected
 
 
-# Real fusions.
-
-
 @for_all(tiled_fusions)
 def test_triton_tiles_of_real_fusions(tiled: TiledFusion) -> None:
     """Each array has a tile; that of a dot's operands is the tile of the result by that of K."""
@@ -220,8 +217,6 @@ def test_a_result_that_is_reached_in_part_has_dimensions_of_its_own() -> None:
     assert checked_tiles(propagate(fusion, [2, 3])) == 5
 
 
-# Collectives.
-
 COLLECTIVES = [
     ("all-gather", "ROOT r = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}", 18),
     ("all-gather of other axes",
@@ -257,9 +252,6 @@ def test_tiles_of_collectives_are_elements_of_replicas(body: str, least: int) ->
         assert not constraints.satisfied(given) or not propagate(fusion, sizes).refused
 
 
-# Programs.
-
-
 @for_all([*permutations(range(3))])
 def test_programs_in_any_order(order: tuple[int, ...]) -> None:
     fusion = fusion_of("x = f32[4,6,5] parameter(0) ROOT r = f32[4,6,5] negate(x)")
@@ -269,9 +261,6 @@ def test_programs_in_any_order(order: tuple[int, ...]) -> None:
     expected = [*product(*(range(found.grid[number]) for number in order))]
     for number, ids in enumerate(expected):
         assert [programs_of.evaluate([number])[at] for at in order] == [*ids]
-
-
-# Forward.
 
 
 @for_all([
@@ -289,9 +278,6 @@ def test_forward_from_an_operand(body: str, sizes: Sequence[int], text: list[str
     (tile,) = found.of(fusion.roots[0])
     assert str(tile.tile).splitlines()[:2] == text
     assert checked_tiles(found) > 1
-
-
-# What has no tile, and bad input.
 
 
 def test_what_has_no_tile_says_why_and_others_have_theirs() -> None:
@@ -361,9 +347,6 @@ propagate(SORT, [1, 4], operand=SORT.operands[0], element=-1)
 propagate(SORT, [1, 4], operand="x") => ArgumentError: TilingSpace.from_operand: the operand is 'x'
 propagate(SORT, [symbol("T"), 4]).grid => expected numbers
 """)
-
-
-# Work.
 
 
 def test_a_contraction_chain_of_rank_24_takes_bounded_work() -> None:

@@ -145,8 +145,6 @@ def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPat
     assert not any("floordiv" in each for each in asked)
 
 
-# Real fusions, and random ones.
-
 TRIED = 4
 """Tilings of a real fusion that are compared: the best, the worst, and some between."""
 
