@@ -186,8 +186,8 @@ def reshape_chains(draw: st.DrawFn) -> Problem:
     box = {f"d{place}": Interval(0, extent - 1) for place, extent in enumerate(shape)}
     for _ in range(draw(st.integers(1, 3))):
         target = _factors(draw, size)
-        index, shape = _split(_joined(index, shape), target), target
-    return Problem(draw(st.sampled_from((*index, _joined(index, shape)))), box)
+        index, shape = split(joined(index, shape), target), target
+    return Problem(draw(st.sampled_from((*index, joined(index, shape)))), box)
 
 
 def _factors(draw: st.DrawFn, size: int) -> list[int]:
@@ -201,14 +201,14 @@ def _factors(draw: st.DrawFn, size: int) -> list[int]:
     return [*shape, size]
 
 
-def _joined(index: Sequence[Form], shape: Sequence[int]) -> Form:
+def joined(index: Sequence[Form], shape: Sequence[int]) -> Form:
     total = forms.ZERO
     for form, extent in zip(index, shape, strict=True):
         total = total.times(extent).plus(form)
     return total
 
 
-def _split(linear: Form, shape: Sequence[int]) -> list[Form]:
+def split(linear: Form, shape: Sequence[int]) -> list[Form]:
     index: list[Form] = []
     for place, extent in enumerate(shape):
         stride = prod(shape[place + 1 :])
@@ -243,14 +243,14 @@ def index_maps(draw: st.DrawFn, *, holes: bool = True) -> IndexingMap:
     size = draw(st.sampled_from((12, 16, 24, 36, 60)))
     shape, parts = _factors(draw, size), _factors(draw, size)
     index = [forms.variable(f"d{place}") for place in range(len(shape))]
-    digits = list(zip(_split(_joined(index, shape), parts), parts, strict=True))
+    digits = list(zip(split(joined(index, shape), parts), parts, strict=True))
     digits = draw(st.permutations(digits))
     if holes:
         gap = draw(st.integers(0, 2))
         digits = [(digit, extent + gap) for digit, extent in digits[draw(st.integers(0, 1)) :]]
     first = draw(st.integers(0, len(digits)))
     groups = [group for group in (digits[:first], digits[first:]) if group]
-    results = [_joined(*zip(*group, strict=True)).plus_constant(len(groups)) for group in groups]
+    results = [joined(*zip(*group, strict=True)).plus_constant(len(groups)) for group in groups]
     return IndexingMap.from_forms(results, Domain.of(map(Variable.of_size, shape)))
 
 

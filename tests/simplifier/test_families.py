@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from math import prod
 from typing import TypeAlias
 
 import pytest
-import sympy
 
-from simplifier import FloorDiv, Interval, Mod, bounds_of, cost, format_expr, simplify, symbol
-from simplifier.expr.form import variables_of
+from simplifier import Interval, bounds_of, cost, format_expr, simplify
+from simplifier.canonical.scope import scope_of
+from simplifier.expr.form import Form, constant, variable, variables_of
+from simplifier.expr.operations import floordiv, mod
 from simplifier.expr.sympy import from_sympy
+from simplifier.fixpoint import simplified
 from tests.cases import for_all
 from tests.evaluation import differing_point, sampled, values_of, where
 from tests.simplifier.objective import is_good
 from tests.simplifier.suite import Row, families
+from tests.strategies import joined, split
 
 SIMPLIFICATIONS = [row for row in families() if row.relation == "=>"]
 RANGES = [row for row in families() if row.relation == "lies in"]
@@ -26,12 +29,12 @@ RANGES = [row for row in families() if row.relation == "lies in"]
 @for_all(SIMPLIFICATIONS)
 def test_an_expert_would_write_the_result(row: Row) -> None:
     expression, bounds, constraints = row.question.parsed()
-    result = simplify(expression, bounds, constraints)
-    assert format_expr(result) == row.expected
-    assert differing_point(expression, result, bounds, constraints) is None
     known = bounds, constraints
+    result = simplify(expression, *known)
+    assert format_expr(result) == row.expected
+    assert differing_point(expression, result, *known) is None
     assert cost(result, *known) <= cost(expression, *known) or not is_good(expression, *known)
-    assert simplify(result, bounds, constraints) == result
+    assert simplify(result, *known) == result
 
 
 @for_all(RANGES)
@@ -51,18 +54,13 @@ def test_a_line_that_is_no_row_is_refused(line: str) -> None:
         Row.of("broken", line)
 
 
-Index: TypeAlias = tuple[sympy.Expr, ...]
+Index: TypeAlias = tuple[Form, ...]
 Shape: TypeAlias = tuple[int, ...]
 
 
-def numbers(text: str) -> Shape:
-    return tuple(map(int, text.split(",")))
-
-
-def tiling(text: str) -> tuple[Shape, list[Shape]]:
-    """Dimensions, and tiles: each splits the most minor ones, also those of the tile before."""
-    shape, _, tiles = text.partition(":")
-    return numbers(shape), [*map(numbers, tiles[1:-1].split(")("))]
+def shapes_in(text: str) -> list[Shape]:
+    """``(4,8)(2,1)`` and such; each tile splits the most minor dimensions, also of tiles before."""
+    return [tuple(map(int, each.split(","))) for each in re.findall(r"[\d,]+", text)]
 
 
 TILINGS = """
@@ -95,7 +93,7 @@ TRANSPOSES = """
 
 @for_all((TILINGS + PADDED_TILINGS).split())
 def test_the_offset_of_an_index_gives_the_index(text: str) -> None:
-    shape, tiles = tiling(text)
+    shape, *tiles = shapes_in(text)
     index = variables(shape)
     offset = joined(tiled(index, tiles), tiled_shape(shape, tiles))
     assert settled(index_at(offset, shape, tiles), shape) == index
@@ -103,7 +101,7 @@ def test_the_offset_of_an_index_gives_the_index(text: str) -> None:
 
 @for_all(TILINGS.split())
 def test_the_index_of_an_offset_gives_the_offset(text: str) -> None:
-    shape, tiles = tiling(text)
+    shape, *tiles = shapes_in(text)
     elements = (prod(shape),)
     (offset,) = variables(elements)
     back = joined(tiled(index_at(offset, shape, tiles), tiles), tiled_shape(shape, tiles))
@@ -112,7 +110,7 @@ def test_the_index_of_an_offset_gives_the_offset(text: str) -> None:
 
 @for_all(RESHAPES.split())
 def test_reshapes_there_and_back(text: str) -> None:
-    shapes = [*map(numbers, text.split("->"))]
+    shapes = shapes_in(text)
     index = through(variables(shapes[0]), shapes)
     flat = joined(index, shapes[-1])
     assert settled([flat], shapes[0]) == (joined(variables(shapes[0]), shapes[0]),)
@@ -121,7 +119,7 @@ def test_reshapes_there_and_back(text: str) -> None:
 
 @for_all(TRANSPOSES.split())
 def test_a_transpose_between_reshapes_is_undone(text: str) -> None:
-    shape, other, permutation = map(numbers, re.split(r"->|\[", text.rstrip("]")))
+    shape, other, permutation = shapes_in(text)
     transposed = tuple(other[place] for place in permutation)
     inverse = [permutation.index(place) for place in range(len(permutation))]
     index = through(variables(shape), (shape, other))
@@ -132,41 +130,28 @@ def test_a_transpose_between_reshapes_is_undone(text: str) -> None:
 
 def variables(shape: Shape) -> Index:
     """An index of the shape: ``d0``, ``d1`` ..."""
-    return tuple(symbol(f"d{place}") for place in range(len(shape)))
+    return tuple(variable(f"d{place}") for place in range(len(shape)))
 
 
-def settled(expressions: Iterable[sympy.Expr], shape: Shape) -> Index:
-    """The expressions simplified where :func:`variables` are an index of the shape."""
-    bounds = {f"d{place}": Interval(0, size - 1) for place, size in enumerate(shape)}
-    return tuple(simplify(expression, bounds) for expression in expressions)
+def settled(index: Iterable[Form], shape: Shape) -> Index:
+    """The parts of an index simplified where :func:`variables` are an index of the shape."""
+    bounds = tuple((f"d{place}", Interval(0, size - 1)) for place, size in enumerate(shape))
+    return tuple(simplified(scope_of(bounds), form) for form in index)
 
 
-def joined(index: Sequence[sympy.Expr], shape: Shape) -> sympy.Expr:
-    """The place of an index in row-major order."""
-    strides = (prod(shape[place + 1 :]) for place in range(len(shape)))
-    return sympy.Add(*(part * stride for part, stride in zip(index, strides, strict=True)))
-
-
-def split(place: sympy.Expr, shape: Shape) -> Index:
-    """The index at a place of row-major order; the first dimension has no bound."""
-    rests = [FloorDiv(place, prod(shape[start:])) for start in range(1, len(shape) + 1)]
-    return (rests[0], *(Mod(rest, size) for rest, size in zip(rests[1:], shape[1:], strict=True)))
-
-
-def through(index: Sequence[sympy.Expr], shapes: Sequence[Shape]) -> Index:
+def through(index: Sequence[Form], shapes: Sequence[Shape]) -> Index:
     """An index of the first shape, reshaped to each that follows."""
     for before, after in pairwise(shapes):
         index = split(joined(index, before), after)
     return tuple(index)
 
 
-def tiled(index: Sequence[sympy.Expr], tiles: Sequence[Shape]) -> Index:
+def tiled(index: Sequence[Form], tiles: Sequence[Shape]) -> Index:
     """Which tile, and where in it: for each tile in turn."""
     for tile in tiles:
         head, parts = index[: -len(tile)], index[-len(tile) :]
-        outer = (FloorDiv(part, size) for part, size in zip(parts, tile, strict=True))
-        inner = (Mod(part, size) for part, size in zip(parts, tile, strict=True))
-        index = (*head, *outer, *inner)
+        digits = [*zip(parts, map(constant, tile), strict=True)]
+        index = (*head, *starmap(floordiv, digits), *starmap(mod, digits))
     return tuple(index)
 
 
@@ -178,12 +163,11 @@ def tiled_shape(shape: Shape, tiles: Sequence[Shape]) -> Shape:
     return shape
 
 
-def index_at(offset: sympy.Expr, shape: Shape, tiles: Sequence[Shape]) -> Index:
+def index_at(offset: Form, shape: Shape, tiles: Sequence[Shape]) -> Index:
     """The index of the element at an offset of a tiled layout."""
-    index = split(offset, tiled_shape(shape, tiles))
+    index: Sequence[Form] = split(offset, tiled_shape(shape, tiles))
     for tile in reversed(tiles):
         rank = len(tile)
         head, outer, inner = index[: -2 * rank], index[-2 * rank : -rank], index[-rank:]
-        parts = (a * size + b for a, b, size in zip(outer, inner, tile, strict=True))
-        index = (*head, *parts)
-    return index
+        index = (*head, *(a * size + b for a, b, size in zip(outer, inner, tile, strict=True)))
+    return tuple(index)

@@ -34,13 +34,8 @@ def interval_of(comparison: Comparison) -> tuple[Form, Interval]:
     form, limit = Form(0, difference.terms), -difference.constant
     lower = {"==": limit, ">=": limit, ">": limit + 1}.get(comparison.relation)
     upper = {"==": limit, "<=": limit, "<": limit - 1}.get(comparison.relation)
-    if comparison.left.is_constant:
-        form, lower, upper = -form, _negated(upper), _negated(lower)
-    return form, Interval(lower, upper)
-
-
-def _negated(end: int | None) -> int | None:
-    return None if end is None else -end
+    interval = Interval(lower, upper)
+    return (-form, -interval) if comparison.left.is_constant else (form, interval)
 
 
 def question(case: Case) -> Question:

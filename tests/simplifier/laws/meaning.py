@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -28,20 +28,23 @@ RESOURCES: Final = 5_000_000
 TACTICS: Final = ("simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "smt")
 
 
-def is_identity(law: Law) -> bool:
-    """Whether the law says that two sides are equal; lemmas bound a form instead."""
-    return [comparison.relation for comparison in law.claim] == ["=="]
+Term: TypeAlias = Any
+"""Of z3, which is not typed."""
 
 
 def given_and_shown(law: Law) -> tuple[list[Form], list[Form]]:
-    """Forms that are defined by assumption, and those that the law says are then defined, too."""
-    conditions = [side for part in law.conditions for side in (part.left, part.right)]
-    if is_identity(law):
+    """Forms that are defined by assumption, and those that the law says are then defined, too.
+
+    Those of an identity are its two sides; lemmas bound a form instead.
+    """
+    conditions = _sides(law.conditions)
+    if [comparison.relation for comparison in law.claim] == ["=="]:
         return [law.claim[0].left, *conditions], [law.claim[0].right]
-    return [side for part in law.claim for side in (part.left, part.right)] + conditions, []
+    return _sides(law.claim) + conditions, []
 
 
-# On random points.
+def _sides(comparisons: Iterable[Comparison]) -> list[Form]:
+    return [side for part in comparisons for side in (part.left, part.right)]
 
 
 @dataclass(frozen=True)
@@ -71,21 +74,13 @@ class Sample:
 @cache
 def sample(law: Law) -> Sample:
     """The law at the same random points in every run."""
-    points = _random_points(law.metavariables)
+    draw = random.Random(" ".join(law.metavariables))  # noqa: S311 - the same points in every run
+    rows = ([draw.randint(-REACH, REACH) for _ in range(POINTS)] for _ in law.metavariables)
+    points = {name: np.array(next(rows), dtype=object) for name in law.metavariables}
     given, shown = given_and_shown(law)
-    claim = _holds(law.claim, points)
-    return Sample(
-        points,
-        _defined(given, points),
-        [_holds([part], points) for part in law.conditions],
-        claim & _defined(shown, points),
-    )
-
-
-def _random_points(names: Sequence[str]) -> Columns:
-    draw = random.Random(" ".join(names))  # noqa: S311 - the same points in every run
-    rows = [[draw.randint(-REACH, REACH) for _ in range(POINTS)] for _ in names]
-    return {name: np.array(row, dtype=object) for name, row in zip(names, rows, strict=True)}
+    claim = _holds(law.claim, points) & _defined(shown, points)
+    conditions = [_holds([part], points) for part in law.conditions]
+    return Sample(points, _defined(given, points), conditions, claim)
 
 
 def _holds(comparisons: Iterable[Comparison], points: Columns) -> Column:
@@ -100,8 +95,6 @@ def _defined(forms: Iterable[Form], points: Columns) -> Column:
     masks = [values_of(form, points)[1] for form in forms]
     return reduce(np.logical_and, masks, np.ones(POINTS, dtype=bool))
 
-
-# By z3.
 
 DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.CEILDIV, AtomKind.MOD, AtomKind.QUOTIENT)
 
@@ -122,49 +115,43 @@ class Encoding:
         self._divisors: dict[Atom, Any] = {}
         self._quotients: dict[tuple[Form, Form], tuple[Any, Any]] = {}
 
-    def comparison(self, part: Comparison) -> Any:  # noqa: ANN401 - z3 is not typed
-        """A comparison as a formula."""
-        return RELATIONS[part.relation](self.form(part.left), self.form(part.right))
-
-    def defined(self, forms: Iterable[Form]) -> Any:  # noqa: ANN401 - z3 is not typed
+    def defined(self, forms: Iterable[Form]) -> Term:
         """That no divisor in the forms is zero."""
         divisors = [self._divisors[atom] for atom in postorder(forms) if atom in self._divisors]
         return self.conjunction([divisor != 0 for divisor in divisors])
 
-    def conjunction(self, formulas: Iterable[Any]) -> Any:  # noqa: ANN401 - z3 is not typed
-        """That all of the formulas hold."""
+    def conjunction(self, formulas: Iterable[Term]) -> Term:
         return self.z3.And(*formulas, self.context)
 
-    def all_of(self, parts: Iterable[Comparison]) -> Any:  # noqa: ANN401 - z3 is not typed
+    def all_of(self, parts: Iterable[Comparison]) -> Term:
         """That all of the comparisons hold."""
-        return self.conjunction(map(self.comparison, parts))
+        sides = [(each, self.form(each.left), self.form(each.right)) for each in parts]
+        return self.conjunction(RELATIONS[each.relation](a, b) for each, a, b in sides)
 
-    def solver(self) -> Any:  # noqa: ANN401 - z3 is not typed
-        """A solver of these tactics; z3's usual one looks at the clock to choose its own."""
+    def verdict(self, known: Sequence[Term], claim: Term) -> str:
+        """By a solver of these tactics; z3's usual one looks at the clock to choose its own."""
         solver = self.z3.Then(*TACTICS, ctx=self.context).solver()
         solver.set("rlimit", RESOURCES)
-        return solver
+        solver.add(*known, self.z3.Not(claim))
+        return str(solver.check())
 
-    def variable(self, name: str) -> Any:  # noqa: ANN401 - z3 is not typed
-        """Any integer."""
+    def variable(self, name: str) -> Term:
         return self.z3.Int(name, self.context)
 
-    def constant(self, value: int) -> Any:  # noqa: ANN401 - z3 is not typed
-        """An integer."""
+    def constant(self, value: int) -> Term:
         return self.z3.IntVal(value, self.context)
 
-    def form(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
-        """A form as a term."""
+    def form(self, form: Form) -> Term:
         for atom in postorder((form,)):
             if atom not in self._terms:
                 self._terms[atom] = self._atom(atom)
         return self._sum(form)
 
-    def _sum(self, form: Form) -> Any:  # noqa: ANN401 - z3 is not typed
+    def _sum(self, form: Form) -> Term:
         terms = [factor * self._terms[atom] for atom, factor in form.terms.items()]
         return sum(terms, self.constant(form.constant))
 
-    def _atom(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
+    def _atom(self, atom: Atom) -> Term:
         if atom.kind is AtomKind.VARIABLE:
             return self.variable(atom.name)
         if atom.kind in DIVISIONS:
@@ -177,16 +164,11 @@ class Encoding:
         if atom.kind is AtomKind.SELECT:
             return when(arguments[0] == 1, *arguments[1:])
         if atom.kind in CONDITIONS:
-            return when(self._condition(atom, arguments), self.constant(1), self.constant(0))
+            holds = [_HOLDS[atom.kind](argument) for argument in arguments]
+            return when(self.conjunction(holds), self.constant(1), self.constant(0))
         return reduce(ON_BITS.get(atom.kind, operator.mul), arguments)
 
-    def _condition(self, atom: Atom, arguments: Sequence[Any]) -> Any:  # noqa: ANN401 - z3 is not typed
-        if atom.kind is AtomKind.AND:
-            return self.conjunction([argument == 1 for argument in arguments])
-        (compared,) = arguments
-        return compared >= 0 if atom.kind is AtomKind.NONNEGATIVE else compared == 0
-
-    def _division(self, atom: Atom) -> Any:  # noqa: ANN401 - z3 is not typed
+    def _division(self, atom: Atom) -> Term:
         numerator, divisor = atom.arguments
         self._divisors[atom] = self._sum(divisor)
         if atom.kind is AtomKind.CEILDIV:
@@ -200,15 +182,18 @@ class Encoding:
             count = len(self._quotients)
             quotient, rest = (self.variable(f"{name} {count}") for name in "qr")
             self._quotients[dividend, by] = quotient, rest
-            self._define(self._sum(dividend), self._sum(by), quotient, rest)
+            divisor, either, both = self._sum(by), self.z3.Or, self.z3.And
+            within = both(rest >= 0, rest < divisor), both(rest <= 0, rest > divisor)
+            is_sum = self._sum(dividend) == divisor * quotient + rest
+            self.axioms += [either(divisor == 0, is_sum), either(divisor == 0, *within)]
         return self._quotients[dividend, by]
 
-    def _define(self, dividend: Any, divisor: Any, quotient: Any, rest: Any) -> None:  # noqa: ANN401 - z3 is not typed
-        either, both = self.z3.Or, self.z3.And
-        self.axioms += [
-            either(divisor == 0, dividend == divisor * quotient + rest),
-            either(divisor == 0, both(rest >= 0, rest < divisor), both(rest <= 0, rest > divisor)),
-        ]
+
+_HOLDS: Final[Mapping[AtomKind, Callable[[Term], Term]]] = {
+    AtomKind.AND: lambda argument: argument == 1,
+    AtomKind.NONNEGATIVE: lambda argument: argument >= 0,
+    AtomKind.ZERO: lambda argument: argument == 0,
+}
 
 
 class BitEncoding(Encoding):
@@ -220,19 +205,13 @@ class BitEncoding(Encoding):
     REACH: Final = 16
     BITS: Final = 14
 
-    def variable(self, name: str) -> Any:  # noqa: ANN401 - z3 is not typed
+    def variable(self, name: str) -> Term:
         made = self.z3.BitVec(name, self.BITS, self.context)
         self.axioms += [made >= -self.REACH, made < self.REACH]
         return made
 
-    def constant(self, value: int) -> Any:  # noqa: ANN401 - z3 is not typed
+    def constant(self, value: int) -> Term:
         return self.z3.BitVecVal(value, self.BITS, self.context)
-
-
-def _encoding(law: Law) -> Encoding:
-    sides = [side for part in (*law.claim, *law.conditions) for side in (part.left, part.right)]
-    has_bits = any(atom.kind in BITWISE for atom in postorder(sides))
-    return BitEncoding() if has_bits else Encoding()
 
 
 def verdicts(law: Law) -> list[str]:
@@ -240,24 +219,19 @@ def verdicts(law: Law) -> list[str]:
 
     ``unsat`` if it is proved, ``sat`` if there is a counterexample, or ``unknown``.
     """
-    encoding = _encoding(law)
+    sides = postorder(_sides([*law.claim, *law.conditions]))
+    encoding = BitEncoding() if any(each.kind in BITWISE for each in sides) else Encoding()
     given, shown = given_and_shown(law)
-    known = [encoding.comparison(part) for part in law.conditions]
+    known = [encoding.all_of(law.conditions)]
     steps = [encoding.all_of(statement(step)) for step in law.proof]
     claim = encoding.all_of(law.claim)
     known += encoding.axioms
     known.append(encoding.defined(given))
     answers: list[str] = []
     for step in (*steps, encoding.conjunction([encoding.defined(shown), claim])):
-        answers.append(_verdict(encoding, known, step))
+        answers.append(encoding.verdict(known, step))
         known.append(step)
     return answers
-
-
-def _verdict(encoding: Encoding, known: Sequence[Any], claim: Any) -> str:  # noqa: ANN401 - z3 is not typed
-    solver = encoding.solver()
-    solver.add(*known, encoding.z3.Not(claim))
-    return str(solver.check())
 
 
 def every_condition() -> list[tuple[Law, int]]:

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import pytest
-
-from simplifier import Interval, TextError
+from simplifier import Interval
 from simplifier.laws.law import statement, variables_in
+from tests.carets import check_drawing
 from tests.cases import for_all
 from tests.simplifier.laws.law_examples import interval_of
 
-READ: list[tuple[str, list[str]]] = [
-    ("", []),
-    ("A == k", ["A == k"]),
-    ("l <= A < u", ["l <= A", "A < u"]),
-    ("A > 0 and B >= 2 * A", ["A > 0", "B >= A * 2"]),
-    ("andes == brand", ["andes == brand"]),
-]
+READ: dict[str, list[str]] = {
+    "": [],
+    "A == k": ["A == k"],
+    "l <= A < u": ["l <= A", "A < u"],
+    "A > 0 and B >= 2 * A": ["A > 0", "B >= A * 2"],
+    "andes == brand": ["andes == brand"],
+}
 
 
-@for_all(READ)
+@for_all([*READ.items()])
 def test_read(text: str, parts: list[str]) -> None:
     assert [str(part) for part in statement(text)] == parts
 
 
-REFUSED: list[tuple[str, str, int]] = [
-    # text, error, column
-    ("A + 1", "expected a comparison, but the text ends", 6),
-    ("A == 1 and B", "expected a comparison, but the text ends", 13),
-    ("A == 1 and", "expected an expression, but the text ends", 11),
-    ("A ==", "expected an expression, but the text ends", 5),
-    ("A == 1 and B <= ) ", "expected an expression, but found ')'", 17),
-    ("A != 1", "expected a comparison, but found '!='", 3),
-]
+REFUSED = """
+A + 1
+     ^ expected a comparison, but the text ends
+A == 1 and B
+            ^ expected a comparison, but the text ends
+A == 1 and
+          ^ expected an expression, but the text ends
+A ==
+    ^ expected an expression, but the text ends
+A == 1 and B <= ) < 2
+                ^ expected an expression, but found ')'
+A != 1
+  ^^ expected a comparison, but found '!='
+"""
 
 
-@for_all(REFUSED)
-def test_refused(text: str, error: str, column: int) -> None:
-    with pytest.raises(TextError, match=error.replace(")", r"\)")) as caught:
-        statement(text)
-    assert caught.value.span.source == text
-    assert caught.value.span.column == column
+def test_refused() -> None:
+    check_drawing(REFUSED, statement)
 
 
 INTERVALS: list[tuple[str, str, Interval]] = [

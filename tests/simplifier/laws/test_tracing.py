@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -37,9 +38,6 @@ def traced(case: Case) -> Trace:
     return trace
 
 
-# What fires where.
-
-
 @every_law_and_case
 def test_a_law_fires_in_its_example(law: Law, kind: str, case: Case) -> None:
     trace = traced(case)
@@ -50,15 +48,11 @@ def test_a_law_fires_in_its_example(law: Law, kind: str, case: Case) -> None:
 
 
 def test_the_published_cases_and_the_examples_fire_every_law() -> None:
-    fired: set[Law] = set()
+    traces = [traced(case) for _, _, case in every_case()]
     for row in rows("expressions"):
-        trace = Trace()
-        simplify(parse_expr(row["expr"]), _box(row), trace=trace)
-        fired.update(trace.laws, trace.lemmas)
-    for _, _, case in every_case():
-        trace = traced(case)
-        fired.update(trace.laws, trace.lemmas)
-    assert fired == set(LAWS)
+        traces.append(Trace())
+        simplify(parse_expr(row["expr"]), _box(row), trace=traces[-1])
+    assert {law for trace in traces for law in (*trace.laws, *trace.lemmas)} == set(LAWS)
 
 
 def _box(row: Row) -> dict[str, Interval]:
@@ -72,9 +66,6 @@ def test_laws_are_counted_whether_or_not_somebody_traces() -> None:
     before = fired()
     simplify(parse_expr("(counted + x) * (counted - y)"), {})
     assert fired() > before
-
-
-# A trace changes nothing, and each of its steps keeps every value.
 
 
 @in_ci
@@ -100,14 +91,10 @@ def test_steps_of_published_cases_are_sound(row: Row) -> None:
     check_steps(parse_form(row["expr"]), _box(row))
 
 
-@given(problems())
-def test_steps_of_random_expressions_are_sound(problem: Problem) -> None:
+@given(problems(), reshape_chains())
+def test_steps_of_random_expressions_are_sound(problem: Problem, chain: Problem) -> None:
     check_steps(problem.form, problem.box)
-
-
-@given(reshape_chains())
-def test_steps_of_reshape_chains_are_sound(problem: Problem) -> None:
-    check_steps(problem.form, problem.box)
+    check_steps(chain.form, chain.box)
 
 
 @every_law_and_case
@@ -119,62 +106,52 @@ def test_steps_of_examples_are_sound(law: Law, kind: str, case: Case) -> None:
     check_steps(form, dict.fromkeys(names, Interval(None, None)) | question(case).bounds, limits)
 
 
-# The trace as users see it.
-
-
 def test_a_trace_does_not_depend_on_what_was_simplified_before() -> None:
     questions = [question(case) for _, _, case in every_case()]
-    forwards, backwards = [Trace() for _ in questions], [Trace() for _ in questions]
-    for asked, trace in zip(questions, forwards, strict=True):
-        simplify(*asked, trace=trace)
-    for asked, trace in reversed(list(zip(questions, backwards, strict=True))):
+    forwards, backwards = ({each: Trace() for each in range(len(questions))} for _ in range(2))
+    for number, asked in enumerate(questions):
+        simplify(*asked, trace=forwards[number])
+    for number, asked in reversed([*enumerate(questions)]):
         simplify(*asked)
-        simplify(*asked, trace=trace)
-    assert [str(trace) for trace in forwards] == [str(trace) for trace in backwards]
+        simplify(*asked, trace=backwards[number])
+    assert [*map(str, forwards.values())] == [*map(str, backwards.values())]
 
 
 def test_a_trace_is_a_sequence_of_steps() -> None:
     trace = Trace()
     expression = parse_expr("(x floordiv 8) * 8 + x mod 8")
     assert format_expr(simplify(expression, {}, trace=trace)) == "x"
-    assert len(trace) == 1
     (step,) = trace
     assert trace[0] is step
-    assert trace[:1] == (step,)
+    assert (len(trace), trace[:1]) == (1, (step,))
     assert [law.name for law in step.laws] == ["remainder"]
-    assert format_expr(step.before) == "x mod 8"
-    assert format_expr(step.after) == "x - (x floordiv 8) * 8"
+    assert [*map(format_expr, (step.before, step.after))] == ["x mod 8", "x - (x floordiv 8) * 8"]
     assert str(trace) == "x mod 8\n  -> x - (x floordiv 8) * 8  (remainder)"
     drawn = "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
     assert trace._repr_html_() == html(drawn)
 
 
 MANY = ", ".join(f"x{number}" for number in range(MAX_OPERANDS))
-FIRED: list[tuple[str, dict[str, tuple[int, int | None]], list[str]]] = [
-    # expression, bounds, laws
-    ("min(x, 0)", {"x": (0, 1)}, ["minimum", "dominated operand"]),
-    ("(x * n) floordiv (y * n)", {"y": (1, None), "n": (1, None)}, ["cancellation"]),
-    (f"max(x0 - 1, {MANY})", {}, ["dominated operand"]),
+FIRED: list[tuple[list[str], str, dict[str, tuple[int, int | None]]]] = [
+    (["minimum", "dominated operand"], "min(x, 0)", {"x": (0, 1)}),
+    (["cancellation"], "(x * n) floordiv (y * n)", {"y": (1, None), "n": (1, None)}),
+    (["dominated operand"], f"max(x0 - 1, {MANY})", {}),
 ]
+"""Laws, an expression, and bounds."""
 
 
 @for_all(FIRED)
-def test_a_step_names_all_laws_that_it_took(
-    text: str, bounds: dict[str, tuple[int, int | None]], laws: list[str]
-) -> None:
+def test_a_step_names_all_laws_that_it_took(laws: list[str], text: str, *bounds: Any) -> None:  # noqa: ANN401 - in a mapping
     trace = Trace()
-    simplify(parse_expr(text), bounds, trace=trace)
+    simplify(parse_expr(text), *bounds, trace=trace)
     assert [law.name for law in trace.laws] == laws
 
 
 def test_a_trace_tells_of_the_last_simplification() -> None:
     trace = Trace()
-    simplify(parse_expr("x mod 8"), {"x": (0, 7)}, trace=trace)
-    assert len(trace) == 1
-    simplify(parse_expr("x"), {}, trace=trace)
-    assert list(trace) == []
-    simplify(parse_expr("x"), {"x": (1, 0)}, trace=trace)
-    assert list(trace) == []
+    for text, bounds, count in (("x mod 8", (0, 7), 1), ("x", (0, 7), 0), ("x", (1, 0), 0)):
+        simplify(parse_expr(text), {"x": bounds}, trace=trace)
+        assert len(list(trace)) == len(trace) == count
 
 
 def test_steps_are_over_the_users_own_symbols() -> None:
