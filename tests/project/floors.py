@@ -67,23 +67,17 @@ FLOORS: Final[Mapping[str, Floors]] = {
 }
 """The floors inside each package, low ones first; "" has those of the packages."""
 
+_CLOSED: Final = (
+    *("indexing.layout.cute", "indexing.layout.linear", "ops.advice", "ops.explorer", "ops.jax"),
+    *("ops.kernels", "ops.loop_dependence", "ops.pallas", "ops.stablehlo", "ops.tiling"),
+    *("ops.triton", "ops.xla_gpu"),
+)
 _INSIDE: Final = {
     "simplifier": "errors exact forms tools.display tools.graphs tools.late tools.lexer",
     "indexing": "code layout layout.linear passes pictures.access_picture pictures.grids"
     " pictures.svg startup",
-    "indexing.layout.cute": "",
-    "indexing.layout.linear": "",
-    "ops.advice": "",
-    "ops.explorer": "",
-    "ops.jax": "",
-    "ops.kernels": "",
-    "ops.loop_dependence": "",
     "ops.mlir": "operations text",
-    "ops.pallas": "",
-    "ops.stablehlo": "",
-    "ops.tiling": "",
-    "ops.triton": "",
-    "ops.xla_gpu": "",
+    **dict.fromkeys(_CLOSED, ""),
 }
 DOORS: Final[Mapping[str, tuple[str, ...]]] = {
     folder: (folder, *(f"{folder}.{name}" for name in names.split()))
@@ -104,13 +98,11 @@ IMPORTS_UPWARDS: Final[Mapping[tuple[str, str], str]] = {
 
 LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",
-    "jax": "an extra",
-    "tqdm": "an extra",
-    "anywidget": "an extra",
-    "traitlets": "an extra, with anywidget",
+    **dict.fromkeys(("jax", "tqdm", "anywidget", "traitlets"), "an extra"),
     "importlib.metadata": "a fiftieth of a second, and only the version needs it",
-    "concurrent.futures": "only work in several processes needs it",
-    "multiprocessing": "only work in several processes needs it",
+    **dict.fromkeys(
+        ("concurrent.futures", "multiprocessing"), "only work in several processes needs it"
+    ),
 }
 """What a function may import by itself, and why: all else stands on top of its module."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -56,14 +57,13 @@ def _imported(node: ast.AST, modules: Collection[str]) -> list[str]:
 
 def circles(imports: Iterable[Import]) -> list[set[str]]:
     """The sets of modules that import each other, by whatever detours; the greatest first."""
-    graph: dict[str, set[str]] = {}
+    graph: dict[str, set[str]] = defaultdict(set)
     for found in imports:
-        graph.setdefault(found.importer, set()).add(found.imported)
-        graph.setdefault(found.imported, set())
-    below = {module: _reached(module, graph) for module in graph}
+        graph[found.importer].add(found.imported)
+    below = {module: _reached(module, graph) for module in [*graph]}
     found_circles = {
-        frozenset(other for other in below[module] if module in below[other])
-        for module in graph
+        frozenset(other for other in below[module] if module in below.get(other, ()))
+        for module in below
         if module in below[module]
     }
     return sorted(map(set, found_circles), key=lambda circle: (-len(circle), sorted(circle)))

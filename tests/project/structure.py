@@ -29,9 +29,6 @@ MAX_LINES_OF_A_PART: Final = 250
 """A module with a single importer and fewer lines could be a part of it."""
 
 
-# The measures.
-
-
 def measures() -> Iterator[tuple[str, int | float]]:
     """Figures of the packages, each with its name; lengths of functions without docstrings."""
     files = sources(*PACKAGES)
@@ -80,17 +77,15 @@ def code_lines(source: Source) -> int:
         if token.type not in _WITHOUT_CODE:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in source.nodes(ast.Expr):
-        if isinstance(node, ast.Expr) and _is_text(node.value):
-            lines.difference_update(_lines_of(node))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines.difference_update(_lines_of(node) if isinstance(node.value.value, str) else ())
     return len(lines)
 
 
-_ENDS: Final = {tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER}
-_WITHOUT_CODE: Final = {tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, *_ENDS}
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+_WITHOUT_CODE: Final = {
+    *(tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER),
+    *(tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT),
+}
 
 
 def import_lines(source: Source) -> int:
@@ -124,25 +119,21 @@ _WATCHED: Final = """
 import contextlib, importlib, io, json, sys
 
 folders, modules, statement = map(json.loads, sys.argv[1:])
-folders = tuple(folders)
 for module in modules:
     importlib.import_module(module)
 
-def depth_of(frame):
-    depth = 0
+def ours(frame):
     while frame:
-        depth += frame.f_code.co_filename.startswith(folders)
+        if frame.f_code.co_filename.startswith(tuple(folders)):
+            yield frame.f_code.co_filename
         frame = frame.f_back
-    return depth
 
 entered, deepest = set(), 0
-
 def watch(frame, event, argument):
     global deepest
-    path = frame.f_code.co_filename
-    if event == "call" and path.startswith(folders):
-        entered.add(path)
-        deepest = max(deepest, depth_of(frame))
+    if event == "call" and frame.f_code.co_filename.startswith(tuple(folders)):
+        entered.add(frame.f_code.co_filename)
+        deepest = max(deepest, len([*ours(frame)]))
 
 import sympy
 from ops.cli import main
@@ -170,8 +161,6 @@ def calls_of(statement: str) -> tuple[int, int]:
     return entered, deepest
 
 
-# The picture.
-
 _WIDTH: Final = 1080
 _MARGIN: Final = 16
 _GAP: Final = 8
@@ -180,26 +169,19 @@ _CHARACTER: Final = 6.6
 _TITLE: Final = 34
 _NAMES: Final = 190
 _FILLS: Final = {"ops": "#fdf0d5", "indexing": "#cfe0f5", "simplifier": "#e9e9e9"}
-_PAPER: Final = "#fff"
-_DARK: Final = {
-    _PAPER: "#14181d",
-    _FILLS["ops"]: "#4a3a17",
-    _FILLS["indexing"]: "#1d3a57",
-    _FILLS["simplifier"]: "#2a323b",
+_STYLE: Final = """
+text { font: 12px system-ui, sans-serif; fill: #222; }
+.package { font-size: 17px; font-weight: 600; }
+.name { font: 600 12px ui-monospace, monospace; }
+rect { stroke: #888; }
+@media (prefers-color-scheme: dark) {
+text { fill: #e4e8ed; }
+rect { stroke: #59636e; }
+rect[fill="#fff"] { fill: #14181d; }
+rect[fill="#fdf0d5"] { fill: #4a3a17; }
+rect[fill="#cfe0f5"] { fill: #1d3a57; }
+rect[fill="#e9e9e9"] { fill: #2a323b; }
 }
-"""The fills where a reader's system is dark."""
-
-_DARK_FILLS: Final = "\n".join(f'rect[fill="{a}"] {{ fill: {b}; }}' for a, b in _DARK.items())
-_STYLE: Final = f"""
-text {{ font: 12px system-ui, sans-serif; fill: #222; }}
-.package {{ font-size: 17px; font-weight: 600; }}
-.name {{ font: 600 12px ui-monospace, monospace; }}
-rect {{ stroke: #888; }}
-@media (prefers-color-scheme: dark) {{
-text {{ fill: #e4e8ed; }}
-rect {{ stroke: #59636e; }}
-{_DARK_FILLS}
-}}
 """
 
 
@@ -235,19 +217,19 @@ def drawing() -> str:
     for package in reversed([name for name in FLOORS if name]):
         drawn, top = _package(package, top)
         parts += drawn
-    size = f'width="{_WIDTH}" height="{top:g}" viewBox="0 0 {_WIDTH} {top:g}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
+    size = f'width="{_WIDTH}" height="{top:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {_WIDTH} {top:g}">'
     title = "<title>The floors of the three packages, low ones below</title>"
-    background = f'<rect width="{_WIDTH}" height="{top:g}" fill="{_PAPER}" style="stroke: none"/>'
-    return "\n".join([head, title, f"<style>{_STYLE}</style>", background, *parts, "</svg>\n"])
+    paper = f'<rect {size} fill="#fff" style="stroke: none"/>'
+    return "\n".join([head, title, f"<style>{_STYLE}</style>", paper, *parts, "</svg>\n"])
 
 
 def _package(package: str, top: float) -> tuple[list[str], float]:
     """The floors of one package below this height, and the height below them."""
-    parts = [_text(_MARGIN, top + 18, f"{package.replace('.', '/')}/", "package")]
+    parts = [_text(_MARGIN, top + 18, f"{package}/", "package")]
     top += _TITLE - _GAP
     for floor in reversed(boxes(package)):
-        drawn, height = _floor(floor, top, _FILLS[package.partition(".")[0]])
+        drawn, height = _floor(floor, top, _FILLS[package])
         parts += drawn
         top += height + _GAP
     return parts, top + _GAP
@@ -259,7 +241,7 @@ def _floor(floor: Sequence[Box], top: float, fill: str) -> tuple[list[str], floa
     height = 0.0
     for row in _rows(floor):
         width = (_WIDTH - 2 * _MARGIN - _GAP * (len(row) - 1)) / len(row)
-        tall = 2 * _GAP + _LINE * max(map(len, (_texts(box, width) for box in row)))
+        tall = 2 * _GAP + _LINE * (1 + max(len(_lines(box, width)) for box in row))
         for column, box in enumerate(row):
             left = _MARGIN + column * (width + _GAP)
             frame = f'x="{left:g}" y="{top + height:g}" width="{width:g}" height="{tall:g}"'
@@ -275,21 +257,18 @@ def _rows(floor: Sequence[Box], most: int = 4) -> list[Sequence[Box]]:
     return [floor[start : start + length] for start in range(0, len(floor), length)]
 
 
-def _texts(box: Box, width: float) -> list[str]:
-    """The name and the purpose in lines; both in one where the box is as wide as the picture."""
-    purpose = wrap(box.purpose, int((width - 2 * _GAP) / _CHARACTER))
-    return [box.name] if _is_wide(width) else [box.name, *purpose]
-
-
-def _is_wide(width: float) -> bool:
-    return width == _WIDTH - 2 * _MARGIN
+def _lines(box: Box, width: float) -> list[str]:
+    """The purpose below the name; none where both are in one line, as wide as the picture."""
+    is_wide = width == _WIDTH - 2 * _MARGIN
+    return [] if is_wide else wrap(box.purpose, int((width - 2 * _GAP) / _CHARACTER))
 
 
 def _name_and_purpose(box: Box, left: float, top: float, width: float) -> Iterator[str]:
     yield _text(left, top, box.name, "name")
-    if _is_wide(width):
+    lines = _lines(box, width)
+    if not lines:
         yield _text(left + _NAMES, top, box.purpose)
-    for number, line in enumerate(_texts(box, width)[1:], start=1):
+    for number, line in enumerate(lines, start=1):
         yield _text(left, top + number * _LINE, line)
 
 

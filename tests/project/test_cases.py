@@ -21,23 +21,16 @@ def test_all_cases_run_and_each_failure_is_named() -> None:
     assert caught.value.exceptions[0].__notes__[-1] == "in the case 1"
 
 
-def test_a_tuple_is_several_arguments() -> None:
-    @for_all([(1, 2), (3, 4)])
-    def test(a: int, b: int) -> None:
-        """Doc."""
-        assert a < b
-
-    test()
-    assert (test.__name__, test.__doc__) == ("test", "Doc.")
-
-
-def test_the_first_column_may_be_the_name() -> None:
-    @for_rows([("fine", 1, 2), ("odd", 3, 3)])
+def test_a_tuple_is_several_arguments_and_the_first_column_may_be_the_name() -> None:
     def test(low: int, high: int) -> None:
+        """Doc."""
         assert low < high
 
+    of_tuples = for_all([(1, 2), (3, 4)])(test)
+    of_tuples()
+    assert (of_tuples.__name__, of_tuples.__doc__) == ("test", "Doc.")
     with pytest.raises(ExceptionGroup) as caught:
-        test()
+        for_rows([("fine", 1, 2), ("odd", 3, 3)])(test)()
     assert caught.value.message == "1 of 2 cases fail:\nodd\n"
 
 

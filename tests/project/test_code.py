@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from typing import TypeAlias
+
+import pytest
 
 from tests.cases import for_all
 from tests.project.failures import fail_with
@@ -14,9 +17,7 @@ from tests.project.sources import PACKAGES, Source, sources
 from tests.project.structure import function_lengths
 
 MAX_FUNCTION_LINES = 60
-RUNS_TEXT = frozenset(
-    ["__import__", "compile", "eval", "exec", "literal_eval", "parse_expr", "sympify", "S"]
-)
+RUNS_TEXT = {"__import__", "compile", "eval", "exec", "literal_eval", "parse_expr", "sympify", "S"}
 """Functions that run text as Python, sympy's readers among them."""
 
 
@@ -31,79 +32,25 @@ def text_runners(source: Source) -> list[str]:
     return [each for each in calls(source) if _runs_text(each) and each not in own]
 
 
+def _runs_text(called: str) -> bool:
+    owner, _, name = called.rpartition(".")
+    return name in RUNS_TEXT and owner in {"", "ast", "builtins", "sympy"}
+
+
 def calls(source: Source) -> list[str]:
     """What a file calls, as it is written there."""
     nodes = source.nodes(ast.Call)
     return [ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)]
 
 
-def _runs_text(called: str) -> bool:
-    owner, _, name = called.rpartition(".")
-    return name in RUNS_TEXT and owner in {"", "ast", "builtins", "sympy"}
+def without_docstring(source: Source) -> list[str]:
+    """That a module does not say what it is for."""
+    return [] if ast.get_docstring(source.tree) else ["no docstring"]
 
 
-def test_every_module_says_what_it_is_for() -> None:
-    files = sources(*PACKAGES, "tests", "benchmarks")
-    fail_with(f"{f.path} has no docstring" for f in files if not ast.get_docstring(f.tree))
-
-
-def test_functions_are_short() -> None:
-    files = sources(*PACKAGES, "tests", "benchmarks")
-    fail_with(f"{f.path}: {name} is long" for f in files for name in long_functions(f))
-
-
-def test_text_is_never_run() -> None:
-    files = sources(*PACKAGES)
-    fail_with(f"{f.path} calls {name}" for f in files for name in text_runners(f))
-
-
-def test_what_is_missing_is_said_by_the_marker() -> None:
+def hidden_skips(source: Source) -> list[str]:
     """CI runs what skipped by the marker ``needs``; it would not find an ``importorskip``."""
-    found = ((source.path, name) for source in sources("tests") for name in calls(source))
-    fail_with(f"{path} calls {name}" for path, name in found if name.endswith("importorskip"))
-
-
-def test_every_folder_with_modules_is_a_package() -> None:
-    paths = {source.path for source in sources(*PACKAGES)}
-    folders = sorted({path.rpartition("/")[0] for path in paths})
-    fail_with(f"{folder}/__init__.py" for folder in folders if f"{folder}/__init__.py" not in paths)
-
-
-def test_a_long_function_is_seen() -> None:
-    body = "\n".join("    x = 1" for _ in range(MAX_FUNCTION_LINES))
-    assert long_functions(Source("a.py", f"def f():\n{body}")) == ["f"]
-    assert long_functions(Source("a.py", f"def f():\n    '''{body}'''")) == []
-
-
-RUNNING = {
-    "eval('1')": ["eval"],
-    "ast.literal_eval('1')": ["ast.literal_eval"],
-    "sympy.sympify('x')": ["sympy.sympify"],
-    "re.compile('x')": [],
-    "simplifier.parse_expr('x')": [],
-    "def parse_expr(text): ...\nparse_expr('x')": [],
-}
-
-
-@for_all([*RUNNING.items()])
-def test_a_call_that_runs_text_is_seen(text: str, expected: list[str]) -> None:
-    assert text_runners(Source("a.py", text)) == expected
-
-
-def shared(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The names that occur more than once, and the files that they are in."""
-    files: dict[str, list[str]] = defaultdict(list)
-    for name, path in names:
-        files[name].append(path)
-    return {name: paths for name, paths in files.items() if len(paths) > 1}
-
-
-def class_names(files: Iterable[Source]) -> Iterator[tuple[str, str]]:
-    """Every class, and the file that it is in; a leading underscore does not make another name."""
-    for source in files:
-        for node in source.nodes(ast.ClassDef):
-            if isinstance(node, ast.ClassDef):
-                yield node.name.lstrip("_"), source.path
+    return [name for name in calls(source) if name.endswith("importorskip")]
 
 
 def limits_without_reason(source: Source) -> list[str]:
@@ -111,20 +58,22 @@ def limits_without_reason(source: Source) -> list[str]:
     lines = source.text.splitlines()
     texts = {before for before, after in pairwise(source.tree.body) if isinstance(after, ast.Expr)}
     return [
-        f"{source.path}:{statement.lineno}: {name}"
+        name
         for name, statement in constants(source)
         if name.strip("_").split("_")[0] in LIMIT_WORDS and name.isupper()
         if statement not in texts and not _has_comment(lines, statement)
     ]
 
 
+def _has_comment(lines: list[str], statement: ast.stmt) -> bool:
+    above = lines[statement.lineno - 2] if statement.lineno > 1 else ""
+    return above.startswith("#") or "  # " in lines[statement.lineno - 1]
+
+
 def other_words_for_max(source: Source) -> list[str]:
     """The constants whose names begin with another word for a maximum."""
-    return [
-        f"{source.path}:{statement.lineno}: {name}"
-        for name, statement in constants(source)
-        if name.strip("_").startswith(tuple(f"{word}_" for word in WORDS_FOR_MAX))
-    ]
+    words = tuple(f"{word}_" for word in WORDS_FOR_MAX)
+    return [name for name, _ in constants(source) if name.strip("_").startswith(words)]
 
 
 def constants(source: Source) -> Iterator[tuple[str, ast.stmt]]:
@@ -137,54 +86,69 @@ def constants(source: Source) -> Iterator[tuple[str, ast.stmt]]:
                     yield target.id, statement
 
 
-def _has_comment(lines: list[str], statement: ast.stmt) -> bool:
-    above = lines[statement.lineno - 2] if statement.lineno > 1 else ""
-    return above.startswith("#") or "  # " in lines[statement.lineno - 1]
+Rule: TypeAlias = "Callable[[Source], list[str]]"
+RULES: list[tuple[Rule, tuple[str, ...]]] = [
+    (without_docstring, (*PACKAGES, "tests", "benchmarks")),
+    (long_functions, (*PACKAGES, "tests", "benchmarks")),
+    (other_words_for_max, (*PACKAGES, "tests", "benchmarks")),
+    (text_runners, PACKAGES),
+    (limits_without_reason, PACKAGES),
+    (hidden_skips, ("tests",)),
+]
+"""What no file in some folders has."""
+
+LONG = "\n".join("    x = 1" for _ in range(MAX_FUNCTION_LINES))
+SEEN: list[tuple[Rule, str, list[str]]] = [
+    (without_docstring, "import ast", ["no docstring"]),
+    (long_functions, f"def f():\n{LONG}", ["f"]),
+    (long_functions, f"def f():\n    '''{LONG}'''", []),
+    (hidden_skips, "pytest.importorskip('x')", ["pytest.importorskip"]),
+    (text_runners, "eval('1')", ["eval"]),
+    (text_runners, "ast.literal_eval('1')", ["ast.literal_eval"]),
+    (text_runners, "sympy.sympify('x')", ["sympy.sympify"]),
+    (text_runners, "re.compile('x')", []),
+    (text_runners, "simplifier.parse_expr('x')", []),
+    (text_runners, "def parse_expr(text): ...\nparse_expr('x')", []),
+    (other_words_for_max, "_MOST_TERMS: int = 24\nMAX_TERMS = 24\nMOST = 1", ["_MOST_TERMS"]),
+    (limits_without_reason, "MAX_TERMS = 24", ["MAX_TERMS"]),
+    (limits_without_reason, "_MAX_TERMS: Final = 24", ["_MAX_TERMS"]),
+    (limits_without_reason, "MAX_TERMS = 24\nOTHER = 25\n'''Text.'''", ["MAX_TERMS"]),
+    (limits_without_reason, "MAX_TERMS = 24\n'''Each is compared with each.'''", []),
+    (limits_without_reason, "# Each is compared with each.\nMAX_TERMS = 24", []),
+    (limits_without_reason, "MAX_TERMS = 24  # each is compared with each", []),
+    (limits_without_reason, "MAXIMUM = 24", []),
+    (limits_without_reason, "def f():\n    MAX_TERMS = 24", []),
+]
 
 
-def differences(found: Mapping[str, list[str]], allowed: Mapping[str, str]) -> Iterator[str]:
-    """The shared names that nothing allows, and the allowed ones that are not shared."""
-    for name, paths in found.items():
-        if name not in allowed:
-            yield f"{name}: {', '.join(paths)}"
-    yield from (f"{name} is not shared" for name in allowed.keys() - found.keys())
+@pytest.mark.parametrize(("rule", "folders"), RULES, ids=[rule.__name__ for rule, _ in RULES])
+def test_every_file_keeps_the_rules(rule: Rule, folders: tuple[str, ...]) -> None:
+    fail_with(f"{each.path}: {found}" for each in sources(*folders) for found in rule(each))
+
+
+@for_all(SEEN)
+def test_what_breaks_a_rule_is_seen(rule: Rule, text: str, expected: list[str]) -> None:
+    assert rule(Source("a.py", text)) == expected
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    paths = {source.path for source in sources(*PACKAGES)}
+    folders = sorted({path.rpartition("/")[0] for path in paths})
+    fail_with(f"{folder}/__init__.py" for folder in folders if f"{folder}/__init__.py" not in paths)
+
+
+def shared_classes(files: Iterable[Source]) -> dict[str, list[str]]:
+    """The classes of one name, and where; a leading underscore does not make another name."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for source in files:
+        for node in source.nodes(ast.ClassDef):
+            found[getattr(node, "name", "").lstrip("_")].append(source.path)
+    return {name: paths for name, paths in found.items() if len(paths) > 1}
 
 
 def test_no_two_classes_carry_one_name() -> None:
-    fail_with(differences(shared(class_names(sources(*PACKAGES))), SAME_CLASS_NAME))
-
-
-def test_every_limit_has_a_reason() -> None:
-    fail_with(found for source in sources(*PACKAGES) for found in limits_without_reason(source))
-
-
-def test_the_word_for_a_limit_is_max() -> None:
-    files = sources(*PACKAGES, "benchmarks", "tests")
-    fail_with(found for source in files for found in other_words_for_max(source))
-
-
-def test_another_word_for_max_is_seen() -> None:
-    source = Source("a.py", "_MOST_TERMS: int = 24\nMAX_TERMS = 24\nMOST = 1")
-    assert other_words_for_max(source) == ["a.py:1: _MOST_TERMS"]
-
-
-LIMITS = {
-    "MAX_TERMS = 24": True,
-    "_MAX_TERMS: Final = 24": True,
-    "MAX_TERMS = 24\nOTHER = 25\n'''Text.'''": True,
-    "MAX_TERMS = 24\n'''Each is compared with each.'''": False,
-    "# Each is compared with each.\nMAX_TERMS = 24": False,
-    "MAX_TERMS = 24  # each is compared with each": False,
-    "MAXIMUM = 24": False,
-    "def f():\n    MAX_TERMS = 24": False,
-}
-
-
-@for_all([*LIMITS.items()])
-def test_a_limit_without_reason_is_seen(text: str, is_wrong: bool) -> None:
-    assert bool(limits_without_reason(Source("a.py", text))) == is_wrong
-
-
-def test_a_shared_name_is_seen() -> None:
+    found = shared_classes(sources(*PACKAGES))
+    fail_with(f"{name}: {paths}" for name, paths in found.items() if name not in SAME_CLASS_NAME)
+    fail_with(f"{name} is not shared" for name in SAME_CLASS_NAME.keys() - found.keys())
     files = [Source("a.py", "class A: ..."), Source("b.py", "class B:\n    class _A: ...")]
-    assert shared(class_names(files)) == {"A": ["a.py", "b.py"]}
+    assert shared_classes(files) == {"A": ["a.py", "b.py"]}

@@ -36,41 +36,25 @@ def test_readme_holds_the_main_job_and_the_tests() -> None:
     assert [number for number in range(1, 9) if f"$(readme_command {number})" in script] == [1, 2]
 
 
-def test_the_command_says_when_its_package_is_hidden() -> None:
-    """What the command calls can be imported where another package is named ``ops``."""
+def test_the_project_says_what_it_is_and_needs() -> None:
+    # what the command calls can be imported where another package is named ``ops``
     assert PROJECT["scripts"] == {"indexing": "indexing.__main__:main"}
-
-
-def test_packages_say_that_they_are_typed() -> None:
     assert all((ROOT / package / "py.typed").is_file() for package in PACKAGES)
-
-
-def test_change_log_describes_this_version() -> None:
     assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
-
-
-def test_extras_are_needed_only_by_name() -> None:
     required = {name.split(">")[0] for name in PROJECT["dependencies"]}
     assert required == {"islpy", "numpy", "sympy"}
 
 
-def test_actions_are_pinned() -> None:
+def test_workflows_run_what_runs_here_with_actions_that_are_pinned() -> None:
     """By commit, because a tag can be moved; the version stands beside it for readers."""
-    used = [line for line in workflow_lines() if "uses:" in line]
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    used = [line for line in lines if "uses:" in line]
     assert len(used) > 1
     assert [line for line in used if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line)] == []
-
-
-def test_workflows_run_what_runs_here() -> None:
-    scripts = re.findall(r"bash (\S+)", "\n".join(workflow_lines()))
+    scripts = re.findall(r"bash (\S+)", "\n".join(lines))
     assert sorted(scripts) == [".ci/release", ".ci/run"]
     assert all((ROOT / script).stat().st_mode & 0o100 for script in scripts)
-
-
-def workflow_lines() -> list[str]:
-    """All lines of the workflows."""
-    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    return [line for file in files for line in file.read_text("utf-8").splitlines()]
 
 
 @pytest.mark.needs("hatchling")

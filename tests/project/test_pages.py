@@ -52,12 +52,9 @@ def broken_links(page: Path, text: str) -> Iterator[str]:
     for link in _LINK.findall(text):
         path, _, heading = link.partition("#")
         target = page.parent / path if path else page
-        if not link.startswith("http") and not _leads(target, heading):
+        leads = target.exists() and (not heading or heading in _headings(target))
+        if not link.startswith("http") and not leads:
             yield link
-
-
-def _leads(target: Path, heading: str) -> bool:
-    return target.exists() and (not heading or heading in _headings(target))
 
 
 @lru_cache
@@ -67,14 +64,17 @@ def _headings(page: Path) -> frozenset[str]:
     return frozenset(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles)
 
 
-def test_pages_name_files_that_exist() -> None:
-    texts = {page.name: page.read_text("utf-8") for page in pages()}
-    fail_with(f"{name}: {path}" for name, text in texts.items() for path in missing_paths(text))
-
-
-def test_links_lead_somewhere() -> None:
+def test_pages_name_files_that_exist_and_links_lead_somewhere() -> None:
     texts = {page: page.read_text("utf-8") for page in pages()}
+    fail_with(f"{p.name}: {path}" for p, text in texts.items() for path in missing_paths(text))
     fail_with(f"{p.name}: {link}" for p, text in texts.items() for link in broken_links(p, text))
+
+
+def test_a_missing_file_and_a_broken_link_are_seen() -> None:
+    text = "`ops/cli/no_such_module.py`, `ops/cli/`, tests/project/test_pages.py"
+    assert list(missing_paths(text)) == ["ops/cli/no_such_module.py"]
+    text = "[a](README.md), [b](nowhere.md), [c](README.md#test), [d](README.md#nowhere)"
+    assert list(broken_links(ROOT / "README.md", text)) == ["nowhere.md", "README.md#nowhere"]
 
 
 def names_after_examples(text: str) -> dict[str, object]:
@@ -92,34 +92,11 @@ def test_a_program_on_a_page_is_the_one_that_was_made() -> None:
     program = names_after_examples(text)["program"]
     assert generated_in(text, "program") == f"```python\n{program}```"
     ast.parse(str(program))
-
-
-def test_no_program_is_printed_with_marks_of_doctest() -> None:
-    """A reader who copies it would copy them."""
+    # a reader who copies a program would copy marks of doctest
     fail_with(page.name for page in pages() if "<BLANKLINE>" in page.read_text("utf-8"))
 
 
-def test_a_missing_file_is_seen() -> None:
-    text = "`ops/cli/no_such_module.py`, `ops/cli/`, tests/project/test_pages.py"
-    assert list(missing_paths(text)) == ["ops/cli/no_such_module.py"]
-
-
-def test_a_broken_link_is_seen() -> None:
-    text = "[a](README.md), [b](nowhere.md), [c](README.md#test), [d](README.md#nowhere)"
-    assert list(broken_links(ROOT / "README.md", text)) == ["nowhere.md", "README.md#nowhere"]
-
-
 DOCS = ROOT / "docs"
-
-ADVICE = "add it to a toctree of docs/index.md"
-
-
-def in_the_tree() -> list[str]:
-    """The pages that the start page lists, by their paths without the suffix."""
-    text = (DOCS / "index.md").read_text("utf-8")
-    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    lines = (line.strip() for tree in trees for line in tree.splitlines())
-    return [line for line in lines if line and not line.startswith(":")]
 
 
 def packages() -> tuple[str, ...]:
@@ -131,8 +108,13 @@ def packages() -> tuple[str, ...]:
 
 
 def test_every_page_is_in_the_tree_once() -> None:
+    """In a toctree of docs/index.md, by its path without the suffix."""
+    text = (DOCS / "index.md").read_text("utf-8")
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = (line.strip() for tree in trees for line in tree.splitlines())
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
-    assert sorted(in_the_tree()) == sorted(pages - {"index"}), ADVICE
+    listed = sorted(line for line in lines if line and not line.startswith(":"))
+    assert listed == sorted(pages - {"index"})
 
 
 @for_all(packages)
@@ -153,10 +135,9 @@ def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
     assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
 
 
-@for_all(["README.md", "docs/index.md"])
-def test_every_notebook_has_a_link(page: str) -> None:
-    text = (ROOT / page).read_text("utf-8")
-    assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
+def test_every_notebook_has_a_link() -> None:
+    for text in ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/index.md")):
+        assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
 
 
 def with_its_needs(notebook: Path) -> Any:  # noqa: ANN401 - pytest's

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
+from tests.project import structure
 from tests.project.sources import Source
-from tests.project.structure import (
-    PICTURE,
-    QUESTIONS,
-    calls_of,
-    code_lines,
-    drawing,
-    function_lengths,
-    import_lines,
-)
-
-WRITE = "run `python -m tests.project.structure`"
 
 FILE = Source(
     "a.py",
@@ -38,18 +28,16 @@ def g(): ...
 
 
 def test_the_picture_shows_the_floors() -> None:
-    assert PICTURE.read_text("utf-8") == drawing(), WRITE
+    drawn = structure.PICTURE.read_text("utf-8")
+    assert drawn == structure.drawing(), "run `python -m tests.project.structure`"
 
 
 def test_the_main_job_enters_files() -> None:
-    entered, deepest = calls_of(next(iter(QUESTIONS.values())))
+    entered, deepest = structure.calls_of(next(iter(structure.QUESTIONS.values())))
     assert 10 < entered < 100
     assert deepest > 10
 
 
-def test_docstrings_do_not_make_functions_long() -> None:
-    assert list(function_lengths(FILE)) == [("f", 2), ("g", 1)]
-
-
-def test_only_lines_with_code_are_counted() -> None:
-    assert (code_lines(FILE), import_lines(FILE)) == (7, 4)
+def test_lines_with_code_are_counted_and_docstrings_do_not_make_functions_long() -> None:
+    assert [*structure.function_lengths(FILE)] == [("f", 2), ("g", 1)]
+    assert (structure.code_lines(FILE), structure.import_lines(FILE)) == (7, 4)
