@@ -54,11 +54,7 @@ ENTRY main {
 ROW_SHARES = """\
 HloModule row_shares
 
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT sum = f32[] add(a, b)
-}
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT sum = f32[] add(a, b) }
 
 ENTRY main {
   x = f32[4,8] parameter(0)
@@ -108,41 +104,36 @@ FILES: Final = {
 }
 """The modules that calls may name."""
 
-_TWICE = """\
-HloModule f
-ENTRY main { x = f32[64,32] parameter(0)
-  t = f32[32,64] transpose(x), dimensions={1,0}
+_BODY = """{ x = f32[64,32] parameter(0)
+  e = f32[64,32] exponential(x)
+  ROOT n = f32[64,32] negate(e) }
+"""
+_ONCE = f"HloModule f\nENTRY main {_BODY}"
+_TWICE = _ONCE.replace("exponential(x)", "exponential(u)").replace(
+    "  e =",
+    """  t = f32[32,64] transpose(x), dimensions={1,0}
   u = f32[64,32] transpose(t), dimensions={1,0}
-  e = f32[64,32] exponential(u)
-  ROOT n = f32[64,32] negate(e) }
-"""
-_ONCE = """\
+  e =""",
+)
+_FUSED = f"""\
 HloModule f
-ENTRY main { x = f32[64,32] parameter(0)
-  e = f32[64,32] exponential(x)
-  ROOT n = f32[64,32] negate(e) }
-"""
-_FUSED = """\
-HloModule f
-fused { x = f32[64,32] parameter(0)
-  e = f32[64,32] exponential(x)
-  ROOT n = f32[64,32] negate(e) }
-ENTRY main { x = f32[64,32] parameter(0)
-  ROOT n = f32[64,32] fusion(x), kind=kLoop, calls=fused }
+fused {_BODY}
+ENTRY main {{ x = f32[64,32] parameter(0)
+  ROOT n = f32[64,32] fusion(x), kind=kLoop, calls=fused }}
 """
 
-_PASSES = (
-    ("simplification.after_pipeline-start.before_algsimp", _TWICE),
-    ("simplification.after_algsimp.before_dce", _ONCE),
-    ("simplification.after_dce.before_pipeline-end", _ONCE),
-    ("fusion.after_priority-fusion.before_pipeline-end", _FUSED),
-)
+_PASSES = {
+    "simplification.after_pipeline-start.before_algsimp": _TWICE,
+    "simplification.after_algsimp.before_dce": _ONCE,
+    "simplification.after_dce.before_pipeline-end": _ONCE,
+    "fusion.after_priority-fusion.before_pipeline-end": _FUSED,
+}
 
 
 def dumped(folder: Path) -> Path:
     """A folder as XLA dumps it: a module between any two passes, and other files."""
     folder.mkdir()
-    for number, (name, text) in enumerate(_PASSES):
+    for number, (name, text) in enumerate(_PASSES.items()):
         (folder / f"module_0001.f.{number:04}.{name}.txt").write_text(text)
     (folder / "module_0001.f.cpu_after_optimizations.txt").write_text(_FUSED)
     (folder / "module_0001.f.flagfile").write_text("--xla_flag=1")

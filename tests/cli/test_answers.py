@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -65,118 +66,68 @@ ENTRY %e, %window = f32[6] reduce-window, model.py:7
 $ maps softmax_sum.hlo --instruction wide --linear-offsets
 %wide = f32[4,8] broadcast
   %total f32[4]: (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 7]
+"""
 
-# long: one instruction
-$ maps softmax_sum.hlo --instruction total --long
+IN_FULL = """
+# one instruction
+$ maps softmax_sum.hlo --instruction total
 %total fusion, operand 0 %logits:
-  (d0)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  s0 in [0, 7]
+  (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]
 
-# long: a name as HLO writes it
-$ maps softmax_sum.hlo --instruction %total --long
-%total fusion, operand 0 %logits:
-  (d0)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  s0 in [0, 7]
-
-# long: the other direction
-$ maps softmax_sum.hlo --instruction total --direction input-to-output --long
-%total fusion, operand 0 %logits:
-  (d0, d1) -> (d0),
-  domain:
-  d0 in [0, 3],
-  d1 in [0, 7]
-
-# long: several results
-$ maps softmax_sum.hlo --instruction both --long
-%both tuple, result 0, operand 0 %wide:
-  (d0, d1) -> (d0, d1),
-  domain:
-  d0 in [0, 3],
-  d1 in [0, 7]
-%both tuple, result 1, operand 1 %total:
-  (d0) -> (d0),
-  domain:
-  d0 in [0, 3]
-
-# long: no operands
-$ maps softmax_sum.hlo --instruction logits --long
+# no operands
+$ maps softmax_sum.hlo --instruction logits
 %logits parameter: depends on nothing
 
-# long: no map
-$ maps looked_up.hlo --instruction found --long
+# no map
+$ maps looked_up.hlo --instruction found
 %found custom-call, operand 0 %keys: unknown (custom-call: no indexing map of lookup)
 
-# long: a runtime variable
-$ maps looked_up.hlo --instruction part --long
+# a runtime variable
+$ maps looked_up.hlo --instruction part
 %part dynamic-slice, operand 0 %found:
-  (d0){rt0} -> (d0 + rt0),
-  domain:
-  d0 in [0, 3],
-  rt0 in [0, 12]
+  (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 12]
   rt0: %start = s32[] call(%one); (d0) -> ()
 %part dynamic-slice, operand 1 %start:
-  (d0) -> (),
-  domain:
-  d0 in [0, 3]
+  (d0) -> (), domain: d0 in [0, 3]
 
-# long: entry and fusions
-$ fusions softmax_sum.hlo --long
+# entry and fusions
+$ fusions softmax_sum.hlo
 ENTRY %main, result 0, parameter 0 %logits:
-  (d0, d1)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  d1 in [0, 7],
-  s0 in [0, 7]
+  (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7]
 ENTRY %main, result 1, parameter 0 %logits:
-  (d0)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  s0 in [0, 7]
+  (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]
 %fused_sum of %total, parameter 0 %p:
-  (d0)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  s0 in [0, 7]
+  (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]
 
-# long: all maps of a fusion
-$ fusions row_shares.hlo --long
+# all maps of a fusion
+$ fusions row_shares.hlo
 ENTRY %main, parameter 0 %x:
-  (d0, d1) -> (d0, d1),
-  domain:
-  d0 in [0, 3],
-  d1 in [0, 7]
-  (d0, d1)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  d1 in [0, 7],
-  s0 in [0, 7]
+  (d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 7]
+  (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7]
 
-# long: maps that no other map contains
-$ fusions row_shares.hlo --minimal --long
+# maps that no other map contains
+$ fusions row_shares.hlo --minimal
 ENTRY %main, parameter 0 %x:
-  (d0, d1)[s0] -> (d0, s0),
-  domain:
-  d0 in [0, 3],
-  d1 in [0, 7],
-  s0 in [0, 7]
+  (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 7], s0 in [0, 7]
 
-# long: no map on the way
-$ fusions looked_up.hlo --long
+# no map on the way
+$ fusions looked_up.hlo
 ENTRY %main, parameter 0 %keys: unknown (custom-call: no indexing map of lookup)
 ENTRY %main, parameter 1 %one:
-  (d0) -> (),
-  domain:
-  d0 in [0, 3]
+  (d0) -> (), domain: d0 in [0, 3]
 """
 
 
 @pytest.mark.parametrize(("call", "answer"), sessions(SESSIONS))
 def test_answers(call: str, answer: str, cli: CommandLine) -> None:
     assert cli(*cli.words(call)) == answer
+
+
+@pytest.mark.parametrize(("call", "answer"), sessions(IN_FULL))
+def test_long_answers(call: str, answer: str, cli: CommandLine) -> None:
+    """Each limit of a domain has a line of its own."""
+    lines = re.sub(r"(?<=,) (?=domain:|\w+ in \[)|(?<=domain:) ", "\n  ", answer)
+    assert cli(*cli.words(call), "--long") == lines
 
 
 def test_every_instruction_is_answered(cli: CommandLine) -> None:
@@ -210,24 +161,16 @@ ORIGIN = """{
 }"""
 
 
-def test_json_says_what_was_asked(cli: CommandLine) -> None:
-    saved = cli.file(SOFTMAX_SUM)
-    document = cli.document("maps", saved, "--physical-layout")
-    del document["instructions"]
-    assert document == json.loads(DOCUMENT) | {"file": str(saved)}
+def test_json_says_what_was_asked_and_answers_it(cli: CommandLine) -> None:
+    call = ("maps", cli.file(SOFTMAX_SUM), "--instruction", "total", "--physical-layout")
+    document = cli.document(*call)
+    assert document.pop("instructions") == [json.loads(INSTRUCTION)]
+    assert document == json.loads(DOCUMENT) | {"file": str(call[1])}
 
 
-def test_json_of_an_instruction(cli: CommandLine) -> None:
-    document = cli.document("maps", cli.file(SOFTMAX_SUM), "--instruction", "total")
-    assert document["instructions"] == [json.loads(INSTRUCTION)]
-
-
-def test_json_of_what_is_unknown(cli: CommandLine) -> None:
+def test_json_of_what_is_unknown_and_of_a_runtime_variable(cli: CommandLine) -> None:
     (row,) = cli.document("fusions", cli.file(LOOKED_UP))["results"]
     assert row["indexing"][0] == json.loads(UNKNOWN)
-
-
-def test_json_of_a_runtime_variable(cli: CommandLine) -> None:
     document = cli.document("maps", cli.file(LOOKED_UP), "--instruction", "part")
     (row,) = document["instructions"]
     (way,) = row["indexing"][0]["maps"]
@@ -248,27 +191,18 @@ def test_an_approximation_is_shown_with_its_reason(
     assert "\n    approximation: more than 1 different maps\n" in cli("fusions", saved)
 
 
-MAPS = """\
-(d0, d1) -> ((d0 * 8 + d1) floordiv 8, (d0 * 8 + d1) mod 8), domain: d0 in [0, 3], d1 in [0, 7]
+JOINED = "(d0 * 8 + d1) floordiv 8, (d0 * 8 + d1) mod 8"
+MAPS = f"""\
+(d0, d1) -> ({JOINED}), domain: d0 in [0, 3], d1 in [0, 7]
 ---
 
-(d0) -> (d0),
-domain:
-d0 in [0, 9],
-d0 mod 4 in [1, 1]
+(d0) -> (d0),\ndomain:\nd0 in [0, 9],\nd0 mod 4 in [1, 1]
 ---
 """
-
 SIMPLIFIED = """\
-(d0, d1) -> (d0, d1),
-domain:
-d0 in [0, 3],
-d1 in [0, 7]
+(d0, d1) -> (d0, d1),\ndomain:\nd0 in [0, 3],\nd1 in [0, 7]
 ---
-(d0) -> (d0),
-domain:
-d0 in [1, 9],
-d0 mod 4 in [1, 1]
+(d0) -> (d0),\ndomain:\nd0 in [1, 9],\nd0 mod 4 in [1, 1]
 """
 
 

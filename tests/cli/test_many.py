@@ -13,39 +13,25 @@ from tests.cli.small_modules import LOOKED_UP, SOFTMAX_SUM
 
 WRONG = "HloModule wrong\n\nENTRY %e {\n  ROOT %r = f32[2] negate(%ghost) }\n"
 
-COMMANDS = {
-    "maps": ["maps"],
-    "maps back": ["maps", "--direction", "input-to-output", "--linear-offsets"],
-    "fusions": ["fusions"],
-}
-
-every_command = pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+COMMANDS = ("maps", "maps --direction input-to-output --linear-offsets", "fusions")
 
 
 @pytest.fixture
 def files(cli: CommandLine) -> list[str]:
     """Three modules, one of them compressed and one deeper, beside what is none."""
     cli.file("about these modules", "notes.txt")
-    modules = [
-        cli.file(SOFTMAX_SUM, "a.hlo"),
-        cli.file(gzip.compress(LOOKED_UP.encode()), "b.hlo.gz"),
-        cli.file(SOFTMAX_SUM, "deep/c.txt"),
-    ]
+    compressed = cli.file(gzip.compress(LOOKED_UP.encode()), "b.hlo.gz")
+    modules = (cli.file(SOFTMAX_SUM, "a.hlo"), compressed, cli.file(SOFTMAX_SUM, "deep/c.txt"))
     return [*map(str, modules)]
 
 
-@every_command
-def test_text_is_that_of_each_file_under_its_name(
+@pytest.mark.parametrize("command", [*map(str.split, COMMANDS)], ids=COMMANDS)
+def test_answers_are_those_of_each_file(
     command: list[str], files: list[str], cli: CommandLine
 ) -> None:
-    alone = "\n".join(f"==> {file} <==\n{cli(*command, file)}" for file in files)
-    assert cli(*command, *files) == cli(*command, cli.folder) == alone
-
-
-@every_command
-def test_json_is_that_of_each_file_in_a_list(
-    command: list[str], files: list[str], cli: CommandLine
-) -> None:
+    """As text each under its name, in JSON in a list."""
+    text = "\n".join(f"==> {file} <==\n{cli(*command, file)}" for file in files)
+    assert cli(*command, *files) == cli(*command, cli.folder) == text
     alone = [cli.document(*command, file) for file in files]
     together = cli.document(*command, cli.folder)
     about = {name: value for name, value in together.items() if name not in ("modules", "errors")}
@@ -82,12 +68,11 @@ def test_wrong_files_leave_the_others_alone(files: list[str], cli: CommandLine) 
     assert [(error["line"], error["instruction"]) for error in wrong["errors"]] == [(4, "r")]
 
 
-@pytest.mark.parametrize("command", ["maps", "fusions"])
-def test_json_of_one_wrong_file(command: str, cli: CommandLine) -> None:
+def test_json_of_one_wrong_file(cli: CommandLine) -> None:
     missing = str(cli.folder / "missing.hlo")
-    found = cli.document(command, missing, code=1)
-    assert (found["file"], found["module"]) == (missing, None)
-    assert found["errors"] == [{"message": f"{missing}: No such file or directory"}]
+    for found in (cli.document(command, missing, code=1) for command in ("maps", "fusions")):
+        assert (found["file"], found["module"]) == (missing, None)
+        assert found["errors"] == [{"message": f"{missing}: No such file or directory"}]
 
 
 def test_folders_without_modules(cli: CommandLine) -> None:

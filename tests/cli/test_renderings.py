@@ -7,17 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from ops.cli.documents import (
-    Document,
-    ErrorLog,
-    Fields,
-    Item,
-    Lines,
-    Rendering,
-    Verbatim,
-    as_json,
-    as_text,
-)
+from ops.cli import documents
+from ops.cli.documents import Document, ErrorLog, Fields, Item, Lines, Verbatim
 from simplifier.errors import IndexingError
 
 FIELDS: Fields = {"command": "try", "file": "a\nb"}
@@ -38,7 +29,7 @@ def document(items: Iterable[Item | IndexingError]) -> Document:
 def test_the_pieces_are_one_document(count: int, messages: list[str]) -> None:
     words = [word(f"item\n{number}") for number in range(count)]
     items = [*words, *map(IndexingError, messages)]
-    text = "\n".join(as_json(document(items), ErrorLog()))
+    text = "\n".join(documents.as_json(document(items), ErrorLog()))
     whole = FIELDS | {
         "words": [word.fields() for word in words],
         "errors": [{"message": message} for message in messages],
@@ -47,20 +38,16 @@ def test_the_pieces_are_one_document(count: int, messages: list[str]) -> None:
     assert [json.loads(line.rstrip(",")) for line in text.splitlines()[1:-1]] == whole["words"]
 
 
-def words_of(made: Iterable[str]) -> Iterable[Item]:
-    """An item for each piece."""
-    return map(word, made)
+ITEMS: dict[str, Callable[[Iterable[str]], Iterable[Item]]] = {
+    "an item for each piece": lambda made: map(word, made),
+    "one item of all pieces": lambda made: [Verbatim(made)],
+}
 
 
-def one_item_of(made: Iterable[str]) -> Iterable[Item]:
-    """One item of all pieces."""
-    return [Verbatim(made)]
-
-
-@pytest.mark.parametrize("items", [words_of, one_item_of])
-@pytest.mark.parametrize("rendering", [as_text, as_json])
+@pytest.mark.parametrize("items", ITEMS.values(), ids=ITEMS)
+@pytest.mark.parametrize("rendering", [documents.as_text, documents.as_json])
 def test_pieces_are_printed_while_they_are_made(
-    rendering: Rendering, items: Callable[[Iterable[str]], Iterable[Item]]
+    rendering: documents.Rendering, items: Callable[[Iterable[str]], Iterable[Item]]
 ) -> None:
     """At most one item waits, for the comma behind it."""
     made: list[int] = []
@@ -82,15 +69,17 @@ def test_only_items_are_separated_not_their_pieces() -> None:
         return [Verbatim(["{", "}"]), Verbatim([]), Verbatim(["7"])]
 
     words = Document("words", items(), FIELDS, separator="")
-    assert list(as_text(words, ErrorLog())) == ["{", "}", "", "7"]
-    text = "\n".join(as_json(document(items()), ErrorLog()))
+    assert list(documents.as_text(words, ErrorLog())) == ["{", "}", "", "7"]
+    text = "\n".join(documents.as_json(document(items()), ErrorLog()))
     assert json.loads(text)["words"] == [{}, 7]
 
 
 def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
     told: list[str] = []
     wrong = IndexingError("wrong")
-    pieces = as_json(document([word("a"), wrong, word("b"), wrong]), ErrorLog(told.append))
+    pieces = documents.as_json(
+        document([word("a"), wrong, word("b"), wrong]), ErrorLog(told.append)
+    )
     before_the_end = [next(pieces) for _ in range(3)]
     assert told == ["wrong"]
     assert "wrong" not in "".join(before_the_end)
@@ -108,9 +97,6 @@ def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
 )
 def test_lines_around_texts(title: str | None, separator: str | None, expected: list[str]) -> None:
     words = Document("words", map(word, "abc"), FIELDS, title, separator)
-    assert list(as_text(words, ErrorLog())) == expected
-
-
-def test_nothing_has_no_title() -> None:
-    words = Document("words", [IndexingError("wrong")], FIELDS, "T")
-    assert list(as_text(words, ErrorLog())) == []
+    assert list(documents.as_text(words, ErrorLog())) == expected
+    nothing = Document("words", [IndexingError("wrong")], FIELDS, title, separator)
+    assert list(documents.as_text(nothing, ErrorLog())) == []
