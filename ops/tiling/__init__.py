@@ -255,16 +255,25 @@ def _ranked(
     shape = _shape_of(columns)
     places = np.flatnonzero(np.broadcast_to(is_kept, shape))
     bytes_moved = costs["bytes_read"] + costs["bytes_written"]
-    moved = np.broadcast_to(bytes_moved, shape).reshape(-1)[places]
-    if most is not None and most < len(moved):
-        best = np.flatnonzero(moved <= np.partition(moved, most - 1)[most - 1])
-        places, moved = places[best], moved[best]
-    rows = np.unravel_index(places, shape)
+    keys = [
+        np.broadcast_to(each, shape).reshape(-1) for each in (bytes_moved, loads.tiles(columns))
+    ]
+    best = _least([each[places] for each in keys], len(places) if most is None else most)
+    rows = np.unravel_index(places[best], shape)
     sizes = [np.broadcast_to(each, shape)[rows] for each in columns]
-    order = np.lexsort((loads.tiles(sizes) + 0 * moved, moved))[:most]
-    stacked = np.stack(sizes, axis=1) if sizes else np.zeros((len(moved), 0), dtype=np.int64)
-    own = {name: np.broadcast_to(each, shape)[rows][order] for name, each in costs.items()}
-    return {"sizes": stacked[order]} | own
+    stacked = np.stack(sizes, axis=1) if sizes else np.zeros((len(best), 0), dtype=np.int64)
+    return {"sizes": stacked} | {n: np.broadcast_to(each, shape)[rows] for n, each in costs.items()}
+
+
+def _least(keys: Sequence[Column], count: int) -> Column:
+    """The places of so many least rows, by the first key, then by the next, then by place."""
+    if count >= len(keys[0]) or len(keys) == 1:
+        return np.lexsort(keys[::-1])[:count]
+    end = np.partition(keys[0], count)[count]
+    surely, maybe = np.flatnonzero(keys[0] < end), np.flatnonzero(keys[0] == end)
+    first = surely[np.lexsort([each[surely] for each in reversed(keys)])]
+    others = maybe[_least([each[maybe] for each in keys[1:]], count - len(surely))]
+    return np.concatenate([first, others])
 
 
 # Candidates.
