@@ -47,6 +47,8 @@ def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
     and ``None`` stands for a constraint that holds nowhere.
     """
     form, interval = constraint
+    if interval.contains(forms.range_of(scope, form)):
+        return []
     pending: list[_Limited] = [(scope.canonical(form), interval.ends)]
     found: list[Fact] = []
     while pending:
