@@ -52,6 +52,10 @@ d0 in [0, 9], d1 in [0, 9], d0 * 6 + d1 * 4 in [7, 33]
 d0 in [0, 9], d1 in [0, 9], d0 * -6 - d1 * 4 in [-33, -7]
     d0 in [0, 5], d1 in [0, 8], d0 * 3 + d1 * 2 in [4, 16]
 d0 in [0, 9], d0 * 4 in [5, 7] => KNOWN EMPTY
+# implied by the digits as they are written, too many of them to be compared with each other
+d0 in [0, 32767], (d0 floordiv 2) mod 2 + (d0 floordiv 8) mod 2 + (d0 floordiv 32) mod 2
+     + (d0 floordiv 128) mod 2 + (d0 floordiv 512) mod 2 + (d0 floordiv 2048) mod 2
+     + (d0 floordiv 8192) mod 2 in [0, 7] => d0 in [0, 32767]
 # C3: quotients, by divisors of either sign
 d0 in [0, 99], d1 in [0, 99], (d0 + d1) floordiv 8 in [5, 11]
     d0 in [0, 95], d1 in [0, 95], d0 + d1 in [40, 95]

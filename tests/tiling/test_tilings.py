@@ -280,6 +280,15 @@ def test_softmax_reads_and_writes_in_one_pass() -> None:
     assert best.programs == -(-64 // rows)
 
 
+@pytest.mark.parametrize("name", ["a dot", "a broadcast", "softmax", "a reshape that merges"])
+def test_the_best_are_the_first_of_all(name: str) -> None:
+    """Many cost the same bytes, and some as many tiles, too."""
+    fusion = of(FUSIONS[name])
+    found = list(tilings(fusion, ENDLESS))
+    for most in (1, 2, 3, 5, 8, 13, len(found) - 1, len(found), len(found) + 1):
+        assert list(tilings(fusion, ENDLESS, most=most)) == found[:most]
+
+
 def test_the_best_come_first() -> None:
     found = tilings(of(FUSIONS["a dot"]), A100)
     moved = [tiling.bytes for tiling in found]
