@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, UndefinedMap, parse_map
-from ops import OperandIndexing, RuntimeOrigin, Unknown, hlo
+from ops import Fusion, OperandIndexing, RuntimeOrigin, Unknown, hlo, limits
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.performance.coalescing import may_be_same
 from ops.rules import rule
@@ -254,3 +254,57 @@ def test_a_map_to_a_replica_that_is_empty_is_one() -> None:
     moved = asked.ranges_to_dims()
     assert moved.replica_id is not None
     assert (len(moved.map.dims), len(moved.replica_id.dims)) == (2, 2)
+
+
+# Indexings that another one contains go; others stay.
+
+ROW = "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]"
+DIAGONAL = "(d0) -> (d0, d0), domain: d0 in [0, 3]"
+MAPS = {"ROW": ROW, "DIAGONAL": DIAGONAL} | pairs("""
+TWO_RANGES => (d0)[s0, s1] -> (d0, s0 * 2 + s1), domain: d0 in [0, 3], s0 in [0, 3], s1 in [0, 1]
+HALF => (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 3]
+BEYOND => (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [4, 9]
+""")
+MINIMAL = pairs("""
+# in other words, in either order, two at once, only overlapping, and alone
+ROW TWO_RANGES => ROW
+ROW DIAGONAL => ROW
+DIAGONAL ROW => ROW
+DIAGONAL HALF ROW => ROW
+ROW BEYOND => ROW BEYOND
+DIAGONAL => DIAGONAL
+""")
+
+
+@for_all(MINIMAL.items())
+def test_contained_maps_go(before: str, after: str) -> None:
+    given, left = (Dependence(way(MAPS[name]) for name in row.split()) for row in (before, after))
+    assert given.minimal() == left
+
+
+@given(st.lists(maps(results=1, dims=1), max_size=3))
+def test_together_they_relate_the_same(drawn: list[IndexingMap]) -> None:
+    without_values = [each for each in drawn if not each.runtime]
+    left = Dependence(map(OperandIndexing, without_values)).minimal()
+    pairs = [related(each.map) for each in left]
+    assert set().union(*pairs) == set().union(*map(related, without_values))
+    for number, one in enumerate(pairs):
+        assert not any(one <= other for place, other in enumerate(pairs) if place != number)
+
+
+def test_what_takes_long_to_compare_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_STEPS_OF_COMPARISON", 1)
+    wide = (text.replace("3]", "3333]").replace("7]", "9999]") for text in (ROW, DIAGONAL))
+    both = Dependence(map(way, wide))
+    assert both.minimal() == both
+
+
+def test_other_arrays_other_values_and_what_is_unknown_stay() -> None:
+    both = Dependence((way(ROW), way(DIAGONAL).of_element(1)))
+    assert both.minimal() == both
+    assert UNKNOWN.minimal() == UNKNOWN
+    module = hlo.parse("""ENTRY e { x = f32[9] parameter(0) i = s32[] parameter(1)
+      j = s32[] parameter(2) a = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}
+      b = f32[2] dynamic-slice(x, j), dynamic_slice_sizes={2} ROOT r = f32[2] add(a, b) }""")
+    found = Fusion.of_computation(module.entry).indexing(minimal=True)
+    assert len(found[module.entry.parameters[0]].indexings) == 2
