@@ -41,7 +41,7 @@ Test: ``test_budgets.test_results_that_read_little_do_not_wait_for_the_others``.
 USUAL_WEIGHT: Final = 16
 """An indexing with so many terms costs one composition; with more, it costs their square.
 
-Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
+Test: ``test_budgets.test_one_map_takes_the_place_of_rounds_without_end``."""
 
 MAX_INLINED: Final = 1 << 14
 """So many arrays are followed run by run into what a fusion calls; beyond, a call is one step.
@@ -68,7 +68,7 @@ Test: ``test_budgets.test_constraints_do_not_pile_up``."""
 MAX_TERMS_OF_WIDE: Final = 8
 """Where no compositions are left, formulas have no more terms than this.
 
-Test: ``test_budgets.test_a_map_that_only_grows_comes_to_an_end``."""
+Test: ``test_budgets.test_one_map_takes_the_place_of_rounds_without_end``."""
 
 # Sizes of caches.
 
@@ -87,12 +87,12 @@ MAX_REMEMBERED_INSTRUCTIONS: Final = 1 << 15
 """So many different instructions are remembered with their maps, for the next modules.
 
 After that a module begins with none, and finds again what it needs. Test:
-``test_value_numbering.test_what_is_too_much_to_remember_is_found_again``."""
+``test_value_numbering.test_modules_that_are_alike_ask_rules_once``."""
 
 MAX_REMEMBERED_MODULES: Final = 4
 """So many modules are remembered with what was found about them: questions come in groups.
 
-Test: ``test_work_of_paths.test_equal_maps_are_composed_once`` fails if none is."""
+Test: ``test_budgets.test_equal_maps_are_composed_once`` fails if none is."""
 
 MAX_REMEMBERED_COMPUTATIONS: Final = 64
 """So many computations are remembered with the users of their instructions.
@@ -107,7 +107,7 @@ MAX_STEPS_OF_COMPARISON: Final = 100_000
 
 A comparison that is given up leaves one map more. Tests:
 ``test_control_flow.test_a_loop_runs_any_number_of_rounds``,
-``test_containment.test_what_takes_long_to_compare_stays``."""
+``test_dependence.test_what_takes_long_to_compare_stays``."""
 
 MAX_PATHS: Final = 8
 """So many paths of provenance are listed unless somebody asks for more.
