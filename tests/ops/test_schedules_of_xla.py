@@ -7,15 +7,17 @@ are written in another way. So maps are compared as relations, from six coordina
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
+import ops
 from indexing import IndexingMap, parse_map
 from indexing.layout import Shape
-from ops import OpIndexing, broadcast, pad, reduce, transpose, xla_gpu
+from ops import OpIndexing, xla_gpu
 from simplifier import symbol
-from tests.cases import by_name
+from tests.cases import by_name, pairs
 from tests.conformance import rows_of
 from tests.evaluation import Pair
 
@@ -52,10 +54,23 @@ def plain_loop(text: str) -> xla_gpu.Access:
     return xla_gpu.loop_schedule(shape, launch).writes[0]
 
 
-def broadcasting() -> xla_gpu.Access:
-    """What is read of a vector that a loop of that kind broadcasts."""
-    way = broadcast((20,), (10, 20, 30), (1,)).output_to_input[0]
-    return plain_loop("f32[10,20,30]").through(way, Shape.parse("f32[20]"))
+def looped(result: str, operation: OpIndexing, *operands: str) -> tuple[xla_gpu.Access, ...]:
+    """What a loop of that kind reads of each operand."""
+    return through(plain_loop(result), operation, operands)
+
+
+def unrolled(result: str, operation: OpIndexing, *operands: str) -> tuple[xla_gpu.Access, ...]:
+    """What a loop of four neighbours a thread reads of each operand."""
+    shape = Shape.parse(result)
+    launch = xla_gpu.LaunchDimensions.for_elements(shape.element_count, unroll=4)
+    return through(xla_gpu.loop_schedule(shape, launch, 4).writes[0], operation, operands)
+
+
+def through(
+    written: xla_gpu.Access, operation: OpIndexing, operands: Sequence[str]
+) -> tuple[xla_gpu.Access, ...]:
+    pairs = zip(operation.output_to_input, map(Shape.parse, operands), strict=True)
+    return tuple(written.through(way, operand) for way, operand in pairs)
 
 
 def transposing(before: str, after: str, dimensions: tuple[int, ...]) -> xla_gpu.Schedule:
@@ -67,26 +82,22 @@ def folding(
     before: str, after: str, dimension: int, kind: str, vector_size: int
 ) -> xla_gpu.Schedule:
     """A reduction along one dimension."""
-    operand, result = Shape.parse(before), Shape.parse(after)
-    return xla_gpu.reduce_schedule(
-        operand, result, (dimension,), kind=kind, vector_size=vector_size
-    )
+    operand, result, how = Shape.parse(before), Shape.parse(after), {"vector_size": vector_size}
+    return xla_gpu.reduce_schedule(operand, result, (dimension,), kind=kind, **how)
 
 
 def joining() -> xla_gpu.Schedule:
     """A concatenation, of which the operand in the middle is the largest."""
-    parts = [Shape.parse(text) for text in ("f32[200]", "f32[400]", "f32[300]")]
-    return xla_gpu.concatenate_schedule(
-        parts, Shape.parse("f32[900]"), 0, xla_gpu.LaunchDimensions.for_elements(400)
-    )
+    *parts, whole = (Shape.parse(f"f32[{size}]") for size in (200, 400, 300, 900))
+    launch = xla_gpu.LaunchDimensions.for_elements(400)
+    return xla_gpu.concatenate_schedule(parts, whole, 0, launch)
 
 
 def updating() -> xla_gpu.Schedule:
     """An update of a part of a matrix."""
     operand, update = Shape.parse("f32[20,30]"), Shape.parse("f32[5,6]")
-    return xla_gpu.in_place_update_schedule(
-        operand, update, xla_gpu.LaunchDimensions.for_elements(30)
-    )
+    launch = xla_gpu.LaunchDimensions.for_elements(30)
+    return xla_gpu.in_place_update_schedule(operand, update, launch)
 
 
 CASES = by_name("""
@@ -100,7 +111,9 @@ LoopTest.Broadcast output => plain_loop("f32[10,20,30]") => th_x: 128, bl_x: 47
     ((bl_x * 16 + th_x floordiv 8) floordiv 75) mod 10,
         ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20, (bl_x * 128 + th_x) mod 30
     th_x + bl_x * 128 in [0, 5999]
-LoopTest.Broadcast input => broadcasting() => th_x: 128, bl_x: 47
+LoopTest.Broadcast input
+    looped("f32[10,20,30]", ops.broadcast((20,), (10, 20, 30), (1,)), "f32[20]")[0]
+    th_x: 128, bl_x: 47
     ((bl_x * 64 + th_x floordiv 2) floordiv 15) mod 20 => th_x + bl_x * 128 in [0, 5999]
 MlirTransposeFusionTest.ThreadIndexing021 input
     read(transposing("f32[100,32,64]", "f32[100,64,32]", (0, 2, 1))) => th_x: 128, bl_x: 200, s1: 8
@@ -150,11 +163,14 @@ InPlaceDynamicUpdateSliceFusionTest.ThreadIndexing update => read(updating(), 1)
 """Maps that tests of XLA state: ours, the sizes of what is in it, its results, and its limits."""
 
 
+def evaluated(call: str) -> Any:  # noqa: ANN401 - one access, or one for each operand
+    return eval(call, {"ops": ops, **globals()})  # noqa: S307 - of the tables here
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_maps_are_those_of_xla(case: tuple[str, ...]) -> None:
     ours, *text = case
-    found: xla_gpu.Access = eval(ours)  # noqa: S307 - of the table above
-    assert found.map.equals(stated(*text))
+    assert evaluated(ours).map.equals(stated(*text))
 
 
 @pytest.mark.parametrize("operand", [0, 2])
@@ -165,56 +181,37 @@ def test_small_operands_of_a_concatenation_end_before_xla_says(operand: int) -> 
     assert read(schedule, operand).is_exactly_once()
 
 
-def elementwise(result: str, operand: str) -> xla_gpu.Access:
-    """What a loop over a result reads of an operand with as many dimensions."""
-    shape = Shape.parse(operand)
-    return plain_loop(result).through(IndexingMap.identity(shape.dimensions), shape)
-
-
-def unrolled(result: str, operation: OpIndexing, *operands: str) -> tuple[xla_gpu.Access, ...]:
-    """What a loop of four neighbours a thread reads of each operand."""
-    shape = Shape.parse(result)
-    launch = xla_gpu.LaunchDimensions.for_elements(shape.element_count, unroll=4)
-    written = xla_gpu.loop_schedule(shape, launch, 4).writes[0]
-    pairs = zip(operation.output_to_input, map(Shape.parse, operands), strict=True)
-    return tuple(written.through(way, operand) for way, operand in pairs)
-
-
-def folding_loop() -> xla_gpu.Access:
-    """What a loop with a thread for each sum reads of an operand."""
-    way = reduce((5696, 10, 4), (1,)).output_to_input[0]
-    return plain_loop("s32[5696,4]").through(way, Shape.parse("s32[5696,10,4]"))
-
-
-WARPS: dict[str, Callable[[], tuple[xla_gpu.Access, ...]]] = {
-    "identity": lambda: (elementwise("f32[100,200]", "f32[100,200]"),) * 2,
-    "rhs_transposed": lambda: (
-        elementwise("f32[100,200]", "f32[100,200]"),
-        elementwise("f32[100,200]", "f32[100,200]{0,1}"),
-    ),
-    "output_transposed": lambda: (elementwise("f32[100,200]{0,1}", "f32[100,200]"),) * 2,
-    "transpose_tiled": lambda: (read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1))),),
-    "transpose_outer_dims": lambda: unrolled(
-        "f32[32,100,64]", transpose((100, 32, 64), (1, 0, 2)), "f32[100,32,64]"
-    ),
-    "pad": lambda: unrolled(
-        "f32[1024,512]", pad((997, 436), ((10, 17, 0), (24, 52, 0))), "f32[997,436]", "f32[]"
-    ),
-    "row_reduction": lambda: (read(folding("f32[100,64,512]", "f32[100,64]", 2, "row", 1)),),
-    "multi_row_reduction": lambda: (read(folding("f32[100,64,4]", "f32[100,64]", 2, "", 1)),),
-    "column_reduction": lambda: (read(folding("f32[100,64,32]", "f32[100,32]", 1, "column", 1)),),
-    "variadic_reduce_loop": lambda: (folding_loop(),) * 2,
-    "variadic_reduce_reduction": lambda: (read(folding("s32[32,40]", "s32[32]", 1, "row", 1)),) * 2,
-}
+WARPS = pairs("""
+identity => elementwise("f32[100,200]", "f32[100,200]", "f32[100,200]")
+rhs_transposed => elementwise("f32[100,200]", "f32[100,200]", "f32[100,200]{0,1}")
+output_transposed => elementwise("f32[100,200]{0,1}", "f32[100,200]", "f32[100,200]")
+transpose_tiled => [read(transposing("f32[100,64,32]", "f32[32,100,64]", (2, 0, 1)))]
+transpose_outer_dims
+    unrolled("f32[32,100,64]", ops.transpose((100, 32, 64), (1, 0, 2)), "f32[100,32,64]")
+pad
+    unrolled("f32[1024,512]", ops.pad((997, 436), ((10, 17, 0), (24, 52, 0))), "f32[997,436]",
+        "f32[]")
+row_reduction => [read(folding("f32[100,64,512]", "f32[100,64]", 2, "row", 1))]
+multi_row_reduction => [read(folding("f32[100,64,4]", "f32[100,64]", 2, "", 1))]
+column_reduction => [read(folding("f32[100,64,32]", "f32[100,32]", 1, "column", 1))]
+variadic_reduce_loop
+    [looped("s32[5696,4]", ops.reduce((5696, 10, 4), (1,)), "s32[5696,10,4]", "s32[]")[0]] * 2
+variadic_reduce_reduction => [read(folding("s32[32,40]", "s32[32]", 1, "row", 1))] * 2
+""")
 """What is read of each operand of a fusion, by the name of its row; rows with maps whose runtime
 variables are set to some value are not here."""
+
+
+def elementwise(result: str, *operands: str) -> tuple[xla_gpu.Access, ...]:
+    """What a loop over a result reads of operands of the same sizes."""
+    return looped(result, ops.elementwise([(100, 200)] * 2), *operands)
 
 
 @pytest.mark.parametrize("name", WARPS)
 def test_the_first_warp_reads_where_xla_says(name: str) -> None:
     """Except before the memory of an array, which is where XLA has dropped a constraint."""
     (row,) = rows_of("coalescing", id=name)
-    reads = WARPS[name]()
+    reads = evaluated(WARPS[name])
     assert len(reads) == len(row["warp_maps"])
     for operand, text in row["warp_maps"].items():
         points = warp_map(text).points()
