@@ -26,6 +26,33 @@ def _pairs(answer: Indexings) -> set[Pair]:
     return {pair for way in answer for pair in related(way.map)}
 
 
+def relation_of(root: hlo.Instruction) -> set[tuple[int, int, int, Pair]]:
+    """What is said of all results and operands, with the array of an operand; the same both ways.
+
+    What is unknown relates nothing.
+    """
+    there = {
+        (output, operand, way.element, pair)
+        for output in root.shape.array_indices
+        for operand, answer in enumerate(ops.output_to_input(root, output).indexing)
+        for way in ways_of(answer)
+        for pair in related(way.map)
+    }
+    back = {
+        (output, operand, way.element, pair[::-1])
+        for operand in range(len(root.operands))
+        for output, answer in enumerate(ops.input_to_output(root, operand).indexing)
+        for way in ways_of(answer)
+        for pair in related(way.map)
+    }
+    assert there == back
+    return there
+
+
+def ways_of(answer: Indexings) -> tuple[ops.OperandIndexing, ...]:
+    return () if isinstance(answer, ops.Unknown) else tuple(answer)
+
+
 def check_felt(
     text: str,
     *,

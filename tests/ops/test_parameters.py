@@ -43,9 +43,7 @@ NAMES: dict[str, Any] = {
     "LABELS": DimensionLabels.parse("b0f_0io->b0f"),
 }
 
-BUILDERS: dict[str, Build] = {
-    name: eval(f"lambda n, m, k: {call}", NAMES)  # noqa: S307 - of this table
-    for name, call in pairs("""
+CALLS = pairs("""
 elementwise => elementwise([(n, 3), (m, 3), ()])
 elementwise alike => elementwise([(n, m), (n, m)])
 broadcast => broadcast((n, 1), (2, n, m), (1, 2))
@@ -163,9 +161,13 @@ all_to_all_of_tuple => all_to_all_of_tuple((n, m), 2, GROUPS)
 set_dimension_size => set_dimension_size((n, m), 1)
 get_dimension_size => get_dimension_size((n, m), 1)
 dynamic_reshape => dynamic_reshape((n, m), (n * m,))
-""").items()
-}
+""")
 """Calls over three sizes, by the builder and what is special."""
+
+BUILDERS: dict[str, Build] = {
+    name: eval(f"lambda n, m, k: {call}", NAMES)  # noqa: S307 - of this table
+    for name, call in CALLS.items()
+}
 
 
 def results_of(made: Made) -> tuple[OpIndexing, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from contextlib import suppress
 from typing import Any
@@ -13,6 +14,7 @@ from ops import hlo, input_to_output, output_to_input, utilization
 from simplifier import symbol
 from simplifier.errors import IndexingError
 from tests.cases import for_all, pairs
+from tests.ops.test_parameters import CALLS, NAMES
 from tests.ops.unfit import only_reason, refusal
 
 N, M, K = map(symbol, "NMK")
@@ -332,49 +334,20 @@ ODD: list[Any] = [
 ]
 """Arguments that people may pass, and a program that they wrote in haste."""
 
-BUILDERS: dict[str, tuple[Any, ...]] = {
-    "all_gather": ((4, 8), 0, ((0, 1),)),
-    "all_reduce": ((4, 8),),
-    "all_to_all": ((4, 8), 0, 0, ((0, 1),)),
-    "all_to_all_of_tuple": ((4, 8), 2, ((0, 1),)),
-    "batch_norm_training": ((4, 3), 1),
-    "bitcast_convert": ((4, 3), (4, 3)),
-    "broadcast": ((4,), (4, 3), (0,)),
-    "cholesky": ((4, 4),),
-    "collective_broadcast": ((4,), ((0, 1),)),
-    "collective_permute": ((4,), ((0, 1),)),
-    "concatenate": (((4, 3), (4, 2)), 1),
-    "convolution": ((1, 8, 3), (3, 3, 4), None, None),
-    "dot": ((4, 3), (3, 5)),
-    "dynamic_slice": ((8,), (4,), (None,)),
-    "dynamic_update_slice": ((8,), (4,), (1,)),
-    "elementwise": (((4, 3), (4, 3)),),
-    "fft": ((4, 8), "FFT", (8,)),
-    "get_dimension_size": ((4, 3), 0),
-    "pad": ((4, 4), ((1, 1, 0), (0, 0, 0))),
-    "permute": ((4, 3), (1, 0)),
-    "ragged_all_to_all": ((4,), (4,), ((0, 1),), 2),
-    "reduce": ((4, 3), (1,), 1),
-    "reduce_scatter": ((4, 8), 0, ((0, 1),)),
-    "reduce_window": ((8,), None, 1),
-    "reshape": ((4, 4), (16,)),
-    "reverse": ((4, 3), (0,)),
-    "rng": ((4,), 2),
-    "rotate": ((4, 3), 1, 0),
-    "select_and_scatter": ((8,), (4,), None),
-    "slice": ((8,), (0,), (4,), (1,)),
-    "sort": ((4, 3), 0, 1),
-    "top_k": ((4, 3), 2),
-    "transpose": ((4, 3), (1, 0)),
-    "triangular_solve": ((4, 4), (4, 4)),
-}
+SIZES: dict[str, Any] = {**NAMES, "n": 4, "m": 2, "k": 2}
 
 
-@for_all([*BUILDERS])
-def test_odd_arguments_are_refused_in_words(name: str) -> None:
+@for_all({call.partition("(")[0]: call for call in reversed(CALLS.values())})
+def test_odd_arguments_are_refused_in_words(call: str) -> None:
     """What comes out is an answer or an error of this library, whichever argument is odd."""
-    arguments = BUILDERS[name]
-    for place in range(len(arguments)):
-        for odd in ODD:
+    parsed = ast.parse(call, mode="eval").body
+    assert isinstance(parsed, ast.Call)
+    build, *given = (eval(ast.unparse(each), SIZES) for each in (parsed.func, *parsed.args))  # noqa: S307 - of a table
+    named = {each.arg: eval(ast.unparse(each.value), SIZES) for each in parsed.keywords if each.arg}  # noqa: S307 - of a table
+    for odd in ODD:
+        for place in range(len(given)):
             with suppress(IndexingError):
-                getattr(ops, name)(*arguments[:place], odd, *arguments[place + 1 :])
+                build(*given[:place], odd, *given[place + 1 :], **named)
+        for name in named:
+            with suppress(IndexingError):
+                build(*given, **named | {name: odd})

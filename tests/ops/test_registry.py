@@ -11,8 +11,6 @@ import ops
 from indexing import UndefinedMap, parse_map
 from indexing.layout import Shape
 from ops import hlo
-from ops.hlo.opcodes import OPCODES
-from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import TABLES
 from ops.rules.rule import Maps, OpRule
 from tests.cases import for_all, for_rows
@@ -26,29 +24,6 @@ def test_every_opcode_has_one_row() -> None:
 @for_all(ops.REGISTRY.opcodes)
 def test_a_rule_has_maps_or_routes_or_calls(rule: OpRule) -> None:
     assert sum(map(bool, (rule.maps, rule.routes, rule.calls))) == 1
-
-
-@for_all(sorted(ELEMENTWISE))
-def test_elementwise_operations_keep_the_index(opcode: str) -> None:
-    arity = OPCODES[opcode].arity.least or 1
-    operands = ", ".join(["p"] * arity)
-    attributes = "".join(f", {name}={_ATTRIBUTES[name]}" for name in OPCODES[opcode].required)
-    array = f"{'pred' if opcode in {'compare', 'select'} else 'f32'}[4,5]"
-    module = hlo.parse(
-        "HloModule m f { a = f32[] parameter(0) ROOT b = f32[] negate(a) } ENTRY e { "
-        f"p = {array} parameter(0) ROOT r = {array} {opcode}({operands}){attributes} }}"
-    )
-    root = module.entry.root
-    expected = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 4]"
-    for ask in (
-        ops.output_to_input(root),
-        *(ops.input_to_output(root, number) for number in range(arity)),
-    ):
-        for answer in ask.indexing:
-            assert str(only(answer)) == expected
-
-
-_ATTRIBUTES = {"direction": "LT", "exponent_bits": "5", "mantissa_bits": "10", "to_apply": "f"}
 
 
 def test_an_operation_without_map_says_so_for_each_operand_and_result() -> None:
