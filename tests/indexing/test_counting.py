@@ -431,13 +431,7 @@ def test_random_numbers_are_right(one: IndexingMap) -> None:
 
 
 def test_boxes_and_triangles_have_closed_forms() -> None:
-    def has_one(made: IndexingMap) -> bool:
-        with suppress(MapError):
-            made.count()
-            return True
-        return False
-
-    pairs = part([*product(UPPERS, UPPERS)], 16)
-    made = [IndexingMap([], [Variable((0, end)) for end in pair]) for pair in pairs]
-    triangles = [each.with_constraint(d0 - d1, (0, None)) for each in made]
-    assert (sum(map(has_one, made)), sum(map(has_one, triangles))) == (len(pairs), len(pairs))
+    for pair in part([*product(UPPERS, UPPERS)], 16):
+        box = IndexingMap([], [Variable((0, end)) for end in pair])
+        for made in (box, box.with_constraint(d0 - d1, (0, None))):
+            assert made.count() is not None, pair

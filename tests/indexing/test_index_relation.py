@@ -205,6 +205,9 @@ IndexRelation(ROWS).compose(ROWS)
     compose: the producer takes 2 coordinates, the consumer gives 1; expected as many
 IndexRelation(ROWS).compose(3)
     compose: the producer is 3; expected an IndexingMap or an IndexRelation
+flow_dependences(IndexingMap.identity([4]), ROWS)
+    flow_dependences: writes have 1 dimensions and 1 results
+flow_dependences(ROWS, 3) => flow_dependences: reads is 3; expected an IndexingMap
 parse_relation("{ [i] -> [i * i] }") => isl does not read this as a relation
 parse_relation("(i) -> (i), domain: i in [0, 1] or (i) -> (k), domain: i in [2, 3]")
     1:44: 'k' is not a declared variable
@@ -282,11 +285,3 @@ def by_iteration(accessed: IndexRelation[IndexingMap]) -> Mapping[Index, Sequenc
     for iteration, element in pairs_of(accessed):
         found[iteration].append(element)
     return found
-
-
-def test_accesses_are_of_one_array() -> None:
-    rows = parse_relation("{ [i, j] -> [i] : 0 <= i, j < 4 }")
-    with pytest.raises(MapError, match="flow_dependences: writes have 1 dimensions and 1 results"):
-        flow_dependences(IndexingMap.identity([4]), rows)
-    with pytest.raises(MapError, match="flow_dependences: reads is 3; expected an IndexingMap"):
-        flow_dependences(rows, 3)  # pyright: ignore[reportArgumentType] - that is the error

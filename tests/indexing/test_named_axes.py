@@ -31,12 +31,8 @@ PATTERNS: dict[str, tuple[str, list[int], Sizes, str]] = {
     "compose": ("b h w c -> (b h) w c", [6, 2, 3, 4], {}, "(d0 floordiv 2, d0 mod 2, w, c)"),
     "in another order": ("b w -> (w b)", [2, 3], {}, "(d0 mod 2, d0 floordiv 2)"),
     "decompose": ("(b1 b2) w -> b1 b2 w", [6, 3], {"b1": 2}, "(b1 * 3 + b2, w)"),
-    "space to depth": (
-        "b (h h1) (w w1) c -> b h w (c h1 w1)",
-        [1, 4, 6, 3],
-        {"h1": 2, "w1": 2},
-        "(b, h * 2 + (d3 floordiv 2) mod 2, w * 2 + d3 mod 2, d3 floordiv 4)",
-    ),
+    "space to depth": ("b (h h1) (w w1) c -> b h w (c h1 w1)", [1, 4, 6, 3], {"h1": 2, "w1": 2},
+        "(b, h * 2 + (d3 floordiv 2) mod 2, w * 2 + d3 mod 2, d3 floordiv 4)"),
     "mosaic": ("(b1 b2) w -> b1 (b2 w)", [6, 3], {"b2": 2}, "(b1 * 2 + d1 floordiv 3, d1 mod 3)"),
     "mean over a batch": ("b h w -> h w", [2, 3, 4], {}, "(b, h, w)"),
     "pooling": ("(h 2) (w 2) -> h w", [4, 6], {}, "(h * 2 + s0, w * 2 + s1)"),
@@ -56,29 +52,23 @@ PATTERNS: dict[str, tuple[str, list[int], Sizes, str]] = {
 }  # fmt: skip
 
 
-by_pattern = for_all([row[:3] for row in PATTERNS.values()])
-
-
 @for_all(PATTERNS)
-def test_results_of_patterns(pattern: str, shape: list[int], sizes: Sizes, results: str) -> None:
+def test_results_of_patterns_which_are_written_back(
+    pattern: str, shape: list[int], sizes: Sizes, results: str
+) -> None:
     made = from_einops(pattern, shape, **sizes)
     made.verify()
     assert str(made).partition(" -> ")[2].partition(", domain")[0] == results
+    check_written_back(pattern, shape, sizes)
+    assert str(made.to_einops()).startswith(made.to_einops().pattern)
 
 
 @pytest.mark.needs("einops")
-@by_pattern
+@for_all([row[:3] for row in PATTERNS.values()])
 def test_einops_does_what_maps_of_patterns_say(
     pattern: str, shape: list[int], sizes: Sizes
 ) -> None:
     check_against_einops(pattern, shape, sizes)
-
-
-@by_pattern
-def test_patterns_are_written_back(pattern: str, shape: list[int], sizes: Sizes) -> None:
-    check_written_back(pattern, shape, sizes)
-    written = from_einops(pattern, shape, **sizes).to_einops()
-    assert str(written).startswith(written.pattern)
 
 
 def renamed(given: IndexingMap) -> str:
@@ -254,8 +244,15 @@ STRINGS: dict[str, list[list[int]]] = {
 
 @for_all([*STRINGS.items()])
 def test_numpy_computes_what_maps_of_strings_say(text: str, shapes: list[list[int]]) -> None:
+    check_string(text, shapes)
+
+
+def check_string(text: str, shapes: list[list[int]]) -> list[IndexingMap]:
+    """The maps of a string, which say what NumPy computes."""
     operands = [np.arange(1, prod(shape) + 1).reshape(shape) for shape in shapes]
-    assert np.array_equal(np.einsum(text, *operands), summed(from_einsum(text, *shapes), operands))
+    maps = [*from_einsum(text, *shapes)]
+    assert np.array_equal(np.einsum(text, *operands), summed(maps, operands))
+    return maps
 
 
 @st.composite

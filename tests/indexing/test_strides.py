@@ -8,9 +8,9 @@ from math import gcd
 import pytest
 from hypothesis import given
 
-from indexing import Contiguity, IndexingMap, MapError, Stride, UndefinedMap, parse_map
+from indexing import Contiguity, IndexingMap, MapError, Stride, parse_map
 from simplifier import Interval
-from tests.indexing.tables import each_named
+from tests.indexing.tables import each_named, refusals
 from tests.strategies import index_maps, maps
 
 
@@ -34,15 +34,11 @@ def test_shown(text: str, shown: str) -> None:
     assert str(parse_map(text).strides()[0]) == shown
 
 
-def test_a_stride_that_is_a_parameter_is_refused() -> None:
-    rows = parse_map("(d0)<N> -> (d0 * N), domain: d0 in [0, 7], N in [0, inf]")
-    with pytest.raises(MapError, match="strides: the map has the parameters N"):
-        rows.strides()
-
-
-def test_an_undefined_map_has_no_strides() -> None:
-    with pytest.raises(MapError, match="the map is undefined: why"):
-        UndefinedMap("why").strides()
+test_what_has_no_strides = refusals({}, MapError)("""
+parse_map("(d0)<N> -> (d0 * N), domain: d0 in [0, 7], N in [0, inf]").strides()
+    strides: the map has the parameters N
+UndefinedMap("why").strides() => the map is undefined: why
+""")
 
 
 def test_a_stride_is_a_value() -> None:

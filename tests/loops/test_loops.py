@@ -16,7 +16,7 @@ from ops.hlo import HloModule
 from simplifier.errors import ArgumentError
 from tests.extent import seldom
 from tests.indexing.pairs import pairs_of
-from tests.indexing.tables import each_named, evaluated
+from tests.indexing.tables import each_named, each_row, evaluated, refusals
 from tests.ops.answers import only
 from tests.ops.test_counted_loops import NESTED, loop
 from tests.ops.test_iterations import ARRAYS, COUNTERS, EXACT, NODES, SIZE, Node, Offset, Program
@@ -169,24 +169,22 @@ EVERY_OTHER: Final = "array 1: (k) -> (k + 1), domain: k in [0, 6], k mod 2 in [
 TWICE: Final = "iterations 0 and 1 both write element (0,)"
 
 
-@pytest.mark.parametrize(
-    ("index", "combiner", "conflict", "dependences"),
-    [
-        ("i", "second", "None", []),
-        ("i", "sum", "None", []),
-        ("half", "second", TWICE, []),
-        ("half", "sum", TWICE, [EVERY_OTHER]),
-    ],
-)
+# index => combiner => conflict => dependences
+@each_row(f"""
+i => second => None => []
+i => sum => None => []
+half => second => {TWICE} => []
+half => sum => {TWICE} => ['{EVERY_OTHER}']
+""")
 def test_a_scatter_reads_what_it_adds_to(
-    index: str, combiner: str, conflict: str, dependences: list[str]
+    index: str, combiner: str, conflict: str, dependences: str
 ) -> None:
     body = SCATTERED.replace("INDEX", index).replace("COMBINER", combiner)
     start = "x = f32[8] parameter(0) s = STATE tuple(zero, x)"
     found = counting(8, "(s32[], f32[8])", body, start, COMBINERS)
     (update,) = found.updates()
     assert str(update.conflict()) == conflict
-    assert [*map(str, found.dependences())] == dependences
+    assert str([*map(str, found.dependences())]) == dependences
 
 
 # Loops in loops.
@@ -282,25 +280,23 @@ def test_a_map_over_iterations_keeps_other_counters() -> None:
     )
 
 
-def test_questions_about_loops_that_nobody_can_count_are_refused() -> None:
-    (found,) = loops(loop(first="n"))
-    for question in (found.dependences, found.updates):
-        with pytest.raises(LoopError, match="%w: array 1 decides, and its start is"):
-            question()
-    (found,) = loops(loop(8))
-    indexing = only(output_to_input(found.instruction).indexing[0])
-    with pytest.raises(LoopError, match="over_iterations: %w: it never runs; expected a loop"):
-        found.over_iterations(indexing)
-
-
-def test_what_is_no_loop_is_refused() -> None:
-    module = loop()
-    with pytest.raises(LoopError, match="Loop: %y is a copy; expected a while of a module"):
-        Loop(module["y"])
-    with pytest.raises(ArgumentError, match="Loop: the instruction is 3; expected a while"):
-        Loop(3)  # pyright: ignore[reportArgumentType] - that is the error
-    with pytest.raises(ArgumentError, match="loops: the module is"):
-        loops(module["w"])  # pyright: ignore[reportArgumentType] - that is the error
+(UNCOUNTED,), (NEVER,) = loops(loop(first="n")), loops(loop(8))
+NAMES = {
+    "UNCOUNTED": UNCOUNTED,
+    "NEVER": NEVER,
+    "MODULE": loop(),
+    "Loop": Loop,
+    "loops": loops,
+    "READ": only(output_to_input(NEVER.instruction).indexing[0]),
+}
+test_what_is_refused = refusals(NAMES, LoopError, ArgumentError)("""
+UNCOUNTED.dependences() => %w: array 1 decides, and its start is
+UNCOUNTED.updates() => %w: array 1 decides, and its start is
+NEVER.over_iterations(READ) => over_iterations: %w: it never runs; expected a loop
+Loop(MODULE["y"]) => LoopError: Loop: %y is a copy; expected a while of a module
+Loop(3) => ArgumentError: Loop: the instruction is 3; expected a while
+loops(MODULE["w"]) => ArgumentError: loops: the module is
+""")
 
 
 # where an iteration writes => the offset, and of how many elements, where it then reads

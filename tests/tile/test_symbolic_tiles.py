@@ -538,30 +538,18 @@ def test_text(text: str, expected: str) -> None:
     assert str(TileConstraints.parse(text)) == expected
 
 
-@each_named("""
-no interval: a mod 6 && b in [1, 1] => 1:9: expected 'in' before an interval, but found
-nothing behind: a in [1, 1] || => 1:15: expected an expression, but the text ends
-one bar: a in [1, 1] | b in [1, 1] => 1:13: unexpected character '|'
-not closed: (a in [1, 1] || b in [1, 1] => expected
+TWO = TileConstraints.parse("a in [1, 1] || b in [1, 1]")
+MANY = TileConstraints.parse(" && ".join(f"(a{k} in [1, 1] || b{k} in [1, 1])" for k in range(13)))
+test_wrong_texts_and_sizes = refusals(globals(), TextError, MapError)("""
+TileConstraints.parse("a mod 6 && b in [1, 1]")
+    TextError: 1:9: expected 'in' before an interval, but found
+TileConstraints.parse("a in [1, 1] ||") => 1:15: expected an expression, but the text ends
+TileConstraints.parse("a in [1, 1] | b in [1, 1]") => 1:13: unexpected character '|'
+TileConstraints.parse("(a in [1, 1] || b in [1, 1]") => expected
+TWO.satisfied({"a": 1}) => TileError: satisfied: there is no size b; expected one
+TWO.satisfied({"a": 1, "b": "x"}) => MapError: satisfied: b has the value 'x'
+MANY.alternatives() => TileError: tile: the constraints have 8192; expected at most 4096
 """)
-def test_wrong_texts(text: str, message: str) -> None:
-    with pytest.raises(TextError) as error:
-        TileConstraints.parse(text)
-    assert message in str(error.value)
-
-
-def test_missing_and_wrong_sizes() -> None:
-    constraints = TileConstraints.parse("a in [1, 1] || b in [1, 1]")
-    with pytest.raises(TileError, match="satisfied: there is no size b; expected one"):
-        constraints.satisfied({"a": 1})
-    with pytest.raises(MapError, match="satisfied: b has the value 'x'"):
-        constraints.satisfied({"a": 1, "b": "x"})
-
-
-def test_too_many_alternatives() -> None:
-    text = " && ".join(f"(a{k} in [1, 1] || b{k} in [1, 1])" for k in range(13))
-    with pytest.raises(TileError, match="the constraints have 8192; expected at most 4096"):
-        TileConstraints.parse(text).alternatives()
 
 
 _limits = st.tuples(st.sampled_from(FORMS), st.integers(0, 5), st.integers(0, 4))
