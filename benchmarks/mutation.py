@@ -51,7 +51,7 @@ PACKAGES: Final = (
 TESTS: Final = (
     *("simplifier", "indexing", "ops/rules", "ops/dependence", "ops/performance"),
     *("tests/simplifier", "tests/indexing", "tests/xla", "tests/ops", "tests/performance"),
-    "tests/tiling/test_touched.py",
+    "tests/tiling/test_tilings.py",
 )
 APART: Final = (
     *("tests/ops/test_bounded_work.py", "tests/ops/test_batch.py"),

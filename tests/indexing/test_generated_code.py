@@ -75,6 +75,7 @@ choices in functions of bits and comparisons: (d0 in [-7, 7], d1 in [-3, 3]) -> 
         != 0, d0 floordiv d1, 5)), (select(d1 > 0, d0 mod d1, d0) >= 2) * 8)
 choices where no point is: (d0 in [-5, 6], d1 < 5) -> (select(d0 < 9, -3, d1) mod 3), domain:
         bitor(max(d1, 9), 0) in [-9, 2]
+a parameter: (d0 < 3)[s0 < 2]<N in [1, 4]> -> (d0 * N + s0), domain: d0 * 2 + s0 - N in [-3, 3]
 empty: (d0) -> (d0), domain: KNOWN EMPTY
 """)
 
@@ -94,13 +95,18 @@ def points_around(made: IndexingMap, margin: int = 1) -> list[Row]:
     return [*product(*sides)]
 
 
+def parameters_at(made: IndexingMap, row: Sequence[Any]) -> dict[str, Any]:
+    names = [each.name for each in made.parameters]
+    return dict(zip(names, row[len(row) - len(names) :], strict=True))
+
+
 def is_inside(made: IndexingMap, row: Row) -> bool:
-    return bool(made.contains(*made.domain.by_role(row)))
+    return bool(made.contains(*made.domain.by_role(row), parameters=parameters_at(made, row)))
 
 
 def values_at(made: IndexingMap, row: Sequence[Any]) -> tuple[Any, ...]:
     """The results where all variables have these values, or columns of them."""
-    return tuple(made.evaluate(*made.domain.by_role(row)))
+    return tuple(made.evaluate(*made.domain.by_role(row), parameters=parameters_at(made, row)))
 
 
 def with_points(made: IndexingMap) -> EdgeMap:
@@ -144,7 +150,9 @@ def test_numpy_is_right_outside_of_the_bounds(text: str) -> None:
     rows = points_around(made, 6)
     if " s0, " in text:
         rows = [row for row in rows if row[-1]]  # not divided by zero
-    check_values(made, columns_of(rows), made.to_numpy()(*columns_of(rows)))
+    columns, parameters = columns_of(rows), parameters_at(made, columns_of(rows))
+    others = columns[: len(columns) - len(parameters)]
+    check_values(made, columns, made.to_numpy()(*others, **parameters))
 
 
 def check_triton(made: IndexingMap) -> None:
@@ -545,13 +553,9 @@ def expected(indexing_map: IndexingMap) -> dict[Row, list[list[int]]]:
     dims, ranges = len(domain.dims), len(domain.ranges)
     found: dict[Row, list[list[int]]] = {}
     for point in product(*values_of(indexing_map)):
-        split = domain.by_role(point)
         rows = found.setdefault((*point[:dims], *point[dims + ranges :]), [])
-        rest = point[dims + ranges + len(domain.runtime) :]
-        parameters = dict(zip((each.name for each in domain.parameters), rest, strict=True))
-        if indexing_map.contains(*split, parameters=parameters):
-            results = indexing_map.evaluate(*split, parameters=parameters)
-            rows.append([*split[1], *results])
+        if is_inside(indexing_map, point):
+            rows.append([*point[dims : dims + ranges], *values_at(indexing_map, point)])
     return found
 
 

@@ -34,12 +34,8 @@ def test_inverse_is_what_a_person_would_write(text: str, expected: str) -> None:
     context = islpy.Context()
     back = relation_of(straight, context).reverse()
     assert back.is_equal(relation_of(inverse, context)), "the table is right"
-
-
-@for_all(EVERY)
-def test_the_inverse_of_the_inverse_is_equal(text: str, expected: str) -> None:
-    assert parse_map(text).inverse().inverse().equals(parse_map(text))
-    assert parse_map(expected).inverse().equals(parse_map(text))
+    assert straight.inverse().inverse().equals(straight)
+    assert inverse.inverse().equals(straight)
 
 
 @for_all(FUNCTIONS)

@@ -138,29 +138,6 @@ def test_evaluating_is_substituting(made: IndexingMap) -> None:
             assert made.contains(dims, ranges, parameters=values)
 
 
-@seldom
-@given(maps_with_parameters())
-def test_code_is_that_of_runtime_variables(made: IndexingMap) -> None:
-    """Parameters are the last arguments."""
-    domain = made.domain
-    runtime = [parameter.within(parameter.bounds) for parameter in made.parameters]
-    plain = Domain.of(domain.dims, domain.ranges, runtime)
-    places = dict(zip(domain.identifiers, map(forms.variable, plain.identifiers), strict=True))
-    limited = operations.substitute([form for form, _ in domain.constraints], places)
-    intervals = (interval for _, interval in domain.constraints)
-    same = IndexingMap.from_forms(
-        operations.substitute(made.forms, places),
-        plain.constrained(zip(limited, intervals, strict=True)),
-    )
-    assert _heads(made.to_c()) == _heads(same.to_c())
-    assert _heads(made.to_triton()) == _heads(same.to_triton())
-
-
-def _heads(text: str) -> list[str]:
-    functions = ("static inline void", "static inline bool", "def indexing_map")
-    return [line for line in text.splitlines() if line.startswith(functions)]
-
-
 def test_sizes_bounds_and_constraints_say_the_same() -> None:
     text = "(d0, d1)<M, N> -> (d0 * M + d1), domain: d0 in [0, N - 1], d1 in [0, M - 1], "
     text += "M in [0, inf], N in [0, inf]"

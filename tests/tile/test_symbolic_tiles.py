@@ -540,7 +540,7 @@ def test_text(text: str, expected: str) -> None:
 
 TWO = TileConstraints.parse("a in [1, 1] || b in [1, 1]")
 MANY = TileConstraints.parse(" && ".join(f"(a{k} in [1, 1] || b{k} in [1, 1])" for k in range(13)))
-test_wrong_texts_and_sizes = refusals(globals(), TextError, MapError)("""
+test_wrong_texts_and_sizes = refusals(globals(), TextError, MapError, TileError)("""
 TileConstraints.parse("a mod 6 && b in [1, 1]")
     TextError: 1:9: expected 'in' before an interval, but found
 TileConstraints.parse("a in [1, 1] ||") => 1:15: expected an expression, but the text ends
@@ -548,7 +548,7 @@ TileConstraints.parse("a in [1, 1] | b in [1, 1]") => 1:13: unexpected character
 TileConstraints.parse("(a in [1, 1] || b in [1, 1]") => expected
 TWO.satisfied({"a": 1}) => TileError: satisfied: there is no size b; expected one
 TWO.satisfied({"a": 1, "b": "x"}) => MapError: satisfied: b has the value 'x'
-MANY.alternatives() => TileError: tile: the constraints have 8192; expected at most 4096
+MANY.alternatives() => the constraints have 8192; expected at most 4096
 """)
 
 
