@@ -19,7 +19,7 @@ from ops import hlo, schedule_of
 from ops.performance import A100, Coalescing, coalescing
 from simplifier import Interval
 from tests.ops import oracle
-from tests.performance.simulation import Gpu, units, waits
+from tests.performance.simulation import Gpu, Totals, totals
 
 Array: TypeAlias = Any
 Sizes: TypeAlias = tuple[int, ...]
@@ -38,10 +38,7 @@ MANY: Final = 12
 NOTHING: Final = -1
 """In the place of an offset: an element that is not read."""
 
-FIGURES: Final = (
-    *("loads", "sectors", "ideal_sectors", "wasted_sectors", "most_sectors"),
-    *("transactions", "bank_conflicts"),
-)
+FIGURES: Final = Totals._fields[:-1]
 
 FLAGS: Final = range(2)
 
@@ -334,29 +331,11 @@ def random_updates(random: Random) -> Program:
 
 def counted(program: Program, unroll: int, width: int) -> dict[str, Interval]:
     """The least and the most of each figure over all values."""
-    bits = BITS_OF[program.element_type]
-    rows = np.array([*program.results()])
-    figures = [_figures(offsets, bits, unroll, width) for offsets in np.unique(rows, axis=0)]
-    return {
-        name: Interval(min(each[number] for each in figures), max(each[number] for each in figures))
-        for number, name in enumerate(FIGURES)
-    }
-
-
-def _figures(offsets: Array, bits: int, unroll: int, width: int) -> tuple[int, ...]:
-    loads = [*_loads(offsets, unroll, width)]
-    size = width * bits // 8
-    sectors = [len(units(load.values(), bits // 8, GPU.sector, width)) for load in loads]
-    ideal = [-(-len({*load.values()}) * size // GPU.sector) for load in loads]
-    return (
-        len(loads),
-        sum(sectors),
-        sum(ideal),
-        sum(sectors) - sum(ideal),
-        max(sectors, default=0),
-        sum(len(units(load.values(), bits // 8, GPU.line, width)) for load in loads),
-        sum(waits(load, width, bits // 8, GPU) for load in loads),
-    )
+    size = BITS_OF[program.element_type] // 8
+    rows = np.unique(np.array([*program.results()]), axis=0)
+    figures = [totals([*_loads(offsets, unroll, width)], width, size, GPU) for offsets in rows]
+    ends = [Interval(min(each), max(each)) for each in zip(*figures, strict=True)]
+    return dict(zip(Totals._fields, ends, strict=True))
 
 
 def _loads(offsets: Array, unroll: int, width: int) -> Iterator[dict[int, int]]:
@@ -373,14 +352,12 @@ def _loads(offsets: Array, unroll: int, width: int) -> Iterator[dict[int, int]]:
 
 def differences(found: Coalescing, expected: dict[str, Interval]) -> list[str]:
     """The figures that are wrong: other ones if they are exact, else ones that are left out."""
-    wrong: list[str] = []
-    for name in FIGURES:
-        given = Interval.of(getattr(found, name))
-        is_bound = name in found.bounds
-        is_right = given.contains(expected[name]) if is_bound else given == expected[name]
-        if not is_right:
-            wrong.append(f"{name}: {given}, right is {expected[name]}")
-    return wrong
+    given = {name: Interval.of(getattr(found, name)) for name in FIGURES}
+    return [
+        f"{name}: {each}, right is {expected[name]}"
+        for name, each in given.items()
+        if not (each.contains(expected[name]) if name in found.bounds else each == expected[name])
+    ]
 
 
 def check(seed: int) -> tuple[bool, list[str], str]:

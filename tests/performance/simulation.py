@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from indexing import IndexingMap
@@ -26,6 +26,7 @@ class Totals(NamedTuple):
     loads: int
     sectors: int
     ideal_sectors: int
+    wasted_sectors: int
     most_sectors: int
     transactions: int
     bank_conflicts: int
@@ -45,19 +46,22 @@ def simulated(
         *outer, last = _innermost_last(loops, offsets)
         if last % width == 0:
             loads[*warp, *outer, last][lane] = offset
-    lanes = [*loads.values()]
-    sectors = [units(each.values(), element_bytes, gpu.sector, width) for each in lanes]
+    return totals([*loads.values()], width, element_bytes, gpu)
+
+
+def totals(loads: Sequence[dict[int, int]], width: int, element_bytes: int, gpu: Gpu) -> Totals:
+    """What loads touch, of which each has the first offsets of its lanes."""
+    sectors = [len(units(each.values(), element_bytes, gpu.sector, width)) for each in loads]
+    ideal = [-(-len({*each.values()}) * width * element_bytes // gpu.sector) for each in loads]
+    lines = (units(each.values(), element_bytes, gpu.line, width) for each in loads)
     return Totals(
-        loads=len(lanes),
-        sectors=sum(map(len, sectors)),
-        ideal_sectors=sum(
-            -(-len({*each.values()}) * width * element_bytes // gpu.sector) for each in lanes
-        ),
-        most_sectors=max(map(len, sectors), default=0),
-        transactions=sum(
-            len(units(each.values(), element_bytes, gpu.line, width)) for each in lanes
-        ),
-        bank_conflicts=sum(waits(each, width, element_bytes, gpu) for each in lanes),
+        loads=len(loads),
+        sectors=sum(sectors),
+        ideal_sectors=sum(ideal),
+        wasted_sectors=sum(sectors) - sum(ideal),
+        most_sectors=max(sectors, default=0),
+        transactions=sum(map(len, lines)),
+        bank_conflicts=sum(waits(each, width, element_bytes, gpu) for each in loads),
         vector_width=width,
     )
 
@@ -110,12 +114,11 @@ def _is_vector(touched: _Touched, width: int, offsets: IndexingMap) -> bool:
 def units(starts: Iterable[int], element_bytes: int, unit: int, width: int) -> set[int]:
     """The sectors, lines or words that hold some elements and their neighbours."""
     size = width * element_bytes
-    firsts = (start * element_bytes for start in starts)
-    return {
-        number
-        for first in firsts
-        for number in range(first // unit, (first + size - 1) // unit + 1)
-    }
+    ends = (
+        (start * element_bytes // unit, (start * element_bytes + size - 1) // unit)
+        for start in starts
+    )
+    return {number for first, last in ends for number in range(first, last + 1)}
 
 
 def waits(lanes: dict[int, int], width: int, element_bytes: int, gpu: Gpu) -> int:

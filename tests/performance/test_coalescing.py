@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,33 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing import IndexingMap, MapError, parse_map
-from indexing.layout import Shape, ShapeError
-from ops import FusionError, FusionSchedule, hlo, schedule_of
-from ops.performance import (
-    A100,
-    H100,
-    MI300X,
-    RTX_A6000,
-    TPU_V5E,
-    Coalescing,
-    Device,
-    DeviceError,
-    bandwidth_utilization,
-    coalescing,
-    is_likely_coalesced,
-)
+from indexing import IndexingMap, parse_map
+from indexing.layout import Shape
+from ops import FusionError, FusionSchedule, hlo, performance, schedule_of
+from ops.performance import A100, H100, MI300X, Coalescing, Device, coalescing
 from ops.performance.kernels import kernels_of, with_midpoints
 from ops.performance.tally import kinds_of
 from ops.xla_gpu import Access
-from simplifier import Interval
-from simplifier.errors import ArgumentError
-from tests.cases import for_all
+from simplifier import IndexingError, Interval
+from tests.cases import for_all, rows
 from tests.cli.command_line import CommandLine
 from tests.conformance import Row, for_each, rows_of
 from tests.extent import seldom
 from tests.fusion.test_scheduling import GPU, fusions_of
 from tests.hlo.modules import module_text
+from tests.indexing.tables import refusals
 from tests.performance.runtime_programs import check
 from tests.performance.simulation import Gpu, Totals, simulated
 from tests.texts import texts_with_values
@@ -72,45 +60,37 @@ def _ends(size: str) -> str:
 
 
 MAPS = {
-    "rows": launch("bl_x * 32 + th_x", "th_x: 32, bl_x: 8"),
-    "columns": launch("th_x * 8 + bl_x", "th_x: 32, bl_x: 8"),
-    "one element for all": launch("bl_x * 3", "th_x: 64, bl_x: 5"),
-    "vectors": launch("bl_x * 128 + th_x * 4 + s0", "th_x: 32, bl_x: 3 | s0: 4"),
-    "vectors that are not aligned": launch(
-        "bl_x * 130 + th_x * 4 + s0", "th_x: 32, bl_x: 4 | s0: 4"
-    ),
-    "half vectors": launch("bl_x * 130 + th_x * 6 + s0", "th_x: 32, bl_x: 4 | s0: 6"),
-    "vectors that are cut": launch(
-        "th_x * 4 + s0", "th_x: 32 | s0: 4", "th_x * 4 + s0 in [0, 110]"
-    ),
-    "vectors cut between vectors": launch(
-        "th_x * 4 + s0", "th_x: 32 | s0: 4", "th_x * 4 + s0 in [4, 111]"
-    ),
-    "two loops": launch("bl_x * 64 + th_x + s0 * 32 + s1", "th_x: 32, bl_x: 3 | s0: 5, s1: 3"),
-    "a loop of one round behind": launch("th_x * 2 + s0 + s1", "th_x: 32 | s0: 2, s1: 1"),
-    "fewer threads than lanes": launch("bl_x * 20 + th_x", "th_x: 20, bl_x: 7"),
-    "warps that are not full": launch("bl_x * 40 + th_x", "th_x: 40, bl_x: 3"),
-    "threads in y and z": launch("th_z * 100 + th_y * 10 + th_x", "th_x: 5, th_y: 4, th_z: 3"),
-    "blocks in y and z": launch("bl_z * 70 + bl_y * 9 + th_x", "th_x: 8, bl_y: 3, bl_z: 4"),
-    "backwards": launch("-th_x - bl_x * 32 + 255", "th_x: 32, bl_x: 8"),
-    "blocks and threads in one quotient": launch(
-        "((bl_x * 32 + th_x) floordiv 30) * 64 + (bl_x * 32 + th_x) mod 30", "th_x: 32, bl_x: 9"
-    ),
-    "a border of blocks": launch(
-        "bl_x * 33 + th_x", "th_x: 32, bl_x: 9", "bl_x * 32 + th_x in [10, 200]"
-    ),
-    "blocks without threads": launch(
-        "bl_x * 32 + th_x", "th_x: 32, bl_x: 9", "bl_x * 32 + th_x in [64, 90]"
-    ),
-    "threads of some numbers": launch(
-        "bl_x * 4 + th_x floordiv 32", "th_x: 0..224, bl_x: 3", "th_x mod 32 in [0, 0]"
-    ).simplify(),
-    "bounds that begin late": launch("bl_x * 7 + th_x + s0", "th_x: 3..30, bl_x: 2..5 | s0: 4..7"),
-    "every bank": launch("th_x * 33", "th_x: 32"),
-    "one bank": launch("th_x * 32", "th_x: 32"),
-    "nothing": launch("th_x", "th_x: 32", "th_x * 2 in [1, 1]"),
-    "no coordinates": parse_map("()[s0] -> (s0 * 3), domain: s0 in [0, 5]"),
+    name: launch(*row)
+    for name, *row in rows("""
+rows => bl_x * 32 + th_x => th_x: 32, bl_x: 8
+columns => th_x * 8 + bl_x => th_x: 32, bl_x: 8
+one element for all => bl_x * 3 => th_x: 64, bl_x: 5
+vectors => bl_x * 128 + th_x * 4 + s0 => th_x: 32, bl_x: 3 | s0: 4
+vectors that are not aligned => bl_x * 130 + th_x * 4 + s0 => th_x: 32, bl_x: 4 | s0: 4
+half vectors => bl_x * 130 + th_x * 6 + s0 => th_x: 32, bl_x: 4 | s0: 6
+vectors that are cut => th_x * 4 + s0 => th_x: 32 | s0: 4 => th_x * 4 + s0 in [0, 110]
+vectors cut between vectors => th_x * 4 + s0 => th_x: 32 | s0: 4 => th_x * 4 + s0 in [4, 111]
+two loops => bl_x * 64 + th_x + s0 * 32 + s1 => th_x: 32, bl_x: 3 | s0: 5, s1: 3
+a loop of one round behind => th_x * 2 + s0 + s1 => th_x: 32 | s0: 2, s1: 1
+fewer threads than lanes => bl_x * 20 + th_x => th_x: 20, bl_x: 7
+warps that are not full => bl_x * 40 + th_x => th_x: 40, bl_x: 3
+threads in y and z => th_z * 100 + th_y * 10 + th_x => th_x: 5, th_y: 4, th_z: 3
+blocks in y and z => bl_z * 70 + bl_y * 9 + th_x => th_x: 8, bl_y: 3, bl_z: 4
+backwards => -th_x - bl_x * 32 + 255 => th_x: 32, bl_x: 8
+blocks and threads in one quotient => ((bl_x * 32 + th_x) floordiv 30) * 64 +
+        (bl_x * 32 + th_x) mod 30 => th_x: 32, bl_x: 9
+a border of blocks => bl_x * 33 + th_x => th_x: 32, bl_x: 9 => bl_x * 32 + th_x in [10, 200]
+blocks without threads => bl_x * 32 + th_x => th_x: 32, bl_x: 9 => bl_x * 32 + th_x in [64, 90]
+threads of some numbers => bl_x * 4 + th_x floordiv 32 => th_x: 0..224, bl_x: 3
+    th_x mod 32 in [0, 0]
+bounds that begin late => bl_x * 7 + th_x + s0 => th_x: 3..30, bl_x: 2..5 | s0: 4..7
+every bank => th_x * 33 => th_x: 32
+one bank => th_x * 32 => th_x: 32
+nothing => th_x => th_x: 32 => th_x * 2 in [1, 1]
+no coordinates => s0 * 3 =>  | s0: 6
+""")
 }
+MAPS["threads of some numbers"] = MAPS["threads of some numbers"].simplify()
 
 
 GPUS = (A100, Gpu()), (MI300X, MI300X_GPU)
@@ -187,21 +167,10 @@ def test_accesses_of_real_fusions(name: str) -> None:
                 assert number in Interval.of(getattr(found, figure)), (fusion, figure)
 
 
-def test_launches_of_any_size_take_the_work_of_few_blocks() -> None:
-    blocks = 1 << 20
-    found = coalescing(
-        launch("bl_x * 128 + th_x", f"th_x: 128, bl_x: {blocks}"), A100, element_type="f32"
-    )
-    assert (found.loads, found.sectors) == (blocks * 4, blocks * 16)
-
-
-LINEAR = "bl_x * 128 + th_x"
-LARGE: dict[str, Callable[[int], IndexingMap]] = {
-    "coalescing-memory": lambda size: launch(LINEAR, f"th_x: 128, bl_x: {size}"),
-    "limited": lambda size: launch(
-        LINEAR, f"th_x: 128, bl_x: {size}", f"{LINEAR} in [0, {128 * size - 9}]"
-    ),
-    "in a loop": lambda size: launch("s0 * 128 + th_x", f"th_x: 128 | s0: {size}"),
+LARGE = {
+    "coalescing-memory": ("bl_x * 128 + th_x", "th_x: 128, bl_x: {size}"),
+    "limited": ("bl_x * 128 + th_x", "th_x: 128, bl_x: {size}", "bl_x * 128 + th_x in [0, {end}]"),
+    "in a loop": ("s0 * 128 + th_x", "th_x: 128 | s0: {size}"),
 }
 
 
@@ -214,15 +183,21 @@ def most_memory(ask: Callable[[], Coalescing]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("made", LARGE.values(), ids=LARGE)
-def test_memory_depends_on_the_pattern_and_not_on_the_tensor(
-    made: Callable[[int], IndexingMap],
-) -> None:
+@pytest.mark.parametrize("texts", LARGE.values(), ids=LARGE)
+def test_memory_depends_on_the_pattern_and_not_on_the_tensor(texts: Sequence[str]) -> None:
     less, more = (
-        most_memory(partial(coalescing, made(1 << size), A100, element_type="s8"))
-        for size in (18, 19)
+        launch(*(each.format(size=size, end=128 * size - 9) for each in texts))
+        for size in (1 << 18, 1 << 19)
     )
-    assert more < 1.5 * less
+    ask = partial(coalescing, device=A100, element_type="s8")
+    assert most_memory(partial(ask, more)) < 1.5 * most_memory(partial(ask, less))
+
+
+def test_launches_of_any_size_take_the_work_of_few_blocks() -> None:
+    blocks = 1 << 20
+    many = launch("bl_x * 128 + th_x", f"th_x: 128, bl_x: {blocks}")
+    found = coalescing(many, A100, element_type="f32")
+    assert (found.loads, found.sectors) == (blocks * 4, blocks * 16)
 
 
 @for_each(rows_of("coalescing", kind="exact"))
@@ -230,7 +205,10 @@ def test_verdicts_are_those_of_xla(row: Row) -> None:
     fusion = hlo.parse(row["hlo"]).entry.root
     schedule = schedule_of(fusion)
     found = [
-        all(coalescing(access, RTX_A6000).is_coalesced for access in schedule.reads(operand))
+        all(
+            coalescing(access, performance.RTX_A6000).is_coalesced
+            for access in schedule.reads(operand)
+        )
         for operand in range(len(fusion.operands))
     ]
     assert found == row["coalesced_per_operand"]
@@ -240,44 +218,44 @@ def test_verdicts_are_those_of_xla(row: Row) -> None:
 def test_guesses_are_those_of_xla(row: Row) -> None:
     root = hlo.parse(row["hlo"]).entry.root
     (producer,) = root.operands
-    assert is_likely_coalesced(producer, root) == row["coalesced"]
+    assert performance.is_likely_coalesced(producer, root) == row["coalesced"]
 
 
 @for_each(rows_of("coalescing", kind="tiled_bandwidth"))
 def test_rates_of_tiles_are_those_of_xla(row: Row) -> None:
     (parameter,) = hlo.parse(row["hlo"]).entry.parameters
     device = replace(A100, dram_transaction_bytes=row["transaction_bytes"])
-    assert bandwidth_utilization(parameter.shape, row["tile_sizes"], device) == row["rate"]
+    assert (
+        performance.bandwidth_utilization(parameter.shape, row["tile_sizes"], device) == row["rate"]
+    )
 
 
-VERDICTS = [
-    # a line of 128 bytes, 32 elements of 4 bytes: filled, or 2, 4, 32 of them begun
-    ("(th_x) -> (th_x), domain: th_x in [0, 127]", True),
-    ("(th_x) -> (th_x * -1), domain: th_x in [0, 127]", True),
-    ("(th_x) -> (th_x floordiv 32), domain: th_x in [0, 127]", True),
-    ("(th_x) -> (th_x * 2), domain: th_x in [0, 127]", False),
-    ("(th_x) -> (th_x * -100), domain: th_x in [0, 127]", False),
-    ("(th_x) -> ((th_x floordiv 8) * 32), domain: th_x in [0, 31]", False),
-    # a loop fills what the threads leave, or it does not
-    ("(th_x)[s0] -> (th_x * 4 + s0), domain: th_x in [0, 127], s0 in [0, 3]", True),
-    ("(th_x)[s0] -> (th_x * -4 + s0), domain: th_x in [0, 31], s0 in [0, 3]", True),
-    ("(th_x)[s0] -> (th_x * 4 + s0 * 2), domain: th_x in [0, 127], s0 in [0, 1]", False),
-    # offsets that are no sum of both
-    ("(th_x)[s0] -> ((th_x + s0) floordiv 3), domain: th_x in [0, 127], s0 in [0, 3]", False),
-    # one constraint, on the offset or on something else
-    (("(th_x)[s0] -> (th_x + s0 * 32), domain: th_x in [0, 31], s0 in [0, 3], "
-     "th_x + s0 * 32 in [0, 99]"), True),
-    (("(th_x)[s0] -> (th_x + s0 * 32), domain: th_x in [0, 31], s0 in [0, 3], "
-     "th_x + s0 * 16 in [0, 60]"), False),
-]  # fmt: skip
+@for_all(rows("""
+# a line of 128 bytes, 32 elements of 4 bytes: filled, or 2, 4, 32 of them begun
+(th_x) -> (th_x), domain: th_x in [0, 127] => fast
+(th_x) -> (th_x * -1), domain: th_x in [0, 127] => fast
+(th_x) -> (th_x floordiv 32), domain: th_x in [0, 127] => fast
+(th_x) -> (th_x * 2), domain: th_x in [0, 127] => slow
+(th_x) -> (th_x * -100), domain: th_x in [0, 127] => slow
+(th_x) -> ((th_x floordiv 8) * 32), domain: th_x in [0, 31] => slow
+# a loop fills what the threads leave, or it does not
+(th_x)[s0] -> (th_x * 4 + s0), domain: th_x in [0, 127], s0 in [0, 3] => fast
+(th_x)[s0] -> (th_x * -4 + s0), domain: th_x in [0, 31], s0 in [0, 3] => fast
+(th_x)[s0] -> (th_x * 4 + s0 * 2), domain: th_x in [0, 127], s0 in [0, 1] => slow
+# offsets that are no sum of both
+(th_x)[s0] -> ((th_x + s0) floordiv 3), domain: th_x in [0, 127], s0 in [0, 3] => slow
+# one constraint, on the offset or on something else
+(th_x)[s0] -> (th_x + s0 * 32), domain: th_x in [0, 31], s0 in [0, 3], th_x + s0 * 32 in [0, 99]
+    fast
+(th_x)[s0] -> (th_x + s0 * 32), domain: th_x in [0, 31], s0 in [0, 3], th_x + s0 * 16 in [0, 60]
+    slow
+"""))  # fmt: skip
+def test_verdicts_of_xla(text: str, verdict: str) -> None:
+    found = coalescing(parse_map(text), A100, element_type="f32")
+    assert found.is_coalesced == (verdict == "fast")
 
 
-@pytest.mark.parametrize(("text", "verdict"), VERDICTS)
-def test_verdicts_of_xla(text: str, verdict: bool) -> None:
-    assert coalescing(parse_map(text), A100, element_type="f32").is_coalesced == verdict
-
-
-RATES = [
+@for_all([
     ("f32[64,64]{1,0}", (8, 8), None, 8 * 4 / 64),
     ("f32[64,64]{0,1}", (32, 1), None, 1.0),
     ("f32[64,64]{1,0}", (8, 128), None, 1.0),
@@ -286,14 +264,11 @@ RATES = [
     ("f32[4,4]{1,0}", (2, 8), None, 8 * 4 / 64),
     ("f32[]", (), None, 4 / 64),
     ("f32[0,8]", (4, 8), None, 1.0),
-]
-
-
-@pytest.mark.parametrize(("shape", "sizes", "strides", "rate"), RATES)
+])  # fmt: skip
 def test_rates_of_tiles(
     shape: str, sizes: tuple[int, ...], strides: tuple[int, ...] | None, rate: float
 ) -> None:
-    found = bandwidth_utilization(Shape.parse(shape), sizes, A100, tile_strides=strides)
+    found = performance.bandwidth_utilization(Shape.parse(shape), sizes, A100, tile_strides=strides)
     assert found == rate
 
 
@@ -313,14 +288,15 @@ def test_the_command_counts_every_access_most_wasteful_first(cli: CommandLine) -
 
 # Values.
 
+OF_ELEMENTS = """offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+    slice_sizes={1}"""
 LOADED = texts_with_values("""
 # sectors-of-gather |
 #   "0 to 896  32 to 1024  32 to 128              1  %f, operand 0, f32[100000]{0}",
 #   dict(loads=32, sectors=(32, 1024), ideal_sectors=(32, 128), wasted_sectors=(0, 32 * 28),
 #   most_sectors=(1, 32), transactions=(32, 1024), bank_conflicts=(0, 32 * 31))
 x = f32[100000] parameter(0) i = s32[1024,1] parameter(1)
-ROOT d = f32[1024] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
-  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+ROOT d = f32[1024] ELEMENTS(x, i)
 # sectors-of-embedding |
 #   "0  1024 to 4096  1024 to 4096      1       1  %f, operand 0, f32[50000,8]{1,0}",
 #   dict(sectors=(1024, 4096), wasted_sectors=0, most_sectors=(1, 4))
@@ -348,25 +324,24 @@ ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={1},
 #   "2 to 6",
 #   dict(sectors=(2, 6), ideal_sectors=(2, 6), bank_conflicts=0)
 x = f32[20] parameter(0) i = s32[64,1] parameter(1)
-ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
-  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+ROOT d = f32[64] ELEMENTS(x, i)
 # a table of as many elements as banks |
 #   "0 to 6   2 to 8",
 #   dict(sectors=(2, 8), wasted_sectors=(0, 6), bank_conflicts=0)
 x = f32[32] parameter(0) i = s32[64,1] parameter(1)
-ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={0},
-  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+ROOT d = f32[64] ELEMENTS(x, i)
 # all threads have the values of few |
 #   "0 to 4   4 to 8      4              1  %f",
 #   dict(sectors=(4, 8), ideal_sectors=4)
 x = f32[1000] parameter(0) i = s32[2] parameter(1)
 wide = s32[64,2] broadcast(i), dimensions={1} flat = s32[128,1] reshape(wide)
-ROOT d = f32[128] gather(x, flat), offset_dims={}, collapsed_slice_dims={0},
-  start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+ROOT d = f32[128] ELEMENTS(x, flat)
 """)
 
 
 def fusion_of(body: str) -> str:
+    """A module of a fusion; ``ELEMENTS`` is a gather of single elements."""
+    body = re.sub(r"ELEMENTS(\(.*?\))", rf"gather\1, {OF_ELEMENTS}", body)
     parameters = re.findall(r"\w+ = \S+ parameter\(\d\)", body)
     names = ", ".join(each.split(" = ")[0] for each in parameters)
     shape = body.partition("ROOT d = ")[2].partition(" ")[0]
@@ -435,47 +410,40 @@ def test_of_more_starts_than_are_tried_bounds_are_known() -> None:
     assert "sectors" in found.bounds
 
 
-PARAMETERS = parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]")
-UNBOUNDED = parse_map("(th_x)[s0] -> (th_x + s0), domain: th_x in [0, 31], s0 in [0, inf]")
-ROWS = MAPS["rows"]
-SQUARE, LINE = IndexingMap.identity([4, 4]), IndexingMap.identity([4])
+NAMES: dict[str, Any] = {
+    **vars(performance),
+    "with_fields": partial(replace, A100),
+    "rows": MAPS["rows"],
+    "square": IndexingMap.identity([4, 4]),
+    "line": IndexingMap.identity([4]),
+    "symbolic": parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]"),
+    "endless": parse_map("(th_x)[s0] -> (th_x + s0), domain: th_x in [0, 31], s0 in [0, inf]"),
+    "tile": Shape.parse("f32[8,8]"),
+}
 
-Call: TypeAlias = "Callable[[], object]"
-
-
-def loads_of(access: Any, device: Any = A100, element_type: str = "f32") -> Call:  # noqa: ANN401 - also wrong ones
-    return lambda: coalescing(access, device, element_type=element_type)
-
-
-def device_with(**fields: Any) -> Call:  # noqa: ANN401 - also wrong ones
-    return lambda: replace(A100, **fields)
-
-
-def tile_of(*sizes: int) -> Call:
-    return lambda: bandwidth_utilization(Shape.parse("f32[8,8]"), sizes, A100)
-
-
-WRONG: list[tuple[Call, type[Exception], str]] = [
-    (loads_of(ROWS, "A100"), ArgumentError, "device is 'A100'; expected a Device such as A100"),
-    (loads_of("(th_x)"), ArgumentError, "access is '(th_x)'; expected an Access or an IndexingMap"),
-    (lambda: coalescing(ROWS, A100), MapError, "a map has no element_type; expected one, such as"),
-    (loads_of(ROWS, TPU_V5E), DeviceError, "TPU v5e has no sector_bytes; expected a device that"),
-    (loads_of(SQUARE), MapError, "the map has 2 results; expected one, the offset of an element"),
-    (loads_of(LINE), MapError, "d0 is no coordinate of a launch; expected th_x, th_y, th_z, bl_x,"),
-    (loads_of(PARAMETERS), MapError, "has the parameters N; expected numbers for all parameters"),
-    (loads_of(UNBOUNDED), MapError, "s0 has the bounds [0, inf]; expected a bounded variable"),
-    (device_with(sector_bytes=0), DeviceError, "sector_bytes is 0; expected a positive integer"),
-    (device_with(warp_size=1.5), ArgumentError, "warp_size is 1.5; expected a positive integer"),
-    (tile_of(0, 8), ShapeError, "tile_sizes are (0, 8); expected positive ones"),
-    (tile_of(8), ShapeError, "bandwidth_utilization"),
-]
-
-
-@pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=[row[2] for row in WRONG])
-def test_wrong_arguments_are_named(call: Call, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=r"coalescing: |bandwidth_utilization: |Device: ") as caught:
-        call()
-    assert message in str(caught.value)
+test_wrong_arguments_are_named = refusals(NAMES, IndexingError)("""
+coalescing(rows, "A100") => ArgumentError: coalescing: the device is 'A100'; expected a Device such
+coalescing("(th_x)", A100)
+    ArgumentError: coalescing: the access is '(th_x)'; expected an Access or an IndexingMap
+coalescing(rows, A100) => MapError: coalescing: a map has no element_type; expected one, such as
+coalescing(rows, TPU_V5E, element_type="f32")
+    DeviceError: coalescing: TPU v5e has no sector_bytes; expected a device that
+coalescing(square, A100, element_type="f32")
+    MapError: coalescing: the map has 2 results; expected one, the offset of an element
+coalescing(line, A100, element_type="f32")
+    MapError: coalescing: d0 is no coordinate of a launch; expected th_x, th_y, th_z, bl_x,
+coalescing(symbolic, A100, element_type="f32")
+    MapError: coalescing: the map has the parameters N; expected numbers for all parameters
+coalescing(endless, A100, element_type="f32")
+    MapError: coalescing: s0 has the bounds [0, inf]; expected a bounded variable
+with_fields(sector_bytes=0)
+    DeviceError: Device: sector_bytes is 0; expected a positive integer
+with_fields(warp_size=1.5)
+    ArgumentError: Device: warp_size is 1.5; expected a positive integer
+bandwidth_utilization(tile, (0, 8), A100)
+    ShapeError: bandwidth_utilization: tile_sizes are (0, 8); expected positive ones
+bandwidth_utilization(tile, (8,), A100) => ShapeError: bandwidth_utilization:
+""")
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 2**62])

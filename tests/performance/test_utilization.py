@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Iterator
 from itertools import product
 from math import prod
 from random import Random
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 import sympy
@@ -18,14 +19,15 @@ from ops import Fusion, OperandIndexing, Reads, hlo, utilization
 from ops.hlo import HloModule, Instruction
 from ops.performance import OperandUtilization, Utilization
 from ops.performance.tally import Count, Deadline
-from ops.performance.utilization import Footprint, footprint_of
+from ops.performance.utilization import footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
-from tests.fusion.units import ADD, MAXIMUM, entry, fusion_in, named
+from tests.fusion.units import ADD, entry, fusion_in, named
+from tests.indexing.tables import refusals
 from tests.performance.runtime_programs import NOTHING, random_updates
 from tests.strategies import maps
 from tests.texts import texts_with_values
@@ -55,27 +57,22 @@ def ends(count: Count) -> tuple[int, int]:
 
 # Numbers.
 
-POOLED = entry(
-    """x = f32[112,112] parameter(0) lowest = f32[] constant(-inf)
+POOLED = entry("""x = f32[112,112] parameter(0) lowest = f32[] constant(-inf)
     producer = f32[112,112] exponential(x)
     ROOT pooled = f32[55,55] reduce-window(producer, lowest), window={size=3x3 stride=2x2},
-      to_apply=top""",
-    MAXIMUM,
-)
+      to_apply=top""")
 WHOLE = (112**2, 112**2, 112**2, 4 * 112**2)
 POOLED_COUNTS = (112**2, 111**2, 27225, 4 * 111**2)
 
-ROWS: dict[str, tuple[HloModule, str, str, tuple[int, int, int, int]]] = {
-    "a sum with its transpose": (SUM_WITH_TRANSPOSE, "computation e", "p", (25, 25, 50, 100)),
-    "softmax": (SOFTMAX, "computation f", "p", (24, 24, 9 * 24, 96)),
-    "windows that overlap": (POOLED, "computation e", "e.x", POOLED_COUNTS),
-    "a pair to be fused": (POOLED, "pair producer pooled", "e.x", POOLED_COUNTS),
-    "one instruction": (POOLED, "instruction producer", "e.x", WHOLE),
-    "what a reduction begins with": (POOLED, "instruction pooled", "lowest", (1, 1, 3025, 4)),
-}
 
-
-@pytest.mark.parametrize(("module", "unit", "name", "expected"), ROWS.values(), ids=ROWS)
+@for_rows([
+    ("a sum with its transpose", SUM_WITH_TRANSPOSE, "computation e", "p", (25, 25, 50, 100)),
+    ("softmax", SOFTMAX, "computation f", "p", (24, 24, 9 * 24, 96)),
+    ("windows that overlap", POOLED, "computation e", "e.x", POOLED_COUNTS),
+    ("a pair to be fused", POOLED, "pair producer pooled", "e.x", POOLED_COUNTS),
+    ("one instruction", POOLED, "instruction producer", "e.x", WHOLE),
+    ("what a reduction begins with", POOLED, "instruction pooled", "lowest", (1, 1, 3025, 4)),
+])  # fmt: skip
 def test_operands_are_used(
     module: HloModule, unit: str, name: str, expected: tuple[int, int, int, int]
 ) -> None:
@@ -191,7 +188,6 @@ def test_counts_are_least_and_most_over_all_offsets(
     fusion = Fusion.of_computation(module.entry)
     x = named(module, "x")
     row = row_of(utilization(fusion, seconds=FOREVER), x)
-    assert _over_all_offsets(fusion, x) == [elements, reads]
     assert (ends(row.elements_read), ends(row.reads)) == (elements, reads)
     assert isinstance(row.reads, int) == (reads[0] == reads[1])
     assert row.reread_bytes == 4 * max(0, reads[0] - elements[1])
@@ -212,41 +208,24 @@ def test_given_values_are_those_of_constants(body: str) -> None:
     called = """here { a = f32[8] parameter(0) z = f32[] constant(0)
         s = f32[2] slice(a), slice={[0:2]} ROOT r = f32[8] pad(s, z), padding=0_6 }
         there { a = f32[8] parameter(0) ROOT r = f32[8] reverse(a), dimensions={0} }"""
-    names = {"i": "s32[] parameter(1)", "j": "s32[] parameter(2)", "flag": "pred[] parameter(3)"}
-    starts = "i = s32[] parameter(1) j = s32[] parameter(2)"
-    text = f"HloModule m {called} ENTRY e {{ {starts} {body} }}"
+    text = f"""HloModule m {called} ENTRY e {{
+        i = s32[] parameter(1) j = s32[] parameter(2) {body} }}"""
     module = hlo.parse(text)
     reads = Fusion.of_computation(module.entry).reads("x")
     assert isinstance(reads, Reads)
-    for values in ({"i": -1, "j": 3, "flag": 1}, {"i": 6, "j": 6, "flag": 0}):
+    for values in ({"i": "-1", "j": "3", "flag": "true"}, {"i": "6", "j": "6", "flag": "false"}):
         known = text
         for name, value in values.items():
-            shape, _, parameter = names[name].partition(" ")
-            number = bool(value) if name == "flag" else value
-            constant = f"un{name} = {shape} {parameter} {name} = {shape} constant({number})".lower()
-            known = known.replace(f"{name} = {names[name]}", constant)
+            constant = rf"un{name} = \1 \2 {name} = \1 constant({value})"
+            known = re.sub(rf"\b{name} = (\S+) (parameter\(.\))", constant, known)
         fixed = Fusion.of_computation(hlo.parse(known).entry).reads("x")
         assert isinstance(fixed, Reads)
-        named = {each.name: each for each in module.entry.parameters}
-        scalars = {named[name]: value for name, value in values.items() if name in named}
-        run = reads.given(scalars)
+        numbers = {name: int(literal_eval(value.title())) for name, value in values.items()}
+        scalars = [each for each in module.entry.parameters if each.name in numbers]
+        run = reads.given({each: numbers[each.name] for each in scalars})
         assert run.elements() == fixed.elements()
         if len(run.ways) == len(fixed.ways):  # else two indices are one if they are constants
             assert run.histogram() == fixed.histogram()
-
-
-def _over_all_offsets(fusion: Fusion, x: Instruction) -> list[tuple[int, int]]:
-    """Least and most elements and reads, by asking for each offset."""
-    reads = fusion.reads(x)
-    assert isinstance(reads, Reads)
-    scalars = [*dict.fromkeys(each.instruction for way in reads.ways for each in way.runtime)]
-    offsets = range(-1, 22 if len(scalars) < 2 else 10)  # also beyond the last of each row
-    runs = [
-        reads.given(dict(zip(scalars, values, strict=True)))
-        for values in product(offsets, repeat=len(scalars))
-    ]
-    numbers = [int(run.distinct()) for run in runs], [int(run.total()) for run in runs]
-    return [(min(each), max(each)) for each in numbers]
 
 
 SCATTERED = """update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
@@ -465,21 +444,17 @@ def test_a_condition_says_when_an_element_is_needed() -> None:
 # Bounds.
 
 
-def footprint_with(text: str, sizes: list[int], seconds: float | None) -> Footprint:
-    return footprint_of([OperandIndexing(parse_map(text))], sizes, Deadline(seconds))
-
-
 TANGLED = """(d0, d1, d2) -> ((d0 * d1 + d2) mod 1001),
 domain: d0 in [0, 999], d1 in [0, 999], d2 in [0, 99]"""
 
 
 def test_without_time_there_are_bounds() -> None:
-    found = footprint_with(TANGLED, [1001], NO_TIME)
+    found = footprint_of([OperandIndexing(parse_map(TANGLED))], [1001], Deadline(NO_TIME))
     assert (found.reads, found.elements) == (Interval(0, 10**8), Interval(0, 1001))
     assert not found.is_exact
 
 
-SUMS = [
+@for_all([
     # results that share variables, of which none alone says how many there are
     ("(d0, d1) -> (d0, d0 + d1), domain: d0 in [0, 3], d1 in [0, 4]", 20, 20),
     ("(d0, d1) -> (d0 + d1, d0 - d1), domain: d0 in [0, 3], d1 in [0, 4]", 20, 20),
@@ -488,10 +463,7 @@ SUMS = [
     # points of a product are gone through, also many
     ("(d0, d1) -> ((d0 * d1) mod 11), domain: d0 in [0, 9], d1 in [0, 1]", 20, 10),
     ("(d0, d1) -> ((d0 * d1) mod 101), domain: d0 in [0, 999], d1 in [0, 199]", 200000, 101),
-]
-
-
-@pytest.mark.parametrize(("text", "reads", "elements"), SUMS)
+])  # fmt: skip
 def test_footprints_of_sums_and_products(text: str, reads: int, elements: int) -> None:
     check_counted(parse_map(text), reads, elements)
 
@@ -552,10 +524,8 @@ MODEL = hlo.parse(
 
 def test_a_module_has_a_row_for_each_operand_of_each_kernel() -> None:
     used = utilization(MODEL)
-    found = [
-        (row.fusion.instructions[0].name, row.operand.name, row.elements_read, row.reads)
-        for row in used
-    ]
+    rows = [(each.fusion.instructions[0].name, each.operand.name, each) for each in used]
+    found = [(first, name, each.elements_read, each.reads) for first, name, each in rows]
     arrays = [("half", "p", 4, 4), ("f", "g", 4, 4), ("n", "a", 4, 4)]
     scalars = [("l", "k", 1, 1), ("l", "one", 1, 1), ("c", "k", 1, 1), ("c", "ten", 1, 1)]
     assert found == [*arrays, *scalars]
@@ -584,17 +554,14 @@ def test_a_part_of_a_tuple_is_told_apart() -> None:
     assert str(row) == "%s output 1: 4 of 6 elements, 16 bytes, 4 reads, 1 of each"
 
 
-WRONG: list[tuple[Any, Any, str]] = [
-    ("p", None, "kernels: what runs is 'p'; expected a Fusion, or an instruction"),
-    (MODEL, "1", "utilization: seconds is '1'; expected a number, or None"),
-    (MODEL, float("nan"), "utilization: seconds is nan; expected a number, or None"),
-]
-
-
-@pytest.mark.parametrize(("asked", "seconds", "message"), WRONG, ids=[row[2] for row in WRONG])
-def test_wrong_arguments_are_named(asked: Any, seconds: Any, message: str) -> None:  # noqa: ANN401 - wrong on purpose
-    with pytest.raises(ArgumentError, match=message):
-        utilization(asked, seconds=seconds)
+test_wrong_arguments_are_named = refusals(
+    {"utilization": utilization, "MODEL": MODEL}, ArgumentError
+)("""
+utilization("p") => kernels: what runs is 'p'; expected a Fusion, or an instruction
+utilization(MODEL, seconds="1") => utilization: seconds is '1'; expected a number, or None
+utilization(MODEL, seconds=float("nan"))
+    utilization: seconds is nan; expected a number, or None
+""")
 
 
 def test_no_more_is_read_than_there_may_be() -> None:
@@ -650,9 +617,8 @@ def test_symbolic_sizes(body: str, expected: str) -> None:
     for size, other in product(range(2, 7), range(1, 7)):
         fixed = used_by(_with_sizes(body, size, other))
         for name in ("elements", "elements_read", "reads", "bytes", "unused_bytes", "reread_bytes"):
-            found = sympy.sympify(getattr(row, name)).subs(
-                {symbol("x_0"): size, symbol("x_1"): other}
-            )
+            sizes = {symbol("x_0"): size, symbol("x_1"): other}
+            found = sympy.sympify(getattr(row, name)).subs(sizes)
             assert found == getattr(fixed, name), name
 
 
