@@ -10,27 +10,20 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from indexing import parse_map
-from ops import coalescing, hlo, load_picture, schedule_of
+from ops import coalescing, load_picture, schedule_of
 from ops.performance import A100, MI300X, Device, LoadPicture
 from simplifier import IndexingError
-from tests.svg import (
-    SVG,
-    cells_of,
-    check_is_alone,
-    check_nothing_lies_outside,
-    parsed,
-    path_of,
-    texts,
-)
+from tests import svg
+from tests.cases import for_all
+from tests.fusion.units import fused
+from tests.svg import SVG, cells_of, check_nothing_lies_outside, parsed, path_of, texts
 
 ROWS: Final = "(th_x, bl_x) -> (bl_x * 32 + th_x), domain: th_x in [0, 31], bl_x in [0, 7]"
 COLUMNS: Final = "(th_x, bl_x) -> (th_x * 40 + bl_x), domain: th_x in [0, 31], bl_x in [0, 7]"
-SHIFTED: Final = """(th_x)[s0] -> (th_x * 4 + s0 + 2), domain: th_x in [0, 31], s0 in [0, 3]"""
+SHIFTED: Final = "(th_x)[s0] -> (th_x * 4 + s0 + 2), domain: th_x in [0, 31], s0 in [0, 3]"
 SHARED: Final = "(th_x) -> (th_x floordiv 2), domain: th_x in [0, 31]"
 MASKED: Final = "(th_x) -> (th_x * 100), domain: th_x in [0, 31], th_x in [5, 9]"
 LONG: Final = "(th_x) -> (th_x * 64), domain: th_x in [0, 63]"
-
-MAPS: Final = (ROWS, COLUMNS, SHIFTED, SHARED, MASKED, LONG)
 
 
 def picture_of(text: str, element_type: str = "f32", device: Device = A100) -> LoadPicture:
@@ -47,13 +40,13 @@ def legend(root: Element) -> list[str]:
 
 
 @pytest.mark.parametrize("element_type", ["s4", "s8", "bf16", "f32", "c128"])
-@pytest.mark.parametrize("text", MAPS)
+@pytest.mark.parametrize("text", [ROWS, COLUMNS, SHIFTED, SHARED, MASKED, LONG])
 def test_picture_is_whole_and_says_what_is_counted(text: str, element_type: str) -> None:
     found = coalescing(parse_map(text), A100, element_type=element_type)
     picture = picture_of(text, element_type)
     assert picture.title == str(found)
     assert len(picture.sectors) == found.most_sectors
-    check_is_alone(picture.svg())
+    svg.check_is_alone(picture.svg())
     check_nothing_lies_outside(parsed(picture.svg()))
 
 
@@ -68,9 +61,7 @@ def test_each_thread_has_its_elements_of_the_load_that_touches_most() -> None:
     assert [*masked.threads.values()] == [(5,), (6,), (7,), (8,), (9,)]
 
 
-@pytest.mark.parametrize(
-    ("element_type", "cells", "right"), [("f32", 32, 20), ("bf16", 64, 9), ("s8", 128, 9)]
-)
+@for_all([("f32", 32, 20), ("bf16", 64, 9), ("s8", 128, 9)])
 def test_cells_of_a_line_lie_side_by_side(element_type: str, cells: int, right: int) -> None:
     root = drawn("(th_x) -> (th_x), domain: th_x in [0, 31]", element_type)
     corners = re.findall(r"M(\S+) (\S+)h(\S+)v", path_of(root, "edge"))
@@ -85,22 +76,13 @@ def test_cells_of_a_line_lie_side_by_side(element_type: str, cells: int, right: 
 def test_texts_lie_in_their_cells_and_beside_their_lines() -> None:
     root = drawn(COLUMNS)
     corners = re.findall(r"M([\d.]+) ([\d.]+)h20", path_of(root, "wanted"))[:32]
-    placed = [
-        (float(each.get("x", 0)), float(each.get("y", 0)), each.text)
-        for each in root.iter(f"{SVG}text")
-    ]
+    marks = root.iter(f"{SVG}text")
+    placed = [(float(each.get("x", 0)), float(each.get("y", 0)), each.text) for each in marks]
     for thread, (x, y) in enumerate(corners):
         assert (float(x) + 10, float(y) + 14, f"{thread}") in placed
     left = min(float(x) for x in re.findall(r"M([\d.]+) ", path_of(root, "edge")))
     for row in range(32):
         assert (left - 8, 20 * row + 14, f"byte {40 * row // 32 * 128:,}") in placed
-
-
-def test_threads_may_want_the_same() -> None:
-    root = drawn(SHARED)
-    assert cells_of(root, "shared") == 16
-    assert "2x" in texts(root)
-    assert legend(root) == ["wanted by several threads", "not loaded"]
 
 
 def test_cells_are_what_is_wanted_loaded_and_left() -> None:
@@ -110,9 +92,13 @@ def test_cells_are_what_is_wanted_loaded_and_left() -> None:
     assert {"0", "31", "byte 0", "byte 4,864"} <= {*texts(root)}
     wanted, loaded = "wanted by the thread with this number", "loaded because sectors come whole"
     assert legend(root) == [wanted, loaded, "not loaded"]
+    root = drawn(SHARED)
+    assert cells_of(root, "shared") == 16
+    assert "2x" in texts(root)
+    assert legend(root) == ["wanted by several threads", "not loaded"]
 
 
-@pytest.mark.parametrize(("threads", "shown"), [(32, 32), (33, 32), (64, 32)])
+@for_all([(32, 32), (33, 32), (64, 32)])
 def test_what_is_left_out_is_said(threads: int, shown: int) -> None:
     lanes = f"(th_x) -> (th_x * 64), domain: th_x in [0, {threads - 1}]"
     picture = picture_of(lanes, device=MI300X)
@@ -123,15 +109,10 @@ def test_what_is_left_out_is_said(threads: int, shown: int) -> None:
 
 
 def test_an_access_of_a_schedule() -> None:
-    module = hlo.parse("""HloModule m
-    fused { p = f32[64,64] parameter(0)
-      ROOT t = f32[64,64] transpose(p), dimensions={1,0} }
-    ENTRY e { p = f32[64,64] parameter(0)
-      ROOT f = f32[64,64] fusion(p), kind=kLoop, calls=fused }""")
+    module = fused("p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0}")
     (access,) = schedule_of(module.entry.root).reads(0)
     picture = load_picture(access, A100)
-    assert len(picture.threads) == 32
-    assert len(picture.lines) == 1
+    assert (len(picture.threads), len(picture.lines)) == (32, 1)
 
 
 def test_nothing_is_loaded() -> None:

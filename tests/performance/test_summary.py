@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import sympy
 
 from ops import hlo, loop_dependence, summary, utilization
 from ops.hlo import Instruction
-from ops.performance import A100, KernelSummary, OperandUtilization
+from ops.performance import A100, OperandUtilization
 from ops.performance.kernels import evaluated_by, kernels_of
 from ops.performance.tally import Count, cell_of_count
 from ops.tiling import tilings
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
+from tests.cases import for_all
 from tests.cli.command_line import CommandLine
 from tests.cli.small_modules import LOOKED_UP
 from tests.hlo.modules import module_text
@@ -59,18 +60,19 @@ def test_kernels_that_are_alike_have_what_each_has_alone(name: str) -> None:
 
 
 N, M, K = map(symbol, "NMK")
-TEXTS_OF_COUNTS = {
-    "N * 4 + 8 if N < 3": sympy.Piecewise((N * 4 + 8, N < 3), (0, True)),
-    "N if M >= 2 and N < 3": sympy.Piecewise((N, (N < 3) & (M > 1)), (0, True)),
-    "N if (N < 3 and (K >= 2 or M >= 6))": sympy.Piecewise(
-        (N, (N < 3) & ((M > 5) | (K > 1))), (0, True)
-    ),
-    "N + select(N < 3, N, 0)": sympy.Piecewise((N, N < 3), (0, True)) + N,
-    "select(N < 3, N, 7)": sympy.Piecewise((N, N < 3), (7, True)),
-}
 
 
-@pytest.mark.parametrize(("text", "count"), TEXTS_OF_COUNTS.items())
+def where(condition: Any, count: Any, other: Any = 0) -> sympy.Expr:  # noqa: ANN401 - of sympy
+    return sympy.Piecewise((count, condition), (other, True))
+
+
+@for_all([
+    ("N * 4 + 8 if N < 3", where(N < 3, N * 4 + 8)),
+    ("N if M >= 2 and N < 3", where((N < 3) & (M > 1), N)),
+    ("N if (N < 3 and (K >= 2 or M >= 6))", where((N < 3) & ((M > 5) | (K > 1)), N)),
+    ("N + select(N < 3, N, 0)", where(N < 3, N) + N),
+    ("select(N < 3, N, 7)", where(N < 3, N, 7)),
+])  # fmt: skip
 def test_a_count_that_is_zero_elsewhere_says_where_it_is(text: str, count: sympy.Expr) -> None:
     assert cell_of_count(count) == text
 
@@ -81,15 +83,12 @@ def test_sizes_that_have_to_be_equal_are_said_behind() -> None:
     assert found.split("  ")[0] == "x_0 * 32 if x_0 == y_0"
 
 
-TWICE = """ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1)
-  two = f32[4] add(x, y) one = f32[4] add(y, y) other = f32[4] add(y, x)
-  ROOT all = (f32[4], f32[4], f32[4]) tuple(two, one, other) }"""
-
-
 def test_kernels_that_are_alike_read_what_each_reads() -> None:
     """One that reads an operand twice is not like one that reads two."""
-    kernels = map(str, summary(hlo.parse(TWICE)))
-    assert [*kernels] == [
+    module = hlo.parse("""ENTRY e { x = f32[4] parameter(0) y = f32[4] parameter(1)
+      two = f32[4] add(x, y) one = f32[4] add(y, y) other = f32[4] add(y, x)
+      ROOT all = (f32[4], f32[4], f32[4]) tuple(two, one, other) }""")
+    assert [*map(str, summary(module))] == [
         "%two = f32[4] add(%x f32[4] identity, %y f32[4] identity)",
         "%one = f32[4] add(%y f32[4] identity)",
         "%other = f32[4] add(%y f32[4] identity, %x f32[4] identity)",
@@ -106,38 +105,32 @@ def test_updates_in_place_are_found_without_the_reads(monkeypatch: pytest.Monkey
     assert not followed
 
 
+STATE = "(s32[], f32[1000,256], f32[256])"
+LOOP = """cond { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(1000) ROOT lt = pred[] compare(i, n), direction=LT }
+ENTRY e { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) z = s32[] constant(0)
+  t = STATE tuple(z, out, c) ROOT w = STATE while(t), condition=cond, body=body }"""
 REPORTED = texts_with_values("""
 # summary-mixes-padding | [(32, 32)]
 ENTRY e { p = f32[8,1]{1,0:T(8,128)} parameter(0)
 ROOT n = f32[8,1]{1,0:T(8,128)} negate(p) }
 # in-place-update-counted-whole | [(1024, 1024), (1032, 1024), (8, 4), (8, 1)]
-body { s = (s32[], f32[1000,256], f32[256]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0 out = f32[1000,256] get-tuple-element(s), index=1
+body { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
+  out = f32[1000,256] get-tuple-element(s), index=1
   c = f32[256] get-tuple-element(s), index=2 t = f32[256] tanh(c)
   r = f32[1,256] bitcast(t) z = s32[] constant(0)
   u = f32[1000,256] dynamic-update-slice(out, r, i, z) one = s32[] constant(1)
-  j = s32[] add(i, one) ROOT n = (s32[], f32[1000,256], f32[256]) tuple(j, u, t) }
-cond { s = (s32[], f32[1000,256], f32[256]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0 n = s32[] constant(1000)
-  ROOT lt = pred[] compare(i, n), direction=LT }
-ENTRY e { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) z = s32[] constant(0)
-  t = (s32[], f32[1000,256], f32[256]) tuple(z, out, c)
-  ROOT w = (s32[], f32[1000,256], f32[256]) while(t), condition=cond, body=body }
-# an update in place in a fusion | [(36, 32), (8, 4), (8, 1)]
-fused { out = f32[100,8] parameter(0) c = f32[8] parameter(1) i = s32[] parameter(2)
-  r = f32[1,8] bitcast(c) z = s32[] constant(0)
-  ROOT u = f32[100,8] dynamic-update-slice(out, r, i, z) }
-body { s = (s32[], f32[100,8], f32[8]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0 out = f32[100,8] get-tuple-element(s), index=1
-  c = f32[8] get-tuple-element(s), index=2
-  u = f32[100,8] fusion(out, c, i), kind=kLoop, calls=fused one = s32[] constant(1)
-  j = s32[] add(i, one) ROOT n = (s32[], f32[100,8], f32[8]) tuple(j, u, c) }
-cond { s = (s32[], f32[100,8], f32[8]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0 n = s32[] constant(100)
-  ROOT lt = pred[] compare(i, n), direction=LT }
-ENTRY e { out = f32[100,8] parameter(0) c = f32[8] parameter(1) z = s32[] constant(0)
-  t = (s32[], f32[100,8], f32[8]) tuple(z, out, c)
-  ROOT w = (s32[], f32[100,8], f32[8]) while(t), condition=cond, body=body }
+  j = s32[] add(i, one) ROOT n = STATE tuple(j, u, t) }
+LOOP
+# an update in place in a fusion | [(1028, 1024), (8, 4), (8, 1)]
+fused { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) i = s32[] parameter(2)
+  r = f32[1,256] bitcast(c) z = s32[] constant(0)
+  ROOT u = f32[1000,256] dynamic-update-slice(out, r, i, z) }
+body { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
+  out = f32[1000,256] get-tuple-element(s), index=1 c = f32[256] get-tuple-element(s), index=2
+  u = f32[1000,256] fusion(out, c, i), kind=kLoop, calls=fused one = s32[] constant(1)
+  j = s32[] add(i, one) ROOT n = STATE tuple(j, u, c) }
+LOOP
 # block-level-tile-ignored | [(8388608, 8388608)]
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 fused { p = f32[4096,512] parameter(0) z = f32[] constant(0)
@@ -153,7 +146,7 @@ ENTRY e { p = f32[4096,512] parameter(0)
 
 @pytest.mark.parametrize(("text", "moved"), REPORTED.values(), ids=REPORTED)
 def test_kernels_move_what_they_need_once(text: str, moved: list[tuple[int, int]]) -> None:
-    module = hlo.parse(f"HloModule m {text}")
+    module = hlo.parse(f"HloModule m {text.replace('LOOP', LOOP).replace('STATE', STATE)}")
     found = summary(module)
     assert sorted((each.bytes_read, each.bytes_written) for each in found) == sorted(moved)
     assert all(each.reuse == 1 for each in found)
@@ -173,26 +166,19 @@ def saved(cli: CommandLine) -> Path:
     return cli.file(module_text("cpu/mlp_adam_step"))
 
 
-FIGURES: dict[str, Callable[[KernelSummary], Count | float | None]] = {
-    "bytes": lambda each: each.bytes,
-    "read": lambda each: each.bytes_read,
-    "written": lambda each: each.bytes_written,
-    "reuse": lambda each: each.reuse,
-}
+FIGURES = {"bytes": "bytes", "read": "bytes_read", "written": "bytes_written", "reuse": "reuse"}
 
 
 @pytest.mark.parametrize("sort", FIGURES)
 def test_the_greatest_come_first(sort: str, saved: Path, cli: CommandLine) -> None:
     found = list(summary(hlo.load(saved)))
-    figures = map(FIGURES[sort], found)
+    figures = map(attrgetter(FIGURES[sort]), found)
     most = [figure.upper if isinstance(figure, Interval) else figure for figure in figures]
 
     def weight(at: int) -> float:
         """The greatest possible; what nobody can say has none."""
-        number = most[at]
-        if isinstance(number, int | float):
-            return number
-        return float("-inf" if sort == "reuse" else "inf")
+        unknown = float("-inf" if sort == "reuse" else "inf")
+        return number if isinstance(number := most[at], int | float) else unknown
 
     order = sorted(range(len(found)), key=weight, reverse=True)
     ends = {found[at].fusion.roots[0].name: most[at] for at in order}
@@ -208,11 +194,10 @@ def test_the_order_of_the_module(saved: Path, cli: CommandLine) -> None:
     assert [row["kernel"] for row in rows] == names
 
 
-@pytest.mark.parametrize("seconds", ["1", float("nan")])
+@for_all(["1", float("nan")])
 def test_seconds_are_a_number(seconds: Any) -> None:  # noqa: ANN401 - wrong on purpose
-    entry = hlo.parse(LOOKED_UP).entry
     with pytest.raises(ArgumentError, match=r"summary: seconds is .*; expected a number"):
-        summary(entry, seconds=seconds)
+        summary(hlo.parse(LOOKED_UP).entry, seconds=seconds)
 
 
 def test_source_lines(saved: Path, cli: CommandLine) -> None:

@@ -44,23 +44,9 @@ def place_of_program(pid, M, N, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.co
 
 @triton.jit
 def matmul(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    stride_am,
-    stride_ak,
-    stride_bk,
-    stride_bn,
-    stride_cm,
-    stride_cn,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    GROUP: tl.constexpr = 2,
-):
+    a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr = 2,
+):  # fmt: skip
     tl.static_assert(BK > 0)
     pid_m, pid_n = place_of_program(tl.program_id(axis=0), M, N, BM, BN, GROUP=GROUP)
     rows = (pid_m * BM + tl.arange(0, BM)) % M
@@ -77,11 +63,8 @@ def matmul(
         b_ptrs += BK * stride_bk
     m = pid_m * BM + tl.arange(0, BM)
     n = pid_n * BN + tl.arange(0, BN)
-    tl.store(
-        c_ptr + stride_cm * m[:, None] + stride_cn * n[None, :],
-        total,
-        mask=(m[:, None] < M) & (n[None, :] < N),
-    )
+    c_ptrs = c_ptr + stride_cm * m[:, None] + stride_cn * n[None, :]
+    tl.store(c_ptrs, total, mask=(m[:, None] < M) & (n[None, :] < N))
 
 
 @triton.jit
@@ -119,18 +102,9 @@ def attention_stage(total, q, K_block, V_block, start, stop, BLOCK_N: tl.constex
 
 @triton.jit
 def attention(
-    Q,
-    K,
-    V,
-    Out,
-    stride_h,
-    stride_m,
-    length,
-    DEPTH: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    CAUSAL: tl.constexpr,
-):
+    Q, K, V, Out, stride_h, stride_m, length,
+    DEPTH: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
     start_m = tl.program_id(0)
     head = tl.program_id(1) * stride_h
     q_rows = start_m * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -139,13 +113,9 @@ def attention(
         K + head, (DEPTH, length), (1, stride_m), (0, 0), (DEPTH, BLOCK_N), (0, 1)
     )
     V_block = tl.make_block_ptr(
-        base=V + head,
-        shape=(length, DEPTH),
-        strides=(stride_m, 1),
-        offsets=(0, 0),
-        block_shape=(BLOCK_N, DEPTH),
-        order=(1, 0),
-    )
+        base=V + head, shape=(length, DEPTH), strides=(stride_m, 1),
+        offsets=(0, 0), block_shape=(BLOCK_N, DEPTH), order=(1, 0),
+    )  # fmt: skip
     q_ptrs = Q + head + q_rows[:, None] * stride_m + depth[None, :]
     q = tl.load(q_ptrs, mask=q_rows[:, None] < length)
     total = tl.zeros([BLOCK_M, DEPTH], dtype=tl.float32)

@@ -6,8 +6,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import pytest
-
 from ops.triton import KernelAccess, TritonError, read_kernel
 from tests.cases import for_all
 from tests.texts import texts_with_values
@@ -60,12 +58,12 @@ tl.load(p)
 )
 
 
-@pytest.mark.parametrize(("body", "n", "expected"), NOT_PROVED.values(), ids=NOT_PROVED)
+@for_all(NOT_PROVED)
 def test_what_does_not_fit_in_32_bits_is_no_proof(body: str, n: int | None, expected: str) -> None:
     assert expected in str(read(body, n).out_of_bounds((3 * TALL,)))
 
 
-PROVED = {
+@for_all({
     "64 bits": "tl.load(A + pid.to(tl.int64) * 131072 + i)",
     "64 bits of a cast": "tl.load(A + (tl.cast(pid, tl.int64) * 131072 + i))",
     "steps of a pointer": "tl.load(A + pid * 65536 + pid * 65536 + i)",
@@ -73,10 +71,7 @@ PROVED = {
     "where the mask holds": "tl.load(A + pid * 131072, mask=pid < 100)",
     "another access": "tl.load(A + pid * 131072)\ntl.store(O + i, i)",
     "zeros of 64 bits": "tl.load(A + (tl.zeros((4,), tl.int64) + pid) * 131072)",
-}
-
-
-@pytest.mark.parametrize("body", PROVED.values(), ids=PROVED)
+})  # fmt: skip
 def test_what_fits_is_a_proof(body: str) -> None:
     assert read(body).out_of_bounds((TALL,)) is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from textwrap import indent
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from ops.triton import KernelAccesses, TritonError, read_kernel
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.texts import texts, texts_with_values
 
 
@@ -68,18 +69,14 @@ for pid0 in range(2):
 """)
 
 
-@pytest.mark.parametrize(("body", "expected"), TOUCHED.values(), ids=TOUCHED)
+@for_all(TOUCHED)
 def test_odd_kernels_touch_what_they_say(body: str, expected: list[int]) -> None:
     assert offsets(read(body, "n = 4\nsize = n * 2")) == expected
 
 
-def test_a_return_that_values_decide_makes_the_rest_inexact() -> None:
+def test_values_may_decide_about_the_rest_and_counters_keep_their_names() -> None:
     body = "if n > 2:\n    if tl.load(x_ptr) > 0: return\ntl.load(x_ptr + 1)"
-    kernel = read(body)
-    assert [each.is_exact for each in kernel.accesses] == [True, False]
-
-
-def test_counters_keep_their_names_in_nested_loops() -> None:
+    assert [each.is_exact for each in read(body).accesses] == [True, False]
     body = "for i in range(3):\n    for j in range(2): tl.load(x_ptr + i * 2 + j)"
     (access,) = read(body).accesses
     assert [each.name for each in access.map.ranges] == ["i", "j"]
@@ -162,33 +159,23 @@ tl.load(x_ptr + tl.arange(0, 8), other=tl.arange(0, 4))
 p = tl.make_block_ptr(x_ptr, (6,), (1,), (0,), (4,), (0,))
 tl.store(p, tl.arange(0, 8))
 """)
+SQUARES = "\ny = y * y + 1" * 8
 ALSO_REFUSED = [
+    (f"def kernel(x_ptr): x = {'-' * 200_000}1", "this is not Python"),
     ("for k in range(0, n, 1, 1): pass", "expected an end, or a start and an end"),
     ("tl.arange(0, 2)" + "[:, None]" * 8, "a block has 9 dimensions; expected at most 8"),
     ("a = 3\n" + "a = a * a\n" * 20, "this number has more than 4096 bits"),
     ("tl.atomic_add(x_ptr + tl.arange(0, 8), tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
-    (
-        "d = tl.make_tensor_descriptor(x_ptr, (6,), (1,), (4,))\nd.store((0,), tl.arange(0, 8))",
-        "blocks of the shapes (4,), (8,)",
-    ),
-    (
-        "y = tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\ntl.load(x_ptr + y)",
-        "a product of more than 32 factors",
-    ),
-    (
-        "y = n + tl.program_id(0)" + "\ny = y * y + 1" * 8 + "\nfor k in range(n):\n"
-        "    x_ptr += y\n    tl.load(x_ptr)",
-        "x_ptr, whose value in a loop has no closed form",
-    ),
-    (
-        "y = tl.program_id(0)" + "\ny = tl.minimum(y, 9 - y)" * 60 + "\ntl.load(x_ptr + y)",
-        "the address depends on a formula of more than 200 parts",
-    ),
-    (
-        "".join("    " * k + f"for k{k} in range(2):\n" for k in range(14)) + "    " * 14 + "pass",
-        "this kernel runs more than 5000 statements",
-    ),
-]
+    ("d = tl.make_tensor_descriptor(x_ptr, (6,), (1,), (4,))\nd.store((0,), tl.arange(0, 8))",
+     "blocks of the shapes (4,), (8,)"),
+    (f"y = tl.program_id(0){SQUARES}\ntl.load(x_ptr + y)", "a product of more than 32 factors"),
+    (f"y = n + tl.program_id(0){SQUARES}\nfor k in range(n):\n    x_ptr += y\n    tl.load(x_ptr)",
+     "x_ptr, whose value in a loop has no closed form"),
+    ("y = tl.program_id(0)" + "\ny = tl.minimum(y, 9 - y)" * 60 + "\ntl.load(x_ptr + y)",
+     "the address depends on a formula of more than 200 parts"),
+    ("".join("    " * k + f"for k{k} in range(2):\n" for k in range(14)) + "    " * 14 + "pass",
+     "this kernel runs more than 5000 statements"),
+]  # fmt: skip
 
 
 @for_all([*((text, message) for message, text in REFUSED.items()), *ALSO_REFUSED])
@@ -198,21 +185,16 @@ def test_odd_kernels_are_refused(body: str, message: str) -> None:
     assert message in refused.value.message
 
 
-@pytest.mark.parametrize("grid", [(0,), (-1,), (1, 2, 3, 4), "ab", 4])
-def test_grids_have_one_to_three_sizes(grid: tuple[int, ...]) -> None:
+@for_all([((0,),), ((-1,),), ((1, 2, 3, 4),), ("ab",), (4,)])
+def test_grids_have_one_to_three_sizes(row: tuple[Any]) -> None:
     with pytest.raises(ArgumentError, match="read_kernel: grid is"):
-        read_kernel("def kernel(x_ptr): pass", grid=grid)
+        read_kernel("def kernel(x_ptr): pass", grid=row[0])
 
 
 def test_arguments_are_numbers_also_of_numpy() -> None:
     assert offsets(read("tl.load(x_ptr + n)", n=np.int64(5))) == [5]
     with pytest.raises(ArgumentError, match="arguments: n is 'a'; expected a number"):
         read_kernel("def kernel(x_ptr, n): pass", arguments={"n": "a"})  # pyright: ignore[reportArgumentType]
-
-
-def test_texts_that_nest_too_deeply_are_refused() -> None:
-    with pytest.raises(TritonError, match="this is not Python"):
-        read_kernel(f"def kernel(x_ptr): x = {'-' * 200_000}1")
 
 
 # Branches one after the other.
@@ -225,23 +207,16 @@ def branches(count: int, step: str) -> str:
     return f"def kernel(x_ptr, n):\n{first}{''.join(lines)}{last}"
 
 
-def chosen(test: bool, one: int, other: int) -> int:
-    return one if test else other
-
-
-STEPS = {
-    "branches-13": (13, "y + {}"),
-    "branches of 18": (18, "y + {}"),
-    "branches that choose": (18, "{} - 0 * y"),
-    "branches that double": (3, "y * 2 + {}"),
-    "choices": (8, "tl.where(n > 2 * {0}, y + {0}, y)"),
-}
-
-
-@pytest.mark.parametrize(("count", "step"), STEPS.values(), ids=STEPS)
+@for_rows([
+    ("branches-13", 13, "y + {}"),
+    ("branches of 18", 18, "y + {}"),
+    ("branches that choose", 18, "{} - 0 * y"),
+    ("branches that double", 3, "y * 2 + {}"),
+    ("choices", 8, "tl.where(n > 2 * {0}, y + {0}, y)"),
+])  # fmt: skip
 def test_branches_give_what_they_compute(count: int, step: str) -> None:
     (access,) = read_kernel(branches(count, step), grid=(3,)).accesses
-    module = SimpleNamespace(where=chosen)
+    module = SimpleNamespace(where=np.where)
     for n in range(count + 3):
         (result,) = access.map.substitute({"n": n}).evaluate([2])
         y = 2

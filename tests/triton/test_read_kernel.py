@@ -6,28 +6,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
 import pytest
 
 from indexing import IndexingMap
-from indexing.layout import ShapeError
-from indexing.layout.linear import (
-    BlockSplit,
-    LinearLayout,
-    blocked,
-    blocked_for,
-    nvidia_mma,
-    swizzled_shared,
-)
+from indexing.layout import ShapeError, linear
+from indexing.layout.linear import LinearLayout, blocked, blocked_for, nvidia_mma
 from ops.performance import A100
 from ops.triton import KernelAccesses, TritonError, by_thread, read_kernel
 from simplifier.errors import ArgumentError
 from tests.carets import DrawnError, drawn_errors
 from tests.cases import for_all
+from tests.indexing.tables import refusals
 from tests.triton import kernels_by_hand as by_hand
 from tests.triton.tl_model import Pointer, Touched, run
 
@@ -166,62 +161,50 @@ def rows(x_ptr, stride, M: tl.constexpr, N: tl.constexpr):
 """
 
 
-def rows_kernel() -> KernelAccesses:
-    return read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,))
+BY_ROW, BY_COLUMN = read_kernel(ROWS, {"M": 64, "N": 64}, {"stride": 64}, grid=(1,)).accesses
 
 
 def test_the_layout_of_the_coalescing_pass_follows_memory() -> None:
-    kernel = rows_kernel()
-    by_row, by_column = (each.coalescing(A100, "f32") for each in kernel.accesses)
+    by_row, by_column = (each.coalescing(A100, "f32") for each in (BY_ROW, BY_COLUMN))
     assert (by_row.vector_width, by_row.ratio, by_row.sectors) == (4, 1.0, 512)
     assert (by_column.vector_width, by_column.ratio) == (4, 1.0)
     by_rows = blocked((64, 64), (1, 4), (2, 16), (4, 1), (1, 0))
-    assert kernel.accesses[0].coalescing(A100, "f32", layout=by_rows) == by_row
-    across = kernel.accesses[1].coalescing(A100, "f32", layout=by_rows)
-    assert (across.ratio or 0) > 2
+    assert BY_ROW.coalescing(A100, "f32", layout=by_rows) == by_row
+    assert (BY_COLUMN.coalescing(A100, "f32", layout=by_rows).ratio or 0) > 2
+    assert BY_ROW.coalescing(A100, "f32", num_warps=8).ratio == 1
 
 
-LAYOUTS: dict[str, LinearLayout] = {
+@for_all({
     "smaller than the block": blocked_for((64, 32), 4, size_per_thread=(1, 4)),
     "columns first": blocked_for((8, 16), 2, size_per_thread=(2, 1), order=(0, 1)),
     "larger than the block": blocked_for((4, 4), 1, size_per_thread=(1, 2)),
     "one dimension": blocked_for((512,), 2, size_per_thread=(4,)),
     "three": blocked_for((2, 4, 8), 1, size_per_thread=(1, 2, 2), order=(2, 0, 1)),
     "mma": nvidia_mma((32, 32), 2, (2, 1), (16, 8)),
-}
-
-
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+})  # fmt: skip
 def test_threads_hold_the_elements_of_their_layout(layout: LinearLayout) -> None:
     block = tuple(layout.out_dims.values())
     sizes = {f"i{number}": size for number, size in enumerate(block)}
-    offset = "0"
-    for place, size in sizes.items():
-        offset = f"({offset}) * {size} + {place}"
+    offset = " + ".join(f"i{k} * {prod(block[k + 1 :])}" for k in range(len(block)))
     threads = by_thread(IndexingMap([offset], sizes), block, layout)
     held = Counter((dims[0], *results) for dims, _, _, results in threads.points())
-    registers, lanes, warps = (layout.in_dims[name] for name in ("register", "lane", "warp"))
+    names = "register", "lane", "warp"
     expected: Counter[tuple[int, ...]] = Counter()
-    for register, lane, warp in product(range(registers), range(lanes), range(warps)):
-        element = layout(register=register, lane=lane, warp=warp).values()
-        place = 0
-        for size, index in zip(block, element, strict=True):
-            place = place * size + index
-        expected[warp * lanes + lane, place] += 1
+    for register, lane, warp in product(*(range(layout.in_dims[name]) for name in names)):
+        element = [*layout(register=register, lane=lane, warp=warp).values()]
+        thread = warp * layout.in_dims["lane"] + lane
+        expected[thread, int(np.ravel_multi_index(element, block))] += 1
     assert held == expected
     assert {place for _, place in held} == {*range(prod(block))}
 
 
-BUILT = [
+@for_all([
     (((64, 64), 4, (1, 4), (1, 0), 32), ((2, 16), (4, 1))),
     (((8, 16), 2, (2, 1), (0, 1), 32), ((4, 8), (1, 2))),
     (((512, 1), 4, (1, 1), (1, 0), 32), ((32, 1), (4, 1))),
     (((16, 256), 4, (1, 2), (1, 0), 32), ((1, 32), (1, 4))),
     (((2, 4, 8), 1, (1, 2, 2), (2, 0, 1), 64), ((2, 8, 4), (1, 1, 1))),
-]
-
-
-@pytest.mark.parametrize(("given", "expected"), BUILT)
+])  # fmt: skip
 def test_lanes_and_warps_follow_the_order(
     given: tuple[Any, ...], expected: tuple[Any, ...]
 ) -> None:
@@ -230,34 +213,25 @@ def test_lanes_and_warps_follow_the_order(
     assert found == blocked(shape, sizes, expected[0], expected[1], order)
 
 
-WRONG_LAYOUTS: dict[str, Callable[[], LinearLayout]] = {
-    r"the layout is of the shape \(64, 32\); expected \(64, 64\)": lambda: blocked_for((64, 32), 4),
-    "the layout is from offset": (
-        lambda: swizzled_shared((64, 64), vec=1, per_phase=1, max_phase=1)
-    ),
-    r"block \(size 2\); expected register, lane and warp, and one block": (
-        lambda: blocked((64, 64), (1, 1), (1, 32), (4, 1), (1, 0), blocks=BlockSplit((2, 1)))
-    ),
-    "num_warps is 3; expected a power of two": lambda: blocked_for((64, 64), 3),
-    "num_warps is 0; expected a power of two": lambda: blocked_for((64, 64), 0),
-    "expected the dimensions 0 to 1": lambda: blocked_for((64, 64), 4, order=(0, 0)),
-    "a size per thread is 0": lambda: blocked_for((64, 64), 4, size_per_thread=(0, 1)),
+NAMES: dict[str, Any] = {
+    **vars(linear),
+    "read_kernel": read_kernel,
+    "add": by_hand.add,
+    "of_rows": partial(BY_ROW.coalescing, A100, "f32"),
 }
 
-
-@pytest.mark.parametrize(("message", "layout"), WRONG_LAYOUTS.items(), ids=WRONG_LAYOUTS)
-def test_layouts_that_do_not_fit_are_refused(
-    message: str, layout: Callable[[], LinearLayout]
-) -> None:
-    with pytest.raises(ShapeError, match=message):
-        rows_kernel().accesses[0].coalescing(A100, "f32", layout=layout())
-
-
-def test_blocks_of_any_number_of_warps_that_is_a_power_of_two() -> None:
-    kernel = rows_kernel()
-    assert kernel.accesses[0].coalescing(A100, "f32", num_warps=8).ratio == 1
-    with pytest.raises(ShapeError, match="num_warps is 0; expected a power of two"):
-        kernel.accesses[0].coalescing(A100, "f32", num_warps=0)
+test_layouts_that_do_not_fit_are_refused = refusals(NAMES, ShapeError)("""
+of_rows(layout=blocked_for((64, 32), 4)) => the layout is of the shape (64, 32); expected (64, 64)
+of_rows(layout=swizzled_shared((64, 64), vec=1, per_phase=1, max_phase=1))
+    the layout is from offset
+of_rows(layout=blocked((64, 64), (1, 1), (1, 32), (4, 1), (1, 0), blocks=BlockSplit((2, 1))))
+    block (size 2); expected register, lane and warp, and one block
+of_rows(num_warps=0) => num_warps is 0; expected a power of two
+blocked_for((64, 64), 3) => num_warps is 3; expected a power of two
+blocked_for((64, 64), 0) => num_warps is 0; expected a power of two
+blocked_for((64, 64), 4, order=(0, 0)) => expected the dimensions 0 to 1
+blocked_for((64, 64), 4, size_per_thread=(0, 1)) => a size per thread is 0
+""")
 
 
 def test_a_scalar_is_one_thread_s() -> None:
@@ -323,20 +297,13 @@ def test_a_text_that_is_no_python_is_refused() -> None:
     assert refused.value.span.line == 1
 
 
-WRONG_CALLS: list[tuple[Callable[[], object], str]] = [
-    (lambda: read_kernel(""), "the text has no function ''"),
-    (lambda: read_kernel(3), "the kernel is 3; expected its text, or a function"),
-    (lambda: read_kernel(by_hand.add), "BLOCK is a constexpr without a value; expected one in"),
-    (lambda: read_kernel("def k(i0): pass"), "'i0' is the name of a variable of the maps"),
-    (lambda: read_kernel("def k(): pass", name="other"), "no function 'other'; expected one of: k"),
-]
-
-
-@pytest.mark.parametrize(("call", "message"), WRONG_CALLS)
-def test_wrong_calls_say_what_was_expected(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(ArgumentError) as refused:
-        call()
-    assert message in str(refused.value)
+test_wrong_calls_say_what_was_expected = refusals(NAMES, ArgumentError)("""
+read_kernel("") => the text has no function ''
+read_kernel(3) => the kernel is 3; expected its text, or a function
+read_kernel(add) => BLOCK is a constexpr without a value; expected one in
+read_kernel("def k(i0): pass") => 'i0' is the name of a variable of the maps
+read_kernel("def k(): pass", name="other") => no function 'other'; expected one of: k
+""")
 
 
 def test_a_recursion_is_refused() -> None:

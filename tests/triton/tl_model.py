@@ -72,19 +72,10 @@ class BlockPointer:
         by = sum(each * stride for each, stride in zip(index, self.strides, strict=True))
         return self.base + by, mask
 
-    def moved(self, offsets: Numbers) -> BlockPointer:
-        return replace(self, offsets=offsets)
-
     def load(self, offsets: Numbers) -> Block:
         """Of a descriptor."""
-        return tl.note("load", *self.moved(offsets).at(range(len(self.block))))
+        return tl.note("load", *replace(self, offsets=offsets).at(range(len(self.block))))
 
-    def store(self, offsets: Numbers, _value: Block) -> None:
-        """Of a descriptor."""
-        tl.note("store", *self.moved(offsets).at(range(len(self.block))))
-
-
-AnyPointer = Pointer | BlockPointer
 
 Touched = tuple[int, ...]
 """Program ids, the place in the block, and the offset."""
@@ -137,35 +128,25 @@ class Language:
         return BlockPointer(base, named["shape"], named["strides"], (), named["block_shape"])
 
     def advance(self, pointer: BlockPointer, by: Numbers) -> BlockPointer:
-        return pointer.moved([one + other for one, other in zip(pointer.offsets, by, strict=True)])
+        return replace(pointer, offsets=np.add(pointer.offsets, by).tolist())
 
-    def load(self, pointer: AnyPointer, mask: Block = None, **named: Block) -> Block:
-        return self._access("load", pointer, mask, named)
-
-    def store(self, pointer: AnyPointer, _value: Block, mask: Block = None, **named: Block) -> None:
-        self._access("store", pointer, mask, named)
-
-    def atomic_add(self, pointer: AnyPointer, _value: Block, mask: Block = None) -> None:
-        self._access("atomic_add", pointer, mask, {})
-
-    def _access(
-        self, kind: str, pointer: AnyPointer, mask: Block, named: Mapping[str, Block]
-    ) -> Block:
+    def load(self, pointer: Pointer | BlockPointer, mask: Block = None, **named: Block) -> Block:
         if isinstance(pointer, BlockPointer):
             pointer, mask = pointer.at(named.get("boundary_check", ()))
-        return self.note(kind, pointer, mask)
+        return self.note("load", pointer, mask)
+
+    def store(self, pointer: Pointer, _value: Block, mask: Block = None) -> None:
+        self.note("store", pointer, mask)
+
+    def atomic_add(self, pointer: Pointer, _value: Block, mask: Block = None) -> None:
+        self.note("atomic_add", pointer, mask)
 
     def note(self, kind: str, pointer: Pointer, mask: Block) -> Block:
         """Note each element that is touched; what is loaded are its offsets."""
-        line = line_of_kernel()
-        given = np.asarray(True if mask is None else mask)
-        shape = np.broadcast_shapes(pointer.offsets.shape, given.shape)
-        held = np.broadcast_to(given, shape)
-        offsets = np.broadcast_to(pointer.offsets, held.shape)
-        for place in product(*map(range, held.shape)):
-            if held[place]:
-                touched = (*self.program, *place, int(offsets[place]))
-                self.touched[line, kind, pointer.name].append(touched)
+        held, offsets = np.broadcast_arrays(True if mask is None else mask, pointer.offsets)
+        touched = self.touched[line_of_kernel(), kind, pointer.name]
+        for place in zip(*np.nonzero(held), strict=True) if held.ndim else [()] * bool(held):
+            touched.append((*self.program, *map(int, place), int(offsets[place])))
         return np.where(held, offsets, 0.0)
 
 
