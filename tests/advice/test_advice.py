@@ -31,16 +31,12 @@ def advice_for(row: Row) -> tuple[Advice, ...]:
     return tuple(advise(hlo.parse(row["hlo"]), DEVICES[name] if name else H100))
 
 
-def first_number(text: str) -> int:
-    """The figure that a row begins with."""
-    found = re.match(r"\d+", text)
-    assert found, text
-    return int(found[0])
-
-
 @for_each(WASTEFUL)
 def test_the_waste_is_found_with_its_figures(row: Row) -> None:
-    wanted = first_number(row["before"]), first_number(row["after"])
+    before, after = (re.match(r"\d+", row[name]) for name in ("before", "after"))
+    assert before
+    assert after
+    wanted = int(before[0]), int(after[0])
     found = advice_for(row)
     assert wanted in [(each.before, each.after) for each in found], "\n".join(map(str, found))
     for each in found:

@@ -28,9 +28,8 @@ part { x = f32[256,512] parameter(0) p = f32[8,512] parameter(1) z = s32[] const
 
 
 def module(entry: str) -> hlo.HloModule:
-    """A module with parameters of both types."""
-    return hlo.parse(f"""{ADD}{HEAD} ENTRY main {{ n = bf16[256,512] parameter(0)
-      x = f32[256,512] parameter(1) {entry} }}""")
+    parameters = "n = bf16[256,512] parameter(0) x = f32[256,512] parameter(1)"
+    return hlo.parse(f"{ADD}{HEAD} ENTRY main {{ {parameters} {entry} }}")
 
 
 READERS: Final = """ c = f32[256,512] fusion(n), kind=kLoop, calls=up
@@ -40,25 +39,21 @@ WIDE: Final = module(f"{READERS} ROOT r = (f32[256,512], f32[256]) tuple(a, b)")
 NARROW: Final = 256 * 512 * 2
 """Bytes of the narrow array."""
 
-
-found_in = partial(advice_of, ("dtype", "missing fusion"))
-
-
-def test_each_reader_converts_what_is_kept_narrow() -> None:
-    (each,) = found_in(WIDE)
-    assert each.kind == "dtype"
-    assert each.mend == "Let %a, %b convert what they read."
-    written = 2 * NARROW + 256 * 4
-    assert each.before == NARROW + 2 * NARROW + 2 * 2 * NARROW + written
-    assert each.after == NARROW + NARROW + 2 * NARROW + written
-
-
 CONVERTED: Final = module("""s = f32[256,512] fusion(x), kind=kLoop, calls=waves
   a = bf16[256,512] fusion(s), kind=kLoop, calls=down b = bf16[256,512] convert(s)
   ROOT r = (bf16[256,512], bf16[256,512]) tuple(a, b)""")
 
 
-def test_what_all_readers_narrow_is_written_narrow() -> None:
+found_in = partial(advice_of, ("dtype", "missing fusion"))
+
+
+def test_readers_convert_what_is_kept_narrow_and_what_all_of_them_narrow_is_written_narrow() -> (
+    None
+):
+    (each,) = found_in(WIDE)
+    assert (each.kind, each.mend) == ("dtype", "Let %a, %b convert what they read.")
+    written = 2 * NARROW + 256 * 4
+    assert (each.before, each.after) == ((1 + 2 + 2 * 2) * NARROW + written, 4 * NARROW + written)
     (each,) = found_in(CONVERTED)
     assert each.mend == "Let %s convert what it writes."
     assert (each.before, each.after) == ((2 + 2 + 3 + 3) * NARROW, (2 + 1 + 2) * NARROW)

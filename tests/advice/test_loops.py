@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -69,9 +70,7 @@ WORDS: Final = {
 
 def expanded(body: str) -> str:
     """A body whose words in capitals are what they stand for."""
-    for word, text in WORDS.items():
-        body = body.replace(word, text)
-    return body
+    return re.sub("|".join(WORDS), lambda found: WORDS[found[0]], body)
 
 
 TABLE: Final = """

@@ -10,7 +10,7 @@ from ops import hlo
 from ops.advice import advise
 from ops.advice.kernels import evaluations
 from tests.advice.mended import ADD, check_equal_results
-from tests.cases import for_all
+from tests.cases import for_all, rows
 
 SOFTMAX: Final = """most { a = f32[] parameter(0) b = f32[] parameter(1)
   ROOT s = f32[] maximum(a, b) }
@@ -23,18 +23,16 @@ ENTRY main { p = f32[32,64] parameter(0) ROOT r = f32[32,64] fusion(p), calls=f,
 
 
 def softmax(kind: str) -> hlo.HloModule:
-    """A softmax in a fusion of a kind."""
     return hlo.parse(f"{ADD}{SOFTMAX}kind={kind} }}")
 
 
-def test_a_softmax_in_a_loop_ends_at_both_of_its_sums() -> None:
+def test_a_softmax_in_a_loop_ends_at_both_of_its_sums_and_in_a_block_at_none() -> None:
     (found,) = advise(softmax("kLoop"))
     assert found.mend == "End a fusion at %m and %s."
     assert (found.before, found.after) == (32 * 64 * (64 + 1), 32 * 64 * 2)
-
-
-def test_a_block_that_holds_the_row_computes_nothing_again() -> None:
     assert not advise(softmax("kCustom"))
+    times = {each.name: n for each, n in evaluations(softmax("kLoop").entry.root).items()}
+    assert (times["e"], times["s"]) == (32 * 64 * (64 + 1), 32 * 64)
 
 
 def under_broadcast(chain: str, *, sizes: str = "2048", dimensions: str = "1") -> str:
@@ -52,14 +50,11 @@ def powers(sizes: str, last: str) -> str:
     return f"t = {array} tanh(v) e = {array} exponential(t) u = {array} sine(e) {last}"
 
 
-CHEAP: Final = {
+@for_all({
     "it costs less than to read it": under_broadcast("w = f32[2048] add(v, v)"),
     "one operation fits while the bytes move": under_broadcast("w = f32[2048] rsqrt(v)"),
     "a scalar": under_broadcast(powers("", "w = f32[] sine(u)"), sizes="", dimensions=""),
-}
-
-
-@for_all(CHEAP)
+})  # fmt: skip
 def test_what_costs_little_is_computed_again(module: str) -> None:
     assert not advise(hlo.parse(module))
 
@@ -78,13 +73,6 @@ def test_layers_that_are_alike_are_one_piece_of_advice() -> None:
     (found,) = advise(two_layers())
     assert (found.before, found.after) == (2 * 4 * 512 * 2048, 2 * 4 * 2048)
     assert found.why.endswith("So does %two.")
-
-
-def test_evaluations_are_counted_by_the_maps() -> None:
-    found = evaluations(softmax("kLoop").entry.root)
-    times = {each.name: number for each, number in found.items()}
-    assert times["e"] == 32 * 64 * (64 + 1)
-    assert times["s"] == 32 * 64
 
 
 def two_layers() -> hlo.HloModule:
@@ -107,17 +95,14 @@ def test_mended_modules_give_equal_results(module: hlo.HloModule) -> None:
         check_equal_results(each)
 
 
-MEAN: Final = "r = f32[1024] reduce(p, z), dimensions={1}, to_apply=add"
-WHERE_MOST_IS: Final = {
-    f"{MEAN} w = f32[1024] negate(r)": "steps of reductions",
-    f"{MEAN} w = f32[1024] rsqrt(r)": "steps of reductions",
-    """e = f32[1024,512] exponential(p) n = f32[1024,512] negate(e)
-    w = f32[1024] reduce(n, z), dimensions={1}, to_apply=add""": "exponentials",
-}
-
-
-@pytest.mark.parametrize(("chain", "unit"), WHERE_MOST_IS.items())
+@for_all(rows("""
+r = f32[1024] reduce(p, z), FOLD w = f32[1024] negate(r) => steps of reductions
+r = f32[1024] reduce(p, z), FOLD w = f32[1024] rsqrt(r) => steps of reductions
+e = f32[1024,512] exponential(p) n = f32[1024,512] negate(e) w = f32[1024] reduce(n, z), FOLD
+    exponentials
+"""))  # fmt: skip
 def test_those_operations_are_counted_that_are_most(chain: str, unit: str) -> None:
+    chain = chain.replace("FOLD", "dimensions={1}, to_apply=add")
     module = hlo.parse(f"""{ADD} f {{ p = f32[1024,512] parameter(0) z = f32[] constant(0) {chain}
       b = f32[1024,512] broadcast(w), dimensions={{0}} ROOT d = f32[1024,512] subtract(p, b) }}
     ENTRY e {{ p = f32[1024,512] parameter(0)
