@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import signature
+from textwrap import dedent
 from typing import Any, Final, TypeAlias, TypeVar, cast
+
+import numpy as np
 
 _Case = TypeVar("_Case")
 _Test: TypeAlias = "Callable[[], None]"
@@ -27,17 +30,47 @@ def rows(text: str) -> list[tuple[str, ...]]:
 
 def by_name(text: str) -> dict[str, tuple[str, ...]]:
     """The rows of a table by what stands at the margin."""
-    table: dict[str, tuple[str, ...]] = {}
-    for name, *columns in rows(text):
-        if name in table:
-            raise ValueError(f"two rows are called {name!r}")
-        table[name] = tuple(columns)
-    return table
+    return _named_once((name, tuple(columns)) for name, *columns in rows(text))
 
 
 def pairs(text: str) -> dict[str, str]:
     """A table of one column: what stands at the margin, and what belongs to it."""
     return {name: column for name, (column,) in by_name(text).items()}
+
+
+def texts(table: str) -> dict[str, str]:
+    """The text of several lines below each heading ``# name``."""
+    return _named_once((heading.strip(), text) for heading, text in _headed(table))
+
+
+def texts_with_values(table: str, **names: object) -> dict[str, tuple[Any, ...]]:
+    """The text below each heading ``# name | values``, and behind it the values.
+
+    They are written as in Python, with ``np`` and these names; lines ``#   ...`` go on with a
+    long heading.
+    """
+    known = {"np": np, **names}
+
+    def row(heading: str, text: str) -> tuple[str, tuple[Any, ...]]:
+        name, _, values = heading.partition("|")
+        return name.strip(), (text, *eval(f"({values},)", known))  # noqa: S307 - of our own tables
+
+    return _named_once(row(*each) for each in _headed(table))
+
+
+def _headed(table: str) -> Iterator[tuple[str, str]]:
+    parts = re.split(r"^# (\S.*(?:\n#   .*)*)\n", dedent(table).lstrip("\n"), flags=re.MULTILINE)
+    for heading, text in zip(parts[1::2], parts[2::2], strict=True):
+        yield re.sub(r"\n#\s+", " ", heading), text.strip("\n")
+
+
+def _named_once(named: Iterable[tuple[str, _Case]]) -> dict[str, _Case]:
+    found: dict[str, _Case] = {}
+    for name, each in named:
+        if name in found:
+            raise ValueError(f"two rows are called {name!r}")
+        found[name] = each
+    return found
 
 
 def for_all(

@@ -14,8 +14,7 @@ from ops.hlo import Instruction
 from ops.limits import A100, TPU_V5E, Device
 from ops.xla_gpu import FusionSchedule, schedule_of
 from tests.advice.mended import ADD, advice_of, check_equal_results, check_is_read_back
-from tests.cases import for_all
-from tests.texts import texts_with_values
+from tests.cases import for_all, texts_with_values
 
 SMALL: Final = replace(A100, shared_memory_bytes=512)
 """A device whose cache holds next to nothing, so that small arrays are read from memory."""

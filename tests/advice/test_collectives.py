@@ -12,10 +12,9 @@ from ops.advice import Advice
 from ops.advice.waste import received_by_device
 from ops.hlo import HloModule
 from tests.advice.mended import ADD, advice_of, check_is_read_back
-from tests.cases import for_all
+from tests.cases import for_all, texts, texts_with_values
 from tests.extent import part
 from tests.ops.many_devices import Program, relations
-from tests.texts import texts, texts_with_values
 
 WORDS: Final = {
     "GATHER": "g = f32[16,8] all-gather(x), GROUPS, dimensions={0}",

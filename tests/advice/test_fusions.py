@@ -9,8 +9,7 @@ import pytest
 
 from ops import hlo
 from tests.advice.mended import ADD, advice_of, check_equal_results
-from tests.cases import for_all
-from tests.texts import texts
+from tests.cases import for_all, texts
 
 HEAD: Final = """
 up { p = bf16[256,512] parameter(0) s = bf16[256,512] sine(p) ROOT c = f32[256,512] convert(s) }

@@ -12,8 +12,7 @@ from ops import hlo
 from ops.advice import Advice
 from ops.hlo import HloModule
 from tests.advice.mended import advice_of, check_equal_results, check_is_read_back
-from tests.cases import for_all
-from tests.texts import texts_with_values
+from tests.cases import for_all, texts_with_values
 
 CONDITION: Final = """{name} {{ s = {state} parameter(0) i = s32[] get-tuple-element(s), index=0
   n = s32[] constant({trips}) ROOT lt = pred[] compare(i, n), direction=LT }}"""

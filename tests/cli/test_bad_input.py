@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.cases import texts
 from tests.cli.command_line import OF_KERNELS, OF_MODULES, CommandLine
 from tests.cli.small_modules import SOFTMAX_SUM, WRONG_INSIDE
-from tests.texts import texts
 
 DEEP = 100_000
 

@@ -14,9 +14,9 @@ from ops import Fusion, emit_kernel, hlo
 from ops.hlo import Computation, HloModule
 from ops.kernels import KernelError
 from ops.xla_gpu import Schedule
+from tests.cases import texts, texts_with_values
 from tests.hlo.modules import NAMES, module_text
 from tests.ops import oracle
-from tests.texts import texts, texts_with_values
 
 Array = np.ndarray[Any, Any]
 

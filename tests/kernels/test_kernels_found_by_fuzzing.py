@@ -15,9 +15,9 @@ from benchmarks.fuzzing import kernel_search
 from benchmarks.fuzzing.kernel_search import LANGUAGES, Case, Tally, complaints
 from ops import Fusion, emit_kernel, hlo
 from ops.hlo.errors import HloTextError
+from tests.cases import texts_with_values
 from tests.fusion.units import few_frames
 from tests.ops import oracle
-from tests.texts import texts_with_values
 
 RUNNABLE = kernel_search.runnable()
 

@@ -21,6 +21,7 @@ from ops import FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
 from ops.kernels.array_kernels import BLOCK
+from tests.cases import texts_with_values
 from tests.kernels import fusions
 from tests.kernels.fusions import Array, check_close, in_memory, kernel_of, run_in_numpy
 from tests.kernels.test_kernels_in_c import compiled, needs_compiler, pointers
@@ -28,7 +29,6 @@ from tests.kernels.test_kernels_of_fusions import REWRITERS
 from tests.kernels.triton_stand_in import run
 from tests.of_jax import OfJax, jax, jnp, lax
 from tests.ops import oracle
-from tests.texts import texts_with_values
 
 # Sizes in programs are formulas of n and m, which have no bounds but those behind their names.
 

@@ -24,7 +24,7 @@ from ops.performance.kernels import kernels_of, with_midpoints
 from ops.performance.tally import kinds_of
 from ops.xla_gpu import Access
 from simplifier import IndexingError, Interval
-from tests.cases import for_all, rows
+from tests.cases import for_all, rows, texts_with_values
 from tests.cli.command_line import CommandLine
 from tests.conformance import Row, for_each, rows_of
 from tests.extent import seldom
@@ -33,7 +33,6 @@ from tests.hlo.modules import module_text
 from tests.indexing.tables import refusals
 from tests.performance.runtime_programs import check
 from tests.performance.simulation import Gpu, Totals, simulated
-from tests.texts import texts_with_values
 
 MI300X_GPU = Gpu(lanes=64, sector=64)
 

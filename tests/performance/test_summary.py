@@ -17,11 +17,10 @@ from ops.performance.tally import Count, cell_of_count
 from ops.tiling import tilings
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
-from tests.cases import for_all
+from tests.cases import for_all, texts_with_values
 from tests.cli.command_line import CommandLine
 from tests.cli.small_modules import LOOKED_UP
 from tests.hlo.modules import module_text
-from tests.texts import texts_with_values
 
 REAL = ("cpu/mlp_adam_step", "gpu/dot_product_attention_bf16", "tpu/kv_cache_decode")
 

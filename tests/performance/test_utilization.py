@@ -22,7 +22,7 @@ from ops.performance.tally import Count, Deadline
 from ops.performance.utilization import footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
-from tests.cases import for_all, for_rows
+from tests.cases import for_all, for_rows, texts_with_values
 from tests.fusion.random_programs import Program, programs
 from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
@@ -30,7 +30,6 @@ from tests.fusion.units import ADD, entry, fusion_in, named
 from tests.indexing.tables import refusals
 from tests.performance.runtime_programs import NOTHING, random_updates
 from tests.strategies import maps
-from tests.texts import texts_with_values
 
 NO_TIME, FOREVER = 0.0, None
 

@@ -10,11 +10,11 @@ import pytest
 
 from ops import hlo, stablehlo
 from ops.hlo import HloModule
+from tests.cases import texts_with_values
 from tests.hlo.module_structure import NOT_COMPUTED, Structures
 from tests.hlo.modules import module_text
 from tests.ops import oracle
 from tests.stablehlo.stablehlo_modules import NAMES, maps_of, stablehlo_text
-from tests.texts import texts_with_values
 
 OF_OTHER_STRUCTURE = {"sort_topk"}
 """One in which XLA wraps results in a tuple and takes them out again."""

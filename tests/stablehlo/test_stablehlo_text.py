@@ -15,9 +15,8 @@ from ops.hlo.opcodes import OPCODES
 from ops.stablehlo import MlirTextError
 from ops.stablehlo.assembly import FORMS, ROWS
 from ops.stablehlo.operations import CONVERSIONS
-from tests.cases import for_all, for_table
+from tests.cases import for_all, for_table, texts_with_values
 from tests.stablehlo.stablehlo_modules import NAMES, stablehlo_text
-from tests.texts import texts_with_values
 
 OPERATIONS = texts_with_values("""
 # another dialect | 'custom-call(%a, %a), custom_call_target="arith.addf"'

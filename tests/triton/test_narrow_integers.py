@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ops.triton import KernelAccess, TritonError, read_kernel
-from tests.cases import for_all
-from tests.texts import texts_with_values
+from tests.cases import for_all, texts_with_values
 
 BLOCK = 4
 TALL = 24901 * 131072

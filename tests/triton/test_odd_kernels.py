@@ -13,8 +13,7 @@ import pytest
 from ops.triton import KernelAccesses, TritonError, read_kernel
 from simplifier.errors import ArgumentError
 from tests.call_counts import calls_of
-from tests.cases import for_all, for_rows
-from tests.texts import texts, texts_with_values
+from tests.cases import for_all, for_rows, texts, texts_with_values
 
 
 def read(body: str, module: str = "", n: object = 3) -> KernelAccesses:

@@ -73,9 +73,8 @@ class Fact:
     @property
     def verdict(self) -> Verdict:
         """What the row says our answer is."""
-        if self.kind == Verdict.UNASKED.value:
-            return Verdict.UNASKED
-        return Verdict(self.row.get("class", "same"))
+        is_unasked = self.kind == Verdict.UNASKED.value
+        return Verdict.UNASKED if is_unasked else Verdict(self.row.get("class", "same"))
 
     @property
     def why(self) -> str:

@@ -15,7 +15,6 @@ from ops.performance import RTX_A6000, bandwidth_utilization, coalescing, is_lik
 from simplifier import symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import Form
 from tests.conformance import Row, rows_of
 from tests.xla.facts import Verdict
 from tests.xla.outcome import Answer, Outcome, of_values
@@ -82,21 +81,20 @@ def _compared(ours: Tile, expected: dict[str, str], indexing: IndexingMap) -> Ve
     is_better = False
     for sizes in _sizes(indexing):
         named = {f"T{number}": size for number, size in enumerate(sizes)}
-        is_taken = constraints.satisfied({f"d{n}": size for n, size in enumerate(sizes)})
-        if ours.constraints.satisfied(named) and not is_taken:
-            is_better = True
-        elif is_taken:
-            columns = [each.evaluate(sizes, [0] * len(each.ranges)) for each in formulas]
-            theirs = [_progression(*row) for row in zip(*columns, strict=True)]
-            is_taken_by_us = ours.constraints.satisfied(named)
-            if is_taken_by_us and _first(ours.substitute(named)) == theirs:
-                continue
-            tiles = _touched(indexing, sizes)
-            if all(_is_box(each) for each in tiles) and not is_taken_by_us:
-                return Verdict.DIFFERENT
-            if is_taken_by_us and _columns(tiles[0]) == theirs:
-                return Verdict.WRONG
-            is_better = True
+        is_ours = ours.constraints.satisfied(named)
+        if not constraints.satisfied({f"d{n}": size for n, size in enumerate(sizes)}):
+            is_better |= is_ours
+            continue
+        columns = [each.evaluate(sizes, [0] * len(each.ranges)) for each in formulas]
+        theirs = [_progression(*row) for row in zip(*columns, strict=True)]
+        if is_ours and _first(ours.substitute(named)) == theirs:
+            continue
+        tiles = _touched(indexing, sizes)
+        if all(_is_box(each) for each in tiles) and not is_ours:
+            return Verdict.DIFFERENT
+        if is_ours and _columns(tiles[0]) == theirs:
+            return Verdict.WRONG
+        is_better = True
     return Verdict.BETTER if is_better else Verdict.SAME
 
 
@@ -110,15 +108,12 @@ def _sizes(indexing: IndexingMap) -> list[tuple[int, ...]]:
 
 def _first(found: Tile) -> list[set[int]]:
     """The index of each result in the first tile, where runtime variables are 0."""
-    return [
-        _progression(_at_zero(offset), size.constant, stride.constant)
-        for offset, size, stride in found.formulas.results
-    ]
-
-
-def _at_zero(offset: Form) -> int:
-    zeros = dict.fromkeys(forms.variables_of((offset,)), forms.ZERO)
-    return operations.substitute((offset,), zeros)[0].constant
+    columns: list[set[int]] = []
+    for offset, size, stride in found.formulas.results:
+        zeros = dict.fromkeys(forms.variables_of((offset,)), forms.ZERO)
+        (start,) = operations.substitute((offset,), zeros)
+        columns.append(_progression(start.constant, size.constant, stride.constant))
+    return columns
 
 
 def _progression(offset: int, size: int, stride: int) -> set[int]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from indexing import parse_map
 from tests.cases import for_all
+from tests.conformance import Row
 from tests.extent import in_ci
 from tests.xla.documentation import PAGE, UNLIKE, by_suite, page_row, written
 from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.maps import after_steps
-from tests.xla.outcome import of_values, verdict_on_map
+from tests.xla.outcome import Outcome, of_values, verdict_on_map
 from tests.xla.programs import tile_of_program
 from tests.xla.questions import MODULES, QUESTIONS, outcome
 from tests.xla.tile_sizes import constraints_of_fusion
@@ -23,15 +25,14 @@ PAGE_TEXT = PAGE.read_text("utf-8")
 WRITE = "run `python -m tests.xla.documentation`"
 
 
-def places_by_test() -> dict[str, list[int]]:
-    """The places of facts by the test that states them, ``interval_test-Distance``."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, fact in enumerate(facts()):
-        places[f"{fact.suite}-{fact.test}" if fact.suite else fact.table].append(place)
-    return places
+TESTS: dict[str, list[int]] = defaultdict(list)
+"""The places of facts by the test that states them, ``interval_test-Distance``."""
+for _place, _fact in enumerate(facts()):
+    TESTS[f"{_fact.suite}-{_fact.test}" if _fact.suite else _fact.table].append(_place)
 
 
-TESTS = places_by_test()
+def row_of(name: str) -> Row:
+    return next(fact.row for fact in facts() if fact.name == name)
 
 
 @pytest.mark.parametrize("places", TESTS.values(), ids=TESTS)
@@ -125,62 +126,49 @@ def test_verdicts_on_maps(ours: str, xla: str, right: str | None, verdict: Verdi
     assert verdict_on_map(parse_map(ours), xla, right) is verdict
 
 
-def test_verdicts_on_values() -> None:
-    assert of_values(3, {"expected": 3}).verdict is Verdict.SAME
-    assert of_values(3, {"expected": 4}).verdict is Verdict.WRONG
-    assert of_values(3, {"expected": 4, "ours": 3, "class": "better"}).verdict is Verdict.BETTER
-    assert of_values(3, {"expected": 4, "ours": 5, "class": "better"}).verdict is Verdict.WRONG
-    assert of_values(None, {"expected": 4}).ours == "refused"
+@for_all([
+    # ours, what the row says, the verdict
+    (3, {"expected": 3}, Verdict.SAME),
+    (3, {"expected": 4}, Verdict.WRONG),
+    (3, {"expected": 4, "ours": 3, "class": "better"}, Verdict.BETTER),
+    (3, {"expected": 4, "ours": 5, "class": "better"}, Verdict.WRONG),
+])  # fmt: skip
+def test_verdicts_on_values(ours: int, row: Row, verdict: Verdict) -> None:
+    assert of_values(ours, row).verdict is verdict
+    assert of_values(None, row).ours == "refused"
 
 
-def test_a_wrong_row_is_seen() -> None:
-    row = next(fact.row for fact in facts() if fact.row["id"] == "merge_mods")
-    assert after_steps(row).verdict is Verdict.SAME
-    wrong = row["expected"].replace("[-18, -6]", "[-12, -6]")
-    assert after_steps({**row, "expected": wrong}).verdict is Verdict.WRONG
+MERGED, TILE = row_of("simplify/merge_mods"), row_of("tiling_space_test/two_outputs.tile.1")
+PROGRAM = row_of("symbolic_tile_analysis_test/slice_offset_indexing_is_correct.2")
+CONSTRAINED = row_of("symbolic_tile_analysis_test/does_not_bail_out_on_constrained_reshape.1")
+
+WRONG_ROWS: list[tuple[Callable[[Row], Outcome], Row, dict[str, Any], Verdict]] = [
+    # a question, a row, what it says otherwise, the verdict
+    (after_steps, MERGED, {}, Verdict.SAME),
+    (after_steps, MERGED, {"[-18, -6]": "[-12, -6]"}, Verdict.WRONG),
+    (tile_of_array, TILE, {}, Verdict.SAME),
+    (tile_of_array, TILE, {"tid_2 * ts_2": "tid_3 * ts_2"}, Verdict.BETTER),
+    (tile_of_array, TILE, {"[11, 9]": "[11, 8]"}, Verdict.BETTER),
+    (tile_of_program, PROGRAM, {}, Verdict.SAME),
+    (tile_of_program, PROGRAM, {"expected_sizes": [2, 3]}, Verdict.BETTER),
+    (tile_of_program, PROGRAM, {"expected_strides": [1, 2]}, Verdict.BETTER),
+    (tile_of_program, PROGRAM, {"(pid_0 mod 4) * 2 + 2": "(pid_0 mod 4) * 2 + 3"}, Verdict.BETTER),
+    (tile_of_program, PROGRAM, {"in [0, 7]": "in [0, 6]"}, Verdict.BETTER),
+    (tile_of_program, PROGRAM, {"in [0, 7]": "in [0, 8]"}, Verdict.DIFFERENT),
+    (constraints_of_fusion, CONSTRAINED, {}, Verdict.SAME),
+    (constraints_of_fusion, CONSTRAINED, {"expected": "2 mod d0 in [0, 0]"}, Verdict.BETTER),
+    (constraints_of_fusion, CONSTRAINED,
+     {"expected": "2 mod d0 in [0, 0] || d0 mod 2 in [0, 1]"}, Verdict.DIFFERENT),
+]  # fmt: skip
 
 
-def test_a_wrong_tile_is_seen() -> None:
-    row = next(fact.row for fact in facts() if fact.name == "tiling_space_test/two_outputs.tile.1")
-    assert tile_of_array(row).verdict is Verdict.SAME
-    for right, wrong in (("tid_2 * ts_2", "tid_3 * ts_2"), ("[11, 9]", "[11, 8]")):
-        other = row["expected"].replace(right, wrong)
-        assert tile_of_array({**row, "expected": other}).verdict is Verdict.BETTER
-
-
-PROGRAM_TILES: list[tuple[dict[str, Any], Verdict]] = [
-    # what the row says otherwise, the verdict
-    ({}, Verdict.SAME),
-    ({"expected_sizes": [2, 3]}, Verdict.BETTER),
-    ({"expected_strides": [1, 2]}, Verdict.BETTER),
-    ({"(pid_0 mod 4) * 2 + 2": "(pid_0 mod 4) * 2 + 3"}, Verdict.BETTER),
-    ({"in [0, 7]": "in [0, 6]"}, Verdict.BETTER),
-    ({"in [0, 7]": "in [0, 8]"}, Verdict.DIFFERENT),
-]
-
-
-@for_all(PROGRAM_TILES)
-def test_a_wrong_tile_of_a_program_is_seen(other: dict[str, Any], verdict: Verdict) -> None:
-    name = "symbolic_tile_analysis_test/slice_offset_indexing_is_correct.2"
-    row = dict(next(fact.row for fact in facts() if fact.name == name))
-    for key, value in other.items():
-        if key in row:
-            row[key] = value
-        else:
-            assert key in row["expected"]
-            row["expected"] = row["expected"].replace(key, value)
-    assert tile_of_program(row).verdict is verdict
-
-
-CONSTRAINTS = [
-    ("2 mod d0 in [0, 0] || d0 mod 2 in [0, 0]", Verdict.SAME),
-    ("2 mod d0 in [0, 0]", Verdict.BETTER),
-    ("2 mod d0 in [0, 0] || d0 mod 2 in [0, 1]", Verdict.DIFFERENT),
-]
-
-
-@for_all(CONSTRAINTS)
-def test_wrong_constraints_are_seen(expected: str, verdict: Verdict) -> None:
-    name = "symbolic_tile_analysis_test/does_not_bail_out_on_constrained_reshape.1"
-    row = next(fact.row for fact in facts() if fact.name == name)
-    assert constraints_of_fusion({**row, "expected": expected}).verdict is verdict
+@for_all(WRONG_ROWS)
+def test_a_wrong_row_is_seen(
+    question: Callable[[Row], Outcome], row: Row, other: dict[str, Any], verdict: Verdict
+) -> None:
+    expected = row["expected"]
+    for part, new in other.items():
+        assert part in row or part in expected
+        expected = expected.replace(part, new) if part not in row else expected
+    changed = {name: value for name, value in other.items() if name in row}
+    assert question({**row, "expected": expected, **changed}).verdict is verdict
