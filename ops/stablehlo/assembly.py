@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from indexing.layout import ElementType, Shape
 from ops.mlir.operations import (
     Argument,
     AssemblyForm,
@@ -245,16 +246,32 @@ def _compare(reader: OperationReader, draft: OperationDraft) -> None:
 
 
 def _constant(reader: OperationReader, draft: OperationDraft) -> None:
-    """``dense<0> : tensor<i32>``, of whatever dialect."""
+    """``dense<0> : tensor<i32>``, of whatever dialect, or a number such as ``2 : index``."""
     draft.name = "stablehlo.constant"
     reader.attribute_dictionary(draft)
-    start = reader.lexer.start
+    lexer, start = reader.lexer, reader.lexer.start
     value = reader.value()
+    if isinstance(value, bool):
+        value = DenseElements(Shape(ElementType.PRED), (value,))
+    elif isinstance(value, int | float):
+        lexer.jump(start)
+        lexer.advance()
+        lexer.expect(":", "before the type of the number")
+        shape = reader.type()
+        value = DenseElements(shape, (value,)) if isinstance(shape, Shape) else value
     if not isinstance(value, DenseElements):
         message = "expected dense elements, such as dense<0> : tensor<i32>"
-        raise reader.lexer.error_since(start, message)
+        raise lexer.error_since(start, message)
     draft.attributes["value"] = value
     draft.types = (value.shape,)
+
+
+def _cast(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0 : tensor<2xf32> to tensor<?xf32>``."""
+    draft.operands = (reader.operand(),)
+    reader.types_after_colon(draft)
+    reader.lexer.expect("to", "before the type of the result")
+    draft.types = (reader.type(),)
 
 
 def _slice(reader: OperationReader, draft: OperationDraft) -> None:
@@ -491,6 +508,7 @@ _OWN: Final[Mapping[str, AssemblyForm]] = {
     "stablehlo.reduce": _reduce,
     "stablehlo.return": _return,
     "stablehlo.slice": _slice,
+    "tensor.cast": _cast,
     "stablehlo.while": _while,
 }
 

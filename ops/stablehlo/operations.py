@@ -728,6 +728,13 @@ def _constant(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruct
     return [writer.constant(op, value.shape, value.values)]
 
 
+def _cast(_: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """The operand itself, whose sizes are known as well as the result's."""
+    if op.operand.shape.is_unbounded and op.shape != op.operand.shape:
+        raise NoCounterpartError
+    return [op.operand]
+
+
 def _arc_tangent(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The angle of a point at distance 1, since XLA has no opcode for it."""
     shape = op.operand.shape
@@ -871,6 +878,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "sort": one_instruction("sort", _sort, "to_apply"),
     "top_k": one_instruction("topk", _top_k),
     "topk": one_instruction("topk", _top_k),
+    "tensor.cast": _cast,
     "torch_index_select": _index_select,
     "while": _while,
 }

@@ -270,14 +270,15 @@ class OperationWriter:
         self.values |= zip(operation.results, made, strict=False)
 
     def _made(self, op: SourceOperation) -> Sequence[Instruction]:
-        dialect, _, _ = op.operation.name.rpartition(".")
-        construct = self.module.conversions.get(op.name) if dialect in _DIALECTS else None
+        name = op.operation.name
+        known = op.name if name.rpartition(".")[0] in _DIALECTS else name
+        construct = self.module.conversions.get(known)
         try:
             if construct is not None:
                 return construct(self, op)
         except given.NoCounterpartError:
             pass
-        return self.results(op, "custom-call", {"custom_call_target": op.operation.name})
+        return self.results(op, "custom-call", {"custom_call_target": name})
 
     def region(
         self,

@@ -185,13 +185,25 @@ def test_forms_in_the_wild_are_read_as_hlo(operation: str, types: str, expected:
     assert f"{expected}\n" in str(stablehlo.parse(f"{text} -> {result} return %r : {result} }}"))
 
 
+def test_numbers_and_casts_between_operations_are_read() -> None:
+    text = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %c = arith.constant 2 : index  %t = arith.constant true  %f = arith.constant -1.5 : f32
+      %0 = tensor.cast %a : tensor<4xf32> to tensor<?xf32>
+      %1 = tensor.cast %0 : tensor<?xf32> to tensor<4xf32>
+      %2 = stablehlo.negate %1 : tensor<4xf32>  return %2 : tensor<4xf32> }"""
+    a, *constants, root = stablehlo.parse(text).entry.instructions
+    found = [f"{each.shape} {each.literal}" for each in constants]
+    assert found == ["s64[] 2", "pred[] true", "f32[] -1.5"]
+    assert root.operands == (a,)
+
+
 def test_every_row_with_an_opcode_is_a_construction() -> None:
     assert {name for name in ROWS if name.replace("_", "-") in OPCODES} <= {*CONVERSIONS}
     others = {name.rpartition(".")[2] for name in FORMS} - {*CONVERSIONS}
     assert others == NOT_IN_HLO
 
 
-NOT_IN_HLO: Final = {*("module", "func", "return"), *("dynamic_conv", "unary_einsum")}
+NOT_IN_HLO: Final = {*("module", "func", "return"), *("cast", "dynamic_conv", "unary_einsum")}
 """What has a form, but is no operation of HLO."""
 
 
