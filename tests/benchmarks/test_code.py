@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -27,12 +28,8 @@ from tests.ops.standalone_programs import standalone
 needs_compiler = pytest.mark.skipif(
     shutil.which(COMPILER) is None, reason=f"there is no C compiler: {COMPILER}"
 )
-SMALL = [
-    Transposition((4, 6), (1, 0)),
-    Transposition((2, 3, 5), (2, 0, 1)),
-    Transposition((8, 4, 16, 2), (0, 3, 2, 1)),
-]
-by_transposition = pytest.mark.parametrize("transposition", SMALL, ids=str)
+ORDERS = {(4, 6): (1, 0), (2, 3, 5): (2, 0, 1), (8, 4, 16, 2): (0, 3, 2, 1)}
+SMALL = [Transposition(*each) for each in ORDERS.items()]
 by_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=attrgetter("name"))
 
 
@@ -42,14 +39,12 @@ def flat_indices(transposition: Transposition) -> list[int]:
     return operand.transpose(transposition.order).ravel().tolist()
 
 
-@by_transposition
-def test_the_map_of_a_transpose_and_plain_digits_are_those_of_numpy(
-    transposition: Transposition,
-) -> None:
-    (values,) = transposition.flat_map.to_numpy()(np.arange(transposition.elements))
-    plain = compile(transposition.digits.replace("/", "//"), "digits", "eval")
-    digits = [eval(plain, {"i": i}) for i in range(transposition.elements)]  # noqa: S307 - ours
-    assert list(values) == digits == flat_indices(transposition)
+@for_all(SMALL)
+def test_the_map_of_a_transpose_and_plain_digits_are_those_of_numpy(moved: Transposition) -> None:
+    (values,) = moved.flat_map.to_numpy()(np.arange(moved.elements))
+    plain = compile(moved.digits.replace("/", "//"), "digits", "eval")
+    digits = [eval(plain, {"i": i}) for i in range(moved.elements)]  # noqa: S307 - ours
+    assert list(values) == digits == flat_indices(moved)
 
 
 def test_drawn_transposes_move_elements_and_depend_on_the_seed_alone() -> None:
@@ -78,22 +73,17 @@ def test_a_formula_has_the_integers_that_its_parts_need(result: str, bits: int) 
 
 
 @needs_compiler
-@by_transposition
-def test_both_functions_have_the_checksum_of_numpy(
-    transposition: Transposition, tmp_path: Path
-) -> None:
-    library = compiled(transposition, tmp_path)
-    count, expected = transposition.elements, transposition.checksum()
-    assert expected == sum(i * flat for i, flat in enumerate(flat_indices(transposition)))
-    assert library.sum_ours(count) == library.sum_plain(count) == expected
+@pytest.mark.parametrize("moved", SMALL, ids=str)
+def test_both_functions_have_the_checksum_of_numpy(moved: Transposition, tmp_path: Path) -> None:
+    library = compiled(moved, tmp_path)
+    expected = moved.checksum()
+    assert expected == sum(i * flat for i, flat in enumerate(flat_indices(moved)))
+    assert library.sum_ours(moved.elements) == library.sum_plain(moved.elements) == expected
 
 
 @needs_compiler
 def test_a_wrong_checksum_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(_: Transposition) -> int:
-        return -1
-
-    monkeypatch.setattr(Transposition, "checksum", wrong)
+    monkeypatch.setattr(Transposition, "checksum", Mock(return_value=-1))
     with pytest.raises(ArithmeticError, match=r"the checksum is \d+; NumPy's is -1"):
         times_of(SMALL[0], 1)
 
@@ -101,10 +91,9 @@ def test_a_wrong_checksum_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_compiler
 def test_the_program_prints_a_line_a_transpose(capsys: pytest.CaptureFixture[str]) -> None:
     c_code.main(["--count", "2", "--runs", "1"])
-    _, first, second, total = capsys.readouterr().out.splitlines()
-    assert [" ".join(line.split()[:1]) for line in (first, second)] == [
-        "x".join(map(str, each.sizes)) for each in transpositions(0, 2)
-    ]
+    _, *lines, total = capsys.readouterr().out.splitlines()
+    sizes = ["x".join(map(str, each.sizes)) for each in transpositions(0, 2)]
+    assert [line.split()[0] for line in lines] == sizes
     assert re.match(r"total: ours [\d.]+ ms, plain [\d.]+ ms, ratio [\d.]+; worst", total)
 
 
@@ -122,13 +111,10 @@ def workshop() -> Iterator[Workshop]:
         yield Workshop(Path(folder))
 
 
-def test_there_are_forty() -> None:
-    assert len({(kernel.module, kernel.fusion_name) for kernel in KERNELS}) == 40
-
-
 @pytest.mark.needs("jax")
 @for_all(KERNELS, attrgetter("name"))
 def test_numpy_computes_what_jax_does(kernel: Kernel) -> None:
+    assert len({(each.module, each.fusion_name) for each in KERNELS}) == 40
     (expected,) = program(standalone(kernel.computation))(*kernel.operands)
     np.testing.assert_allclose(kernel.by_numpy(), expected, rtol=1e-4, atol=1e-4)
 

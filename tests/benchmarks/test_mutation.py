@@ -62,6 +62,14 @@ HELD = [lambda x: x > 1]
 """
 
 
+FAULTS = (
+    "9 Box.area: self.size * 3 -> self.size // 3; 9 Box.area: 3 -> 4; 9 Box.area: 3 -> 2; "
+    "13 twice: x is None -> x is not None; 15 twice: 0 -> 1; 15 twice: 0 -> -1; "
+    "15 twice: y + y -> y - y; 17 <lambda>: x > 1 -> x >= 1; 17 <lambda>: 1 -> 2; "
+    "17 <lambda>: 1 -> 0"
+)
+
+
 def loaded(path: Path, text: str) -> ModuleType:
     """The module of a text, which is written there."""
     path.write_text(text, "utf-8")
@@ -74,18 +82,7 @@ def test_a_fault_is_planted_wherever_the_function_is_held(tmp_path: Path) -> Non
     module = loaded(tmp_path / "planted.py", MODULE)
     source = Source(tmp_path, "planted.py")
     found = {str(mutant): mutant for mutant in source.mutants}
-    assert [*found] == [
-        "planted.py:9 Box.area: self.size * 3 -> self.size // 3",
-        "planted.py:9 Box.area: 3 -> 4",
-        "planted.py:9 Box.area: 3 -> 2",
-        "planted.py:13 twice: x is None -> x is not None",
-        "planted.py:15 twice: 0 -> 1",
-        "planted.py:15 twice: 0 -> -1",
-        "planted.py:15 twice: y + y -> y - y",
-        "planted.py:17 <lambda>: x > 1 -> x >= 1",
-        "planted.py:17 <lambda>: 1 -> 2",
-        "planted.py:17 <lambda>: 1 -> 0",
-    ]
+    assert [fault.removeprefix("planted.py:") for fault in found] == FAULTS.split("; ")
     functions = Functions([str(tmp_path / "planted.py")])
     assert (module.Box().area, module.HELD[0](1)) == (6, False)
     for fault in ("9 Box.area: 3 -> 4", "15 twice: y + y -> y - y", "17 <lambda>: 1 -> 0"):
@@ -111,13 +108,9 @@ def test_watching_code_tells_which_faults_would_change_something(
     numbers = {mutant: number for number, mutant in enumerate(source.mutants)}
     changed = set[int]()
 
-    def watch(
-        held: tuple[int, ...], original: Callable[[], object], *others: Callable[[], object]
-    ) -> object:
-        value = original()
-        changed.update(
-            number for number, other in zip(held, others, strict=True) if other() != value
-        )
+    def watch(held: tuple[int, ...], *versions: Callable[[], object]) -> object:
+        value, *others = (version() for version in versions)
+        changed.update(number for number, each in zip(held, others, strict=True) if each != value)
         return value
 
     monkeypatch.setattr(builtins, "mutation_watch", watch, raising=False)
@@ -128,11 +121,7 @@ def test_watching_code_tells_which_faults_would_change_something(
         changed.clear()
         seen: list[int] = []
         result = module.clipped(x, seen)
-        return (
-            seen,
-            result,
-            {mutant.change for mutant in source.mutants if numbers[mutant] in changed},
-        )
+        return seen, result, {each.change for each in source.mutants if numbers[each] in changed}
 
     always = {"0 -> 1", "0 -> -1", "7 -> 8", "7 -> 6", "max(x, 0) -> min(x, 0)"}
     added = {"each + 0 -> each - 0", "seen.append(each + 0) -> pass"}

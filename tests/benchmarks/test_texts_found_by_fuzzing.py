@@ -9,23 +9,18 @@ from benchmarks.fuzzing.checks import complaints
 from benchmarks.fuzzing.texts import CHECKS, KINDS, TextCase
 from indexing import from_isl
 
+LAYOUT, MANY_X = "minor_to_major: ", "x" * 3000
 FOUND = [
     # ValueError: Exceeds the limit (4300 digits) for integer string conversion
     pytest.param("expressions", "d" + "1" * 4301, id="a name that ends in a long number"),
     pytest.param("isl", "{ [] -> [-" + "1" * 4400 + "] }", id="a long number of isl"),
-    pytest.param(
-        "padded layouts", "minor_to_major: 0 padded_dimensions: " + "1" * 4301, id="a long width"
-    ),
+    pytest.param("padded layouts", f"{LAYOUT}0 padded_dimensions: {'1' * 4301}", id="a long width"),
     # the message has 5284 characters
     pytest.param("modules", "f" + "1" * 5000, id="no computation, but a long name"),
     pytest.param("affine maps", "(d" + "1" * 3000 + ") -> (x)", id="a long name is declared"),
-    pytest.param(
-        "padded layouts", "minor_to_major: 1 minor_to_major: " + "1" * 2000, id="a long dimension"
-    ),
+    pytest.param("padded layouts", f"{LAYOUT}1 {LAYOUT}{'1' * 2000}", id="a long dimension"),
     pytest.param("modules", "t = s32" + "1" * 3000, id="a long opcode"),
-    pytest.param(
-        "modules", f"ENTRY e {{ ROOT a = s32[] fusion(), calls={'x' * 3000} }}", id="calls"
-    ),
+    pytest.param("modules", f"ENTRY e {{ ROOT a = s32[] fusion(), calls={MANY_X} }}", id="calls"),
     # TypeError: read_from_str(): incompatible function arguments
     pytest.param("isl", "{ [\ud800] }", id="half a character"),
     # Error: call to isl_map_range failed: spaces don't match

@@ -27,10 +27,9 @@ def started(
     alone: bool = False,
 ) -> subprocess.Popen[bytes]:
     """A process whose two streams are pipes, with some variables of its own."""
-    environment = {**os.environ, **(variables or {})}
-    pipe = subprocess.PIPE
+    known, pipe = {**os.environ, **(variables or {})}, subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, start_new_session=alone
+        command, cwd=folder, env=known, stdout=pipe, stderr=pipe, start_new_session=alone
     )
 
 
@@ -71,9 +70,3 @@ def _read(leader: int) -> bytes:
         return os.read(leader, 10_000)
     except OSError:  # the other end is closed
         return b""
-
-
-def impatient(patience: int, *arguments: str | Path) -> Command:
-    """A command that shows its progress after so many seconds."""
-    text = f"from ops.cli import console, main; console.PATIENCE = {patience}; main()"
-    return [*PROGRAM, text, *arguments]

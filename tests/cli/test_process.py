@@ -14,16 +14,7 @@ import pytest
 from ops.cli import commands
 from ops.cli.usage import USAGES
 from tests.cli.command_line import CommandLine
-from tests.cli.processes import (
-    COMMAND,
-    PROGRAM,
-    Command,
-    ended,
-    impatient,
-    on_terminal,
-    started,
-    streams_of,
-)
+from tests.cli.processes import COMMAND, PROGRAM, Command, ended, on_terminal, started, streams_of
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.extent import part
 from tests.project.sources import ROOT
@@ -49,7 +40,6 @@ def test_answers_go_to_standard_output(file: Path) -> None:
 
 
 def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
-    assert ended([*COMMAND, "--version"])[1].startswith(b"symbolic-indexing ")
     program = "import sys; from ops.cli import main; main(['schema']); print([*sys.modules])"
     loaded = ended([*PROGRAM, program])[1].splitlines()[-1]
     assert (b"'argparse'" in loaded, b"'importlib.metadata'" in loaded) == (True, False)
@@ -57,7 +47,8 @@ def test_the_version_is_looked_up_when_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_the_version_and_the_help_wait_for_no_analysis(option: str) -> None:
-    _, _, times = ended([sys.executable, "-X", "importtime", "-m", "indexing", option])
+    _, out, times = ended([sys.executable, "-X", "importtime", "-m", "indexing", option])
+    assert out.startswith(b"symbolic-indexing " if option == "--version" else b"usage: ")
     loaded = {line.rpartition("|")[2].strip() for line in times.decode().splitlines()}
     assert "indexing.startup" in loaded
     assert loaded.isdisjoint({"sympy", "simplifier.forms", "indexing.map", "ops.hlo", "ops.rules"})
@@ -67,10 +58,7 @@ def test_each_command_has_its_help() -> None:
     assert [*USAGES] == [*commands.COMMANDS]
 
 
-HIDING = {"a package": "ops/__init__.py", "a module": "ops.py"}
-
-
-@pytest.mark.parametrize("name", HIDING.values(), ids=HIDING)
+@pytest.mark.parametrize("name", ["ops/__init__.py", "ops.py"], ids=["a package", "a module"])
 def test_another_package_of_the_same_name_is_named(name: str, cli: CommandLine) -> None:
     """Where Python finds it first; but not in the folder of the user."""
     other = cli.file("", name)
@@ -78,11 +66,9 @@ def test_another_package_of_the_same_name_is_named(name: str, cli: CommandLine) 
         ended([*COMMAND, "example"], {"PYTHONPATH": paths}, folder=cli.folder)
         for paths in (f"{cli.folder}{os.pathsep}{ROOT}", str(ROOT))
     )
-    assert (shown, nothing) == (0, b"")
-    assert (hidden, out) == (1, b"")
-    assert err.decode().splitlines()[0] == (
-        f"error: the package ops of this library is hidden by another one: Python finds {other}"
-    )
+    assert (shown, nothing, hidden, out) == (0, b"", 1, b"")
+    said = "the package ops of this library is hidden by another one: Python finds"
+    assert err.decode().splitlines()[0] == f"error: {said} {other}"
 
 
 @pytest.mark.parametrize("options", part([[], ["--json"]], 1), ids=str)
@@ -98,10 +84,9 @@ def test_a_closed_pipe_ends_cleanly(options: list[str], cli: CommandLine) -> Non
 
 @pytest.mark.parametrize("options", part([[], ["--json"], ["--jobs", "2"]], 1), ids=str)
 def test_a_full_disk_is_an_error(options: list[str], file: Path) -> None:
+    call = [*COMMAND, "maps", file, *options]
     with Path("/dev/full").open("wb") as full:
-        ran = subprocess.run(
-            [*COMMAND, "maps", file, *options], cwd=ROOT, stdout=full, stderr=-1, check=False
-        )
+        ran = subprocess.run(call, cwd=ROOT, stdout=full, stderr=-1, check=False)
     assert ran.stderr == b"error: the answer cannot be written: No space left on device\n"
     assert ran.returncode == 1
 
@@ -124,12 +109,6 @@ SLEEP_LONG = "import time\nfor _ in range(60_000): time.sleep(0.01)\n"
 """Ten minutes. A signal just before a call of sleep does not end that call, so each is short."""
 
 
-def test_an_interrupt_while_loading_ends_cleanly(cli: CommandLine) -> None:
-    """Something else stands in for sympy, says when it is loaded, and takes long."""
-    cli.file(f"print('loading', flush=True)\n{SLEEP_LONG}", "sympy.py")
-    check_interrupted([*COMMAND, "schema"], {"PYTHONPATH": str(cli.folder)})
-
-
 def check_interrupted(command: Command, variables: Mapping[str, str] | None = None) -> None:
     """A command that is stopped after its first line says so, and no more."""
     with started(command, variables) as process:
@@ -140,19 +119,14 @@ def check_interrupted(command: Command, variables: Mapping[str, str] | None = No
     assert process.returncode == 130
 
 
-def test_a_program_of_the_user_keeps_its_traceback() -> None:
-    assert b"Traceback" in ended([*PROGRAM, "import indexing; raise KeyboardInterrupt"])[2]
-
-
-WAITS = """
-import sys, time
+WAITS = f"""
+import sys
 from types import SimpleNamespace
 from ops.cli import main
 
 def wait():
     print("waiting", flush=True)
-    for _ in range(60_000):
-        time.sleep(0.01)
+    exec({SLEEP_LONG!r})
 
 sys.stdin = SimpleNamespace(buffer=SimpleNamespace(read=wait))
 sys.exit(main(["simplify"]))
@@ -160,8 +134,13 @@ sys.exit(main(["simplify"]))
 """A command that says when it begins to read, and gets nothing to read."""
 
 
-def test_an_interrupt_ends_cleanly() -> None:
+def test_an_interrupt_ends_cleanly(cli: CommandLine) -> None:
+    """Also while something that stands in for sympy is loaded, and takes long."""
     check_interrupted([*PROGRAM, WAITS])
+    cli.file(f"print('loading', flush=True)\n{SLEEP_LONG}", "sympy.py")
+    check_interrupted([*COMMAND, "schema"], {"PYTHONPATH": str(cli.folder)})
+    # a program of the user keeps its traceback
+    assert b"Traceback" in ended([*PROGRAM, "import indexing; raise KeyboardInterrupt"])[2]
 
 
 def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
@@ -176,6 +155,10 @@ def test_an_interrupt_ends_all_jobs(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+PATIENT = "from ops.cli import console, main; console.PATIENCE = {}; main()"
+"""The command line that shows its progress after so many seconds."""
+
+
 @pytest.mark.needs("tqdm")
 @pytest.mark.parametrize(
     ("others", "unit", "before"), [([], "instructions", b""), (["missing.hlo"], "modules", b"\n")]
@@ -184,7 +167,8 @@ def test_progress_is_shown_on_a_terminal(
     others: list[str], unit: str, before: bytes, file: Path
 ) -> None:
     variables = {**os.environ, "NO_COLOR": "1"}
-    shown, out = on_terminal(impatient(0, "maps", *others, file), "stderr", variables=variables)
+    command = [*PROGRAM, PATIENT.format(0), "maps", *others, file]
+    shown, out = on_terminal(command, "stderr", variables=variables)
     assert unit in shown
     assert before + b"%total = f32[4] fusion kLoop\n" in out
     assert ("error: missing.hlo: " in shown) == bool(others)
@@ -194,8 +178,9 @@ def test_progress_is_shown_on_a_terminal(
 @pytest.mark.parametrize("patience", [0, 600])
 def test_no_bar_is_left_on_a_terminal(patience: int, file: Path) -> None:
     """What stands on the screen in the end: the answers alone."""
-    command = impatient(patience, "maps", file)
+    command = [*PROGRAM, PATIENT.format(patience), "maps", file]
     variables = {**os.environ, "NO_COLOR": "1"}
+    assert (on_screen("ab 50%\r      \rcd\n"), on_screen("abcd\ref")) == (["cd"], ["efcd"])
     shown, _ = on_terminal(command, "stdout", "stderr", width=200, variables=variables)
     alone = ended([*COMMAND, "maps", file])[1]
     assert on_screen(shown) == alone.decode().splitlines()
@@ -211,11 +196,6 @@ def on_screen(written: str) -> list[str]:
             cells[: len(piece)] = piece
         lines.append("".join(cells).rstrip())
     return lines[:-1] if not lines[-1] else lines
-
-
-def test_what_is_written_over_is_gone() -> None:
-    assert on_screen("ab 50%\r      \rcd\n") == ["cd"]
-    assert on_screen("abcd\ref") == ["efcd"]
 
 
 INTERRUPTED_WHILE_LOADING = """

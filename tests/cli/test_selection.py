@@ -29,38 +29,29 @@ REDUCTIONS = ["reduce_sum.0", "reduce_max.0"]
 OF_KERNELS = ["broadcast_divide_fusion", "broadcast_multiply_fusion"]
 
 CHOICES = {
-    "an exact name": ("--instruction ynn_fusion", ["ynn_fusion"]),
-    "with its sign": ("--instruction %ynn_fusion", ["ynn_fusion"]),
-    "a pattern": ("--instruction ynn*", ["ynn_fusion.1", "ynn_fusion"]),
-    "two patterns": (
-        "--instruction x* --instruction *divide_fusion",
-        ["x.1", "broadcast_divide_fusion"],
-    ),
-    "a kind": ("--opcode reduce", REDUCTIONS),
-    "kinds like": ("--opcode red*", REDUCTIONS),
-    "a place and a kind": (
-        "--computation main* --opcode fusion",
-        ["ynn_fusion.1", "ynn_fusion", *OF_KERNELS],
-    ),
+    "--instruction ynn_fusion": ["ynn_fusion"],
+    "--instruction %ynn_fusion": ["ynn_fusion"],
+    "--instruction ynn*": ["ynn_fusion.1", "ynn_fusion"],
+    "--instruction x* --instruction *divide_fusion": ["x.1", "broadcast_divide_fusion"],
+    "--opcode reduce": REDUCTIONS,
+    "--opcode red*": REDUCTIONS,
+    "--computation main* --opcode fusion": ["ynn_fusion.1", "ynn_fusion", *OF_KERNELS],
 }
 
 
-@pytest.mark.parametrize(("options", "expected"), CHOICES.values(), ids=CHOICES)
+@pytest.mark.parametrize(("options", "expected"), CHOICES.items())
 def test_maps_of_a_choice(options: str, expected: list[str], cli: CommandLine) -> None:
     order = [each.name for each in hlo.load(SOFTMAX).instructions if each.name in expected]
     assert names_in(cli, "maps", SOFTMAX, *options.split()) == order
     assert sorted(order) == sorted(expected)
 
 
-@pytest.mark.parametrize("command", ["fusions", "summary", "utilization", "coalescing"])
-def test_commands_about_kernels(command: str, cli: CommandLine) -> None:
-    assert {*names_in(cli, command, SOFTMAX, "--instruction", "broadcast_*")} == {*OF_KERNELS}
-
-
-@pytest.mark.parametrize("command", ["maps", "summary", "utilization", "tiles"])
-def test_what_is_read_of_a_parameter(command: str, cli: CommandLine) -> None:
-    """Of the program's input: one kernel reads it, and nothing else is said of that kernel."""
-    assert names_in(cli, command, SOFTMAX, "--parameter", "x.*") == ["ynn_fusion.1"]
+def test_commands_about_kernels_and_what_is_read_of_a_parameter(cli: CommandLine) -> None:
+    """One kernel reads the program's input, and nothing else is said of that kernel."""
+    for command in ("fusions", "summary", "utilization", "coalescing"):
+        assert {*names_in(cli, command, SOFTMAX, "--instruction", "broadcast_*")} == {*OF_KERNELS}
+    for command in ("maps", "summary", "utilization", "tiles"):
+        assert names_in(cli, command, SOFTMAX, "--parameter", "x.*") == ["ynn_fusion.1"]
 
 
 def test_fusions_name_what_is_read_inside_and_outside(cli: CommandLine) -> None:
@@ -84,10 +75,8 @@ def test_the_unknown_alone(command: str, cli: CommandLine) -> None:
 
 @pytest.mark.parametrize("command", ["maps", "fusions", "summary", "utilization"])
 def test_the_first_answers(command: str, cli: CommandLine) -> None:
-    everything, first = (
-        cli.document(command, SOFTMAX, *options)[ITEMS[command][0]]
-        for options in ([], ["--limit", "2"])
-    )
+    calls = (command, SOFTMAX), (command, SOFTMAX, "--limit", "2")
+    everything, first = (cli.document(*call)[ITEMS[command][0]] for call in calls)
     assert first == everything[:2]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ops.cli.console import Look, folded
+from tests.cases import for_all
 from tests.cli.command_line import CommandLine
 from tests.cli.processes import COMMAND, PROGRAM, ended, on_terminal
 from tests.cli.small_modules import SOFTMAX_SUM
@@ -23,11 +25,8 @@ LINES = {
     "a row of a table": (
         "4096  64  %f = f32[64] fusion kLoop(%x f32[64] identity, %y f32[8] broadcast)",
         50,
-        [
-            "4096  64  %f = f32[64] fusion",
-            "            kLoop(%x f32[64] identity,",
-            "            %y f32[8] broadcast)",
-        ],
+        ["4096  64  %f = f32[64] fusion", f"{' ' * 12}kLoop(%x f32[64] identity,",
+         f"{' ' * 12}%y f32[8] broadcast)"],
     ),
     "a path": (
         "    %x <- %p <- %exp exponential <- %sum reduce <- %total fusion",
@@ -37,12 +36,11 @@ LINES = {
     "a long word": ("%a_long_name is here", 10, ["%a_long_name", "  is here"]),
     "short": ("  %x", 60, ["  %x"]),
     "nothing": ("", 60, [""]),
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LINES)
-def test_folded(name: str) -> None:
-    line, width, expected = LINES[name]
+@for_all(LINES)
+def test_folded(line: str, width: int, expected: list[str]) -> None:
     assert folded(line, width) == expected
 
 
@@ -80,17 +78,14 @@ STYLED = {
 }
 
 
-@pytest.mark.parametrize("name", STYLED)
-def test_colours(name: str) -> None:
-    plain, coloured = STYLED[name]
+@for_all(STYLED)
+def test_colours(plain: str, coloured: str) -> None:
     assert Look(None, is_coloured=True).of(plain) == coloured
     assert Look().of(plain) == plain
 
 
 PLAIN = "%total = f32[4] fusion kLoop\n  %logits f32[4,8]: (d0)[s0] -> (d0, s0)\n"
-COLOURED = PLAIN.replace("%total", "\x1b[36m%total\x1b[0m").replace(
-    "%logits", "\x1b[36m%logits\x1b[0m"
-)
+COLOURED = re.sub(r"%\w+", "\x1b[36m\\g<0>\x1b[0m", PLAIN)
 NARROW = PLAIN.replace("-> ", "->\n    ")
 
 TERMINALS: dict[str, tuple[int, list[str], dict[str, str], str]] = {
