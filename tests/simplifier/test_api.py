@@ -9,23 +9,11 @@ from typing import Any, TypeAlias
 import pytest
 import sympy
 
-from simplifier import (
-    BoundsError,
-    CeilDiv,
-    ConversionError,
-    FloorDiv,
-    Interval,
-    Max,
-    Min,
-    Mod,
-    bounds_of,
-    cost,
-    equivalent,
-    operator_count,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import Interval, bounds_of, parse_expr, simplify
+from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
+from simplifier.expr.sympy import ConversionError
+from simplifier.problem import BoundsError
+from simplifier.simplification import cost, equivalent, operator_count
 from tests.cases import for_all
 
 Expression: TypeAlias = "sympy.Expr | int"

@@ -9,19 +9,10 @@ from itertools import pairwise
 import pytest
 import sympy
 
-from simplifier import (
-    Facts,
-    FloorDiv,
-    Interval,
-    bounds_of,
-    cost,
-    format_expr,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import Facts, Interval, bounds_of, cost, format_expr, parse_expr, simplify, symbol
 from simplifier.canonical.scope import Scope
 from simplifier.expr.form import Form
+from simplifier.expr.functions import FloorDiv
 from simplifier.expr.printer import format_form
 from simplifier.expr.text import parse_form
 from simplifier.extraction import costs_of

@@ -13,33 +13,19 @@ from hypothesis import strategies as st
 from sympy import And, Eq, Ne, Not, Or, Piecewise, Symbol
 
 from indexing import parse_map
-from simplifier import (
-    BitAnd,
-    BitOr,
-    BitXor,
-    BoundsError,
-    ConversionError,
-    FloorDiv,
-    Interval,
-    Max,
-    Min,
-    Mod,
-    TextError,
-    bounds_of,
-    equivalent,
-    format_expr,
-    parse_expr,
-    simplify,
-)
+from simplifier import Interval, bounds_of, equivalent, format_expr, parse_expr, simplify
 from simplifier.bounds.context import facts_of
 from simplifier.canonical.scope import scope_of
+from simplifier.errors import TextError
 from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, Form, constant, variable
+from simplifier.expr.functions import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod
+from simplifier.expr.sympy import ConversionError
 from simplifier.expr.text import parse_form
 from simplifier.extraction import costs_of
 from simplifier.extraction.width import is_wide
 from simplifier.fixpoint import simplified
-from simplifier.problem import Constraints
+from simplifier.problem import BoundsError, Constraints
 from tests.cases import for_all
 from tests.evaluation import every_point, first_difference, values_of
 from tests.simplifier.objective import check_range

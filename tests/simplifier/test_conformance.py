@@ -12,24 +12,14 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 
-from simplifier import (
-    Facts,
-    Interval,
-    Trace,
-    bounds_of,
-    cost,
-    equivalent,
-    format_expr,
-    operator_count,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import Facts, Interval, Trace, bounds_of, format_expr, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import ArgumentError
 from simplifier.expr.form import variables_of
+from simplifier.expr.functions import symbol
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
+from simplifier.simplification import cost, equivalent, operator_count
 from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.conformance import Row, rows

@@ -16,26 +16,13 @@ from hypothesis import strategies as st
 from sympy import Eq, Piecewise
 from sympy.functions.elementary.piecewise import ExprCondPair
 
-from simplifier import (
-    READERS,
-    BitXor,
-    CeilDiv,
-    ConversionError,
-    FloorDiv,
-    Interval,
-    Max,
-    Min,
-    Mod,
-    bounds_of,
-    equivalent,
-    simplify,
-    symbol,
-)
+from simplifier import READERS, Interval, bounds_of, equivalent, simplify, symbol
 from simplifier.errors import ArgumentError
 from simplifier.expr import operations
 from simplifier.expr.form import AtomKind, Form
+from simplifier.expr.functions import BitXor, CeilDiv, FloorDiv, Max, Min, Mod
 from simplifier.expr.printer import format_form
-from simplifier.expr.sympy import _remembered_reading, from_sympy, to_sympy
+from simplifier.expr.sympy import ConversionError, _remembered_reading, from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.cases import for_all

@@ -14,35 +14,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import (
-    BudgetError,
-    FloorDiv,
-    Interval,
-    Max,
-    MissingIslError,
-    Mod,
-    NotQuasiAffineError,
-    bounds_of,
-    cost,
-    equivalent,
-    exact,
-    format_expr,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import Interval, bounds_of, exact, format_expr, parse_expr, simplify
 from simplifier.canonical.scope import scope_of
-from simplifier.exact import Space, differing_point
+from simplifier.exact import (
+    BudgetError,
+    MissingIslError,
+    NotQuasiAffineError,
+    Space,
+    differing_point,
+)
 from simplifier.exact import isl as budgets
 from simplifier.exact.isl import asked_of_kept
 from simplifier.exact.questions import finished, reduced, solved
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form, variable
+from simplifier.expr.functions import FloorDiv, Max, Mod, symbol
 from simplifier.expr.sympy import from_sympy
 from simplifier.extraction.cost import cost_of_form
 from simplifier.extraction.width import divides_by_negative
 from simplifier.fixpoint import simplified
+from simplifier.simplification import cost, equivalent
 from tests.cases import for_all
 from tests.evaluation import every_point, first_difference, values_of, where
 from tests.extent import examples

@@ -17,30 +17,21 @@ from hypothesis import strategies as st
 from sympy import And, Eq, Ne, Or
 
 from indexing import IndexingMap
-from simplifier import (
-    Facts,
-    FloorDiv,
-    IndexingError,
-    Interval,
-    Mod,
-    bounds_of,
-    equivalent,
-    format_expr,
-    parse_expr,
-    simplify,
-    symbol,
-)
+from simplifier import Facts, Interval, bounds_of, format_expr, parse_expr, simplify
 from simplifier.bounds.context import Constraints, Fact, facts_of
 from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import LinearFacts
 from simplifier.canonical.scope import Scope, scope_of
+from simplifier.errors import IndexingError
 from simplifier.expr import operations
 from simplifier.expr.form import ONE, ZERO, Form, constant, content, variable, variables_of
+from simplifier.expr.functions import FloorDiv, Mod, symbol
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import range_of, simplified
 from simplifier.limits import MAX_EQUATIONS, MAX_LINKED_ATOMS
+from simplifier.simplification import equivalent
 from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.evaluation import Column, Columns, first_difference, values_of, where

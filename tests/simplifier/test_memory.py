@@ -11,19 +11,11 @@ import pytest
 import sympy
 from sympy import Eq
 
-from simplifier import (
-    Facts,
-    FloorDiv,
-    IndexingError,
-    Interval,
-    Mod,
-    bounds_of,
-    fixpoint,
-    simplify,
-    symbol,
-)
+from simplifier import Facts, Interval, bounds_of, fixpoint, simplify, symbol
 from simplifier import problem as memory
 from simplifier.canonical.scope import scope_of
+from simplifier.errors import IndexingError
+from simplifier.expr.functions import FloorDiv, Mod
 from simplifier.expr.text import parse_form
 from simplifier.fixpoint import simplified
 from tests.cases import for_all

@@ -13,21 +13,10 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplifier import (
-    CeilDiv,
-    Facts,
-    FloorDiv,
-    IndexingError,
-    Interval,
-    Max,
-    Min,
-    Mod,
-    SymbolicInterval,
-    bounds_of,
-    simplify,
-    symbol,
-)
+from simplifier import Facts, Interval, SymbolicInterval, bounds_of, simplify, symbol
+from simplifier.errors import IndexingError
 from simplifier.expr.form import Form, variables_of
+from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod
 from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.limits import MAX_END_SIZE
 from simplifier.problem import Bounds, Constraints, Expression
