@@ -161,9 +161,7 @@ WIDTHS = [
 
 
 @for_all(WIDTHS)
-def test_a_formula_is_wide_if_a_part_exceeds_the_natural_reading(
-    text: str, ends: dict[str, Ends], formula: str, wide: bool
-) -> None:
+def test_a_wide_part_is_seen(text: str, ends: dict[str, Ends], formula: str, wide: bool) -> None:
     reading = NaturalReading(Problem("", text, ends))
     assert reading.is_wide(parse_form(formula)) == wide
 
@@ -236,9 +234,7 @@ CODE: list[tuple[str, str | None, set[int]]] = [
 
 
 @for_all(CODE)
-def test_a_formula_in_c_has_the_operations_of_the_formula(
-    text: str, code: str | None, signed: set[int]
-) -> None:
+def test_a_formula_in_c_has_its_operations(text: str, code: str | None, signed: set[int]) -> None:
     formula = Writer(BOX).formula(parse_form(text))
     assert code in (None, formula.result)
     assert (formula.parameters, formula.signed) == ("i32 x, i32 y", signed)
@@ -287,9 +283,7 @@ def test_a_missing_compiler_is_named(
     assert "random: 2 problems" in out
 
 
-def test_the_program_writes_what_it_prints(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_program_writes_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "numbers.json"
     options = ["--quick", "--parts", "random", "--count", "11", "--peers", "isl"]
     simplify.main([*options, "--json", str(file)])

@@ -100,9 +100,7 @@ def clipped(x, seen):
 """
 
 
-def test_watching_code_tells_which_faults_would_change_something(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_watching_tells_what_faults_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = loaded(tmp_path / "watched.py", WATCHED)
     source = Source(tmp_path, "watched.py")
     numbers = {mutant: number for number, mutant in enumerate(source.mutants)}

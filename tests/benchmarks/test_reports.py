@@ -31,9 +31,7 @@ ENTRY e { q = f32[8,4] parameter(0) ROOT r = f32[4,8] fusion(q), kind=kLoop, cal
 """
 
 
-def test_each_file_and_all_of_them_have_a_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_files_have_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [tmp_path / f"{name}.hlo" for name in "ab"]
     for path in paths:
         path.write_text(FUSED, "utf-8")

@@ -179,9 +179,7 @@ def test_json_of_what_is_unknown_and_of_a_runtime_variable(cli: CommandLine) -> 
     assert origin == json.loads(ORIGIN)
 
 
-def test_an_approximation_is_shown_with_its_reason(
-    cli: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_approximation_has_a_reason(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_MAPS", 1)
     saved = cli.file("""ENTRY e { x = f32[4] parameter(0)
       y = f32[4] reverse(x), dimensions={0} ROOT r = f32[4] add(x, y) }""")
@@ -206,9 +204,7 @@ SIMPLIFIED = """\
 """
 
 
-def test_simplify_reads_files_and_standard_input_and_what_it_wrote(
-    monkeypatch: pytest.MonkeyPatch, cli: CommandLine
-) -> None:
+def test_simplify_reads_files_and_stdin(monkeypatch: pytest.MonkeyPatch, cli: CommandLine) -> None:
     assert cli("simplify", cli.file(MAPS)) == SIMPLIFIED
     assert cli("simplify", cli.file(SIMPLIFIED)) == SIMPLIFIED
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MAPS.encode())))

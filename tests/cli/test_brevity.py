@@ -99,9 +99,7 @@ def test_long_lines_are_cut(deep: Path, monkeypatch: pytest.MonkeyPatch, cli: Co
     assert [line[:29] for line in whole] == [line[:29] for line in lines]
 
 
-def test_parameters_are_counted_without_maps(
-    deep: Path, monkeypatch: pytest.MonkeyPatch, cli: CommandLine
-) -> None:
+def test_counts_need_no_maps(deep: Path, monkeypatch: pytest.MonkeyPatch, cli: CommandLine) -> None:
     asked: list[str] = []
 
     def parameters_from(_: object, root: Instruction, __: int) -> dict[Any, Any]:
@@ -172,11 +170,9 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("call", "module", "expected"), SAID, ids=[row[2] for row in SAID])
-def test_where_there_is_nothing_a_line_says_why(
-    call: str, module: str, expected: str, cli: CommandLine
-) -> None:
-    assert expected in cli(*call.split(), cli.file(module))
+@pytest.mark.parametrize(("call", "module", "said"), SAID, ids=[row[2] for row in SAID])
+def test_for_nothing_a_line_says_why(call: str, module: str, said: str, cli: CommandLine) -> None:
+    assert said in cli(*call.split(), cli.file(module))
 
 
 @pytest.mark.parametrize("spelled", ["h100", "H100", "RTX_A6000", "rtx a6000", "rtx-A6000"])

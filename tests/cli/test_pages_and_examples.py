@@ -26,9 +26,7 @@ def test_one_is_printed_as_it_is(cli: CommandLine) -> None:
     assert document["examples"] == [{"file": "softmax.hlo", "text": text}]
 
 
-def test_a_wheel_has_them_inside_of_its_package(
-    monkeypatch: pytest.MonkeyPatch, cli: CommandLine
-) -> None:
+def test_a_wheel_has_them_inside(monkeypatch: pytest.MonkeyPatch, cli: CommandLine) -> None:
     (cli.folder / "examples" / "passes").mkdir(parents=True)
     cli.file("HloModule one\n", "examples/one.hlo")
 

@@ -163,9 +163,7 @@ PATIENT = "from ops.cli import console, main; console.PATIENCE = {}; main()"
 @pytest.mark.parametrize(
     ("others", "unit", "before"), [([], "instructions", b""), (["missing.hlo"], "modules", b"\n")]
 )
-def test_progress_is_shown_on_a_terminal(
-    others: list[str], unit: str, before: bytes, file: Path
-) -> None:
+def test_progress_on_a_terminal(others: list[str], unit: str, before: bytes, file: Path) -> None:
     variables = {**os.environ, "NO_COLOR": "1"}
     command = [*PROGRAM, PATIENT.format(0), "maps", *others, file]
     shown, out = on_terminal(command, "stderr", variables=variables)

@@ -84,7 +84,7 @@ JOBS = {"1": ("maps", "fusions", "summary", "utilization", "tiles"), "2": ("maps
 
 
 @pytest.mark.parametrize(("jobs", "commands"), JOBS.items(), ids=JOBS)
-def test_what_is_unknown_has_an_exit_code(
+def test_the_unknown_has_exit_code_3(
     jobs: str, commands: tuple[str, ...], cli: CommandLine
 ) -> None:
     """Only where it is asked for; what is wrong counts more."""

@@ -121,9 +121,7 @@ EXPENSIVE = {
 
 
 @for_all(EXPENSIVE)
-def test_a_long_canonical_form_is_searched_soon(
-    form: Form, box: dict[str, Interval], allowed: int
-) -> None:
+def test_a_long_form_is_searched_soon(form: Form, box: dict[str, Interval], allowed: int) -> None:
     scope = Scope(tuple(box.items()))
     assert calls_of(lambda: simplified(scope, form)) < allowed
     result = check_simplified(scope, form, points_in(box))

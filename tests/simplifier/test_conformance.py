@@ -98,9 +98,7 @@ TRUNCATED: list[tuple[str, Facts, str, str]] = [
 
 
 @for_all(TRUNCATED)
-def test_dividends_stay_natural_for_languages_that_round_to_0(
-    text: str, facts: Facts, floored: str, truncated: str
-) -> None:
+def test_dividends_stay_natural_in_c(text: str, facts: Facts, floored: str, truncated: str) -> None:
     expression = parse_expr(text)
     results = [simplify(expression, facts, target=target) for target in (None, "c", "torch")]
     assert [*map(format_expr, results)] == [floored, truncated, truncated]

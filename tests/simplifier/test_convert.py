@@ -432,9 +432,7 @@ def _value(expression: Any, at: dict[Any, int]) -> int:  # noqa: ANN401 - an exp
 
 
 @given(with_calls(), st.tuples(st.integers(0, 20), st.integers(1, 9)))
-def test_whatever_a_function_is_the_value_stays(
-    expression: sympy.Expr, point: tuple[int, int]
-) -> None:
+def test_values_stay_whatever_functions_are(expression: sympy.Expr, point: tuple[int, int]) -> None:
     at = dict(zip((x, y), point, strict=True))
     assert _value(simplify(expression, BOX), at) == _value(expression, at)
     assert _value(expression, at) in bounds_of(expression, BOX)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import islpy
 import numpy as np
@@ -89,7 +89,7 @@ def test_compared(row: Row) -> None:
 
 
 @given(quasi_affine(), quasi_affine(), bounded_boxes())
-def test_the_answer_is_that_of_all_points(a: Form, b: Form, box: dict[str, Interval]) -> None:
+def test_the_answer_is_that_of_all_points(a: Form, b: Form, box: Box) -> None:
     point = differing_point(a, b, box)
     if point is None:
         assert first_difference(a, b, points_of(box)) is None
@@ -223,6 +223,8 @@ def test_exact_bounds(row: Row) -> None:
     assert str(bounds_of(*row.question.parsed(), exact=True)) == row.expected
 
 
+Box: TypeAlias = "dict[str, Interval]"
+Known: TypeAlias = "list[tuple[Form, Interval]]"
 _ends = st.tuples(st.integers(-4, 6), st.integers(0, 12))
 _intervals = _ends.map(lambda pair: Interval(pair[0], pair[0] + pair[1]))
 constraint_lists = st.lists(st.tuples(quasi_affine(leaves=3), _intervals), max_size=2)
@@ -236,9 +238,7 @@ small_boxes = bounded_boxes().map(
 
 
 @given(quasi_affine(), small_boxes, constraint_lists)
-def test_exact_bounds_are_those_of_all_points(
-    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]]
-) -> None:
+def test_exact_bounds_are_those_of_all_points(form: Form, box: Box, constraints: Known) -> None:
     values, _ = values_of(form, where(every_point(box), constraints))
     interval = exact.exact_range(form, box, constraints)
     assert interval == Interval(min(values), max(values)) if len(values) else interval.is_empty
@@ -256,7 +256,7 @@ def test_exact_bounds_are_those_of_all_points(
 @examples(60)
 @given(form=quasi_affine(leaves=7), box=bounded_boxes(), constraints=constraint_lists)
 def test_a_finished_form_is_equal_no_dearer_and_settled(
-    form: Form, box: dict[str, Interval], constraints: list[tuple[Form, Interval]], share: int
+    form: Form, box: Box, constraints: Known, share: int
 ) -> None:
     scope = scope_of(tuple(sorted(box.items())), tuple(constraints))
     if scope.is_empty:

@@ -266,9 +266,7 @@ def _sum(factors: Sequence[int]) -> Form:
 
 
 @given(programs())
-def test_the_range_is_that_of_the_corners(
-    program: tuple[Form, list[Fact], dict[str, Interval]],
-) -> None:
+def test_ranges_are_those_of_corners(program: tuple[Form, list[Fact], dict[str, Interval]]) -> None:
     form, facts, box = program
     ends = LinearFacts(facts).range_of(form, lambda atom: box[atom.name].ends)
     known = [(variable(name), each.ends) for name, each in box.items()]

@@ -101,9 +101,7 @@ def test_order_is_by_structure() -> None:
 
 
 @given(quasi_affine(), quasi_affine(), boxes())
-def test_arithmetic_on_forms_is_arithmetic_on_values(
-    a: Form, b: Form, box: dict[str, Interval]
-) -> None:
+def test_arithmetic_on_forms_is_that_on_values(a: Form, b: Form, box: dict[str, Interval]) -> None:
     points = points_of(box)
     left, right = values_of(a, points)[0], values_of(b, points)[0]
     forms_and_values = [(a + b, left + right), (a - b, left - right), (3 - a * 2, 3 - left * 2)]
