@@ -57,6 +57,7 @@ PACKAGES: Final = (
     "indexing.layout",
     "indexing.layout.cute",
     "indexing.layout.linear",
+    "ops.affine",
     "ops.hlo",
     "ops.mlir",
     "ops.pallas",

@@ -17,6 +17,7 @@ from indexing.domain import (
     Domain,
     Ends,
     bare,
+    depths_of,
     ends_and_constraints,
     limits,
     substituted_constraints,

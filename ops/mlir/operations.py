@@ -184,6 +184,8 @@ class OperationReader(AttributeReader):
         hint += "operations of other dialects stand in quotes, in MLIR's generic form"
         if draft.name.startswith("linalg."):
             hint = "ops.mlir.read_generics reads the maps of linalg"
+        if draft.name.startswith(("affine.", "memref.", "tensor.")):
+            hint = "ops.affine.read_accesses reads what affine, memref and tensor access"
         raise self.lexer.error(message, at_name, hint)
 
     def _result(self) -> tuple[str, int, int]:

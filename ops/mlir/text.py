@@ -113,15 +113,15 @@ these."""
 
 _SHAPED: Final = re.compile(
     r"""(?:tensor|memref|vector)<\s*
-    (?P<sizes>(?:(?:\d{1,19}|\?)x)*)
-    (?P<element>complex<\w+>|[A-Za-z]\w*|!)\s*
+    (?P<sizes>(?:(?:\d{1,19}|\?)\s*x\s*)*)
+    (?P<element>complex<\w+>|(?:vector|memref|tensor)<[^<>]*>|[A-Za-z]\w*|!|\*x[^<>,]*)\s*
     (?:,\s*(?P<bounds>\#stablehlo\.bounds<[^<>]*>)\s*)?(?P<end>[>,]|(?<=!))""",
     re.VERBOSE | re.ASCII,
 )
 """An array, of known sizes or not; ``#stablehlo.bounds<4, ?>`` bounds those that are not known.
 
 Behind a comma is an encoding or a layout, which says nothing of the elements. The mark ``!`` begins
-the type of a dialect.
+the type of a dialect. Of ``memref<*xf32>`` not even the rank is known; it is read without sizes.
 """
 
 _NUMBER: Final = re.compile(r"(?:u|s)?i\d+|index|b?f\d+\w*|tf32", re.ASCII)

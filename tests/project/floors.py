@@ -59,7 +59,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
         ("ops.fusion",),
         ("ops.explorer", "ops.xla_gpu"),
         ("ops.kernels", "ops.performance"),
-        ("ops.modules", "ops.pallas", "ops.tiling", "ops.triton"),
+        ("ops.affine", "ops.modules", "ops.pallas", "ops.tiling", "ops.triton"),
         ("ops.advice",),
         ("ops",),
         ("ops.cli",),
@@ -70,7 +70,7 @@ FLOORS: Final[Mapping[str, Floors]] = {
 _CLOSED: Final = (
     *("indexing.layout.cute", "indexing.layout.linear", "ops.advice", "ops.explorer", "ops.jax"),
     *("ops.kernels", "ops.loop_dependence", "ops.pallas", "ops.stablehlo", "ops.tiling"),
-    *("ops.triton", "ops.xla_gpu"),
+    *("ops.affine", "ops.triton", "ops.xla_gpu"),
 )
 _INSIDE: Final = {
     "simplifier": "errors exact forms tools.display tools.graphs tools.late tools.lexer",
