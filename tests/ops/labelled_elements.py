@@ -249,10 +249,8 @@ def bitcasts(draw: st.DrawFn) -> Case:
         physical = memory.reshape([target[axis] for axis in target_order[::-1]])
         return physical.transpose(np.argsort(target_order[::-1]).astype(int))
 
-    operand, output = (
-        Shape(ElementType.F32, each, Layout(tuple(minor_to_major)))
-        for each, minor_to_major in ((sizes, order), (target, target_order))
-    )
+    pairs = (sizes, order), (target, target_order)
+    operand, output = (Shape(ElementType.F32, each, Layout(tuple(at))) for each, at in pairs)
     written = f"bitcast from {braced(order)} to {target} {braced(target_order)}"
     # Programs cannot be handed over with layouts.
     return unary(written, ops.bitcast(operand, output), sizes, run, is_program=False)
@@ -374,39 +372,42 @@ def reduces(draw: st.DrawFn) -> Case:
         return united(*(folded(array, axes) for array in arrays[:inputs]), *arrays[inputs:])
 
     operands = [sizes] * inputs + [()] * inputs
-    return Case(
-        "reduce",
-        f"dimensions={braced(axes)}, to_apply=sum",
-        ops.reduce(sizes, axes, inputs),
-        operands,
-        run,
-        results=inputs,
-        computation=summing(2 * inputs, inputs),
-        # Where there is nothing to combine, XLA forgets initial values.
-        is_program=prod(sizes[axis] for axis in axes) > 1,
-    )
+    indexing, written = ops.reduce(sizes, axes, inputs), f"dimensions={braced(axes)}, to_apply=sum"
+    case = Case("reduce", written, indexing, operands, run, results=inputs)
+    # Where there is nothing to combine, XLA forgets initial values.
+    is_program = prod(sizes[axis] for axis in axes) > 1
+    return replace(case, computation=summing(2 * inputs, inputs), is_program=is_program)
 
 
 @st.composite
 def dots(draw: st.DrawFn) -> Case:
-    batch = draw(shapes(most_dimensions=2))
-    contracting = draw(shapes(most_dimensions=2))
-    lhs = draw(_operands_of_dot(batch, contracting))
-    rhs = draw(_operands_of_dot(batch, contracting))
+    """Operands whose dimensions have letters: of a batch, contracted, or of one of them alone."""
+    sizes = {f"{kind}{n}": draw(st.integers(0, 5)) for kind in "bc" for n in range(draw(PAIR))}
+    sizes |= {f"{kind}{n}": draw(st.integers(0, 3)) for kind in "lr" for n in range(draw(PAIR))}
+    lhs, rhs = (draw(st.permutations([d for d in sizes if d[0] in own])) for own in ("bcl", "bcr"))
+    batch, contracted = ([each for each in sizes if each[0] == kind] for kind in "bc")
+    order = [*batch, *(d for d in (*lhs, *rhs) if d[0] in "lr"), *contracted]
+
+    def spread(array: Array, dims: Sequence[str]) -> Array:
+        """All dimensions in one order, those that the array has not of size 1."""
+        array = array.transpose([dims.index(each) for each in order if each in dims])
+        return array.reshape([sizes[each] if each in dims else 1 for each in order])
 
     def run(left: Array, right: Array) -> Array:
-        rows, columns = lhs.free_sizes, rhs.free_sizes
-        left = left.transpose(lhs.order).reshape((*batch, *rows, *[1] * len(columns), *contracting))
-        kept = (*batch, *[1] * len(rows), *columns, *contracting)
-        right = right.transpose(rhs.order).reshape(kept)
-        products = united(left, right)
-        return folded(products, range(products.ndim - len(contracting), products.ndim))
+        products = united(spread(left, lhs), spread(right, rhs))
+        return folded(products, range(len(order) - len(contracted), len(order)))
 
-    attributes = {"lhs_contracting_dims": lhs.contracting, "rhs_contracting_dims": rhs.contracting}
-    attributes |= {"lhs_batch_dims": lhs.batch, "rhs_batch_dims": rhs.batch}
+    attributes = {
+        f"{side}_{name}_dims": [dims.index(each) for each in chosen]
+        for name, chosen in (("contracting", contracted), ("batch", batch))
+        for side, dims in (("lhs", lhs), ("rhs", rhs))
+    }
     written = ", ".join(f"{name}={braced(dims)}" for name, dims in attributes.items() if dims)
-    indexing = ops.dot(lhs.sizes, rhs.sizes, **attributes)
-    return Case("dot", written, indexing, [lhs.sizes, rhs.sizes], run)
+    operands = [tuple(sizes[each] for each in dims) for dims in (lhs, rhs)]
+    return Case("dot", written, ops.dot(*operands, **attributes), operands, run)
+
+
+PAIR = st.integers(0, 2)
 
 
 @st.composite
@@ -441,38 +442,6 @@ def repeated(array: Array, sizes: Sizes) -> Array:
     for axis, (size, count) in enumerate(zip(sizes, array.shape, strict=True)):
         array = np.repeat(array, size // max(1, count), axis)
     return array
-
-
-@dataclass(frozen=True)
-class _Operand:
-    sizes: Sizes
-    batch: list[int]
-    contracting: list[int]
-
-    @property
-    def free(self) -> list[int]:
-        taken = self.batch + self.contracting
-        return [axis for axis in range(len(self.sizes)) if axis not in taken]
-
-    @property
-    def free_sizes(self) -> list[int]:
-        return [self.sizes[axis] for axis in self.free]
-
-    @property
-    def order(self) -> list[int]:
-        return self.batch + self.free + self.contracting
-
-
-@st.composite
-def _operands_of_dot(draw: st.DrawFn, batch: Sizes, contracting: Sizes) -> _Operand:
-    """Sizes with the given ones among them, in any order."""
-    sizes = [*batch, *contracting, *draw(st.lists(st.integers(0, 3), max_size=2))]
-    places = list(draw(st.permutations(range(len(sizes)))))
-    return _Operand(
-        tuple(sizes[places.index(axis)] for axis in range(len(sizes))),
-        places[: len(batch)],
-        places[len(batch) : len(batch) + len(contracting)],
-    )
 
 
 FAMILIES: dict[str, st.SearchStrategy[Case]] = {

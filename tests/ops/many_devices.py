@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.ops.replicas import Array, Element
+from tests.ops.labelled_elements import Array
+from tests.ops.replicas import Element
 
 
 class Program(NamedTuple):

@@ -8,31 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from indexing import IndexingMap
 from indexing.transform.evaluate import Point
 from ops import OperandIndexing, Origin
+from tests.ops.labelled_elements import NOTHING, Array, Place, labelled
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-Element: TypeAlias = "tuple[int, tuple[int, ...]]"
+Element: TypeAlias = Place
 """A device, and an index on it."""
 
 Groups: TypeAlias = "Sequence[Sequence[int]]"
-NOTHING = frozenset[Element]()
 
 
 def operands(sizes: Sequence[int], devices: int) -> list[Array]:
     """A tensor of which each element is made of itself."""
-    every: list[Array] = []
-    for device in range(devices):
-        array = np.empty(sizes, dtype=object)
-        for index in np.ndindex(*sizes):
-            array[index] = frozenset([(device, index)])
-        every.append(array)
-    return every
+    return [labelled(device, tuple(sizes)) for device in range(devices)]
 
 
 def nothing_like(values: Sequence[Array]) -> list[Array]:
@@ -52,12 +45,11 @@ def all_reduce(values: Sequence[Array], groups: Groups) -> list[Array]:
 
 def all_gather(values: Sequence[Array], groups: Groups, axis: int) -> list[Array]:
     """Everybody has the operands of the group behind each other."""
-    joined = {
-        device: np.concatenate([values[other] for other in group], axis)
-        for group in groups
-        for device in group
-    }
-    return [joined[device] for device in range(len(values))]
+    results = list(values)
+    for group in groups:
+        for device in group:
+            results[device] = np.concatenate([values[other] for other in group], axis)
+    return results
 
 
 def reduce_scatter(values: Sequence[Array], groups: Groups, axis: int) -> list[Array]:
@@ -93,11 +85,7 @@ def collective_permute(values: Sequence[Array], pairs: Groups) -> list[Array]:
 
 def collective_broadcast(values: Sequence[Array], groups: Groups) -> list[Array]:
     """Everybody has what the first of the group has."""
-    results = nothing_like(values)
-    for group in groups:
-        for device in group:
-            results[device] = values[group[0]]
-    return results
+    return collective_permute(values, [(group[0], device) for group in groups for device in group])
 
 
 def collective_reduce(values: Sequence[Array], groups: Groups) -> list[Array]:

@@ -18,8 +18,9 @@ from tests.cases import for_all
 from tests.extent import examples
 from tests.ops import replicas
 from tests.ops.answers import known
+from tests.ops.labelled_elements import Array
 from tests.ops.many_devices import Program, relations
-from tests.ops.replicas import Array, Element, Groups, mapped, operands, relation_of, relation_told
+from tests.ops.replicas import Element, Groups, mapped, operands, relation_of, relation_told
 
 Simulation: TypeAlias = "Callable[[list[Array]], list[Array]]"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,19 +15,29 @@ from ops.dependence.operand_indexing import OperandIndexing
 from simplifier import Interval
 from tests.extent import examples
 from tests.ops import replicas
-from tests.ops.replicas import Array, Groups, operands, relation_of, relation_read, relation_told
+from tests.ops.labelled_elements import Array
+from tests.ops.replicas import Element, Groups, operands, relation_of, relation_read, relation_told
+
+Relation = set[tuple[Element, Element]]
 
 
-def check(indexing: ops.OpIndexing, sizes: Sequence[int], expected: list[Array]) -> None:
-    """Compare maps with a simulation, both ways."""
-    devices = len(expected)
-    relation = relation_of(expected)
+def check(indexing: ops.OpIndexing, expected: list[Array]) -> None:
+    """Compare maps of operand 0 with a simulation, both ways."""
     assert indexing.output_sizes == expected[0].shape
-    ways = [OperandIndexing(indexing.output_to_input[0], (), indexing.output_replicas[0])]
-    assert relation_told(ways, devices) == relation
-    back = [OperandIndexing(indexing.input_to_output[0], (), indexing.input_replicas[0])]
-    assert relation_told(back, devices) == {(source, result) for result, source in relation}
-    assert all(size >= 0 for size in sizes)
+    check_operand(indexing, 0, relation_of(expected), len(expected))
+
+
+def check_operand(indexing: ops.OpIndexing, number: int, relation: Relation, devices: int) -> None:
+    sides = (
+        (indexing.output_to_input, indexing.output_replicas),
+        (indexing.input_to_output, indexing.input_replicas),
+    )
+    there, back = (
+        relation_told([OperandIndexing(maps[number], (), holders[number])], devices)
+        for maps, holders in sides
+    )
+    assert there == relation
+    assert back == {(end, begin) for begin, end in relation}
 
 
 GROUPS: dict[str, Groups] = {
@@ -55,17 +65,17 @@ def test_operations_of_even_groups(groups: Groups, axis: int) -> None:
     sizes = [3, 3]
     sizes[axis] = 2 * size
     values = operands(sizes, devices)
-    check(ops.all_reduce(sizes, groups), sizes, replicas.all_reduce(values, groups))
-    check(ops.all_gather(sizes, axis, groups), sizes, replicas.all_gather(values, groups, axis))
+    check(ops.all_reduce(sizes, groups), replicas.all_reduce(values, groups))
+    check(ops.all_gather(sizes, axis, groups), replicas.all_gather(values, groups, axis))
     scattered = replicas.reduce_scatter(values, groups, axis)
-    check(ops.reduce_scatter(sizes, axis, groups), sizes, scattered)
-    check(ops.all_to_all(sizes, axis, groups), sizes, replicas.all_to_all(values, groups, axis))
+    check(ops.reduce_scatter(sizes, axis, groups), scattered)
+    check(ops.all_to_all(sizes, axis, groups), replicas.all_to_all(values, groups, axis))
     turned = replicas.all_to_all(values, groups, axis, 1 - axis)
-    check(ops.all_to_all(sizes, axis, groups, concat_dimension=1 - axis), sizes, turned)
+    check(ops.all_to_all(sizes, axis, groups, concat_dimension=1 - axis), turned)
     sent = replicas.collective_broadcast(values, groups)
-    check(ops.collective_broadcast(sizes, groups), sizes, sent)
+    check(ops.collective_broadcast(sizes, groups), sent)
     gathered = replicas.collective_reduce(values, groups)
-    check(ops.collective_reduce(sizes, groups), sizes, gathered)
+    check(ops.collective_reduce(sizes, groups), gathered)
 
 
 UNEVEN: dict[str, tuple[Groups, int]] = {
@@ -78,9 +88,9 @@ UNEVEN: dict[str, tuple[Groups, int]] = {
 @pytest.mark.parametrize(("groups", "devices"), UNEVEN.values(), ids=UNEVEN)
 def test_operations_of_uneven_groups(groups: Groups, devices: int) -> None:
     values = operands([2], devices)
-    check(ops.all_reduce([2], groups, devices), [2], replicas.all_reduce(values, groups))
+    check(ops.all_reduce([2], groups, devices), replicas.all_reduce(values, groups))
     sent = replicas.collective_broadcast(values, groups)
-    check(ops.collective_broadcast([2], groups, devices), [2], sent)
+    check(ops.collective_broadcast([2], groups, devices), sent)
 
 
 PAIRS: dict[str, tuple[Groups, int]] = {
@@ -99,7 +109,7 @@ PAIRS: dict[str, tuple[Groups, int]] = {
 def test_permutations(pairs: Groups, devices: int) -> None:
     values = operands([3], devices)
     moved = replicas.collective_permute(values, pairs)
-    check(ops.collective_permute([3], pairs, devices), [3], moved)
+    check(ops.collective_permute([3], pairs, devices), moved)
 
 
 @examples(40)
@@ -109,7 +119,7 @@ def test_any_permutation(data: st.DataObject) -> None:
     numbers = st.lists(st.integers(0, devices - 1), unique=True, max_size=devices)
     pairs = [*zip(data.draw(numbers), data.draw(numbers), strict=False)]
     moved = replicas.collective_permute(operands([2], devices), pairs)
-    check(ops.collective_permute([2], pairs, devices), [2], moved)
+    check(ops.collective_permute([2], pairs, devices), moved)
 
 
 @examples(40)
@@ -119,8 +129,8 @@ def test_any_groups(data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(size * number)))
     groups = [order[start : start + size] for start in range(0, len(order), size)]
     values = operands([size], len(order))
-    check(ops.all_to_all([size], 0, groups), [size], replicas.all_to_all(values, groups, 0))
-    check(ops.all_reduce([size], groups), [size], replicas.all_reduce(values, groups))
+    check(ops.all_to_all([size], 0, groups), replicas.all_to_all(values, groups, 0))
+    check(ops.all_reduce([size], groups), replicas.all_reduce(values, groups))
 
 
 @pytest.mark.parametrize("groups", [GROUPS["halves"], GROUPS["strided"], GROUPS["ring"]])
@@ -130,20 +140,13 @@ def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
     own = {device: group for group in groups for device in group}
     for result, indexing in enumerate(ops.all_to_all_of_tuple([2], size, groups)):
         for operand in range(size):
-            there = OperandIndexing(
-                indexing.output_to_input[operand], (), indexing.output_replicas[operand]
-            )
             expected = {
                 ((device, (index,)), (own[device][result], (index,)))
                 for device in range(devices)
                 if place[device] == operand
                 for index in range(2)
             }
-            assert relation_told([there], devices) == expected
-            back = OperandIndexing(
-                indexing.input_to_output[operand], (), indexing.input_replicas[operand]
-            )
-            assert relation_told([back], devices) == {(end, begin) for begin, end in expected}
+            check_operand(indexing, operand, expected, devices)
 
 
 # Runtime variables: values that are read on a device.
