@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -38,35 +39,21 @@ def overview() -> str:
     return "\n".join([_HEAD, *map(_row, PROGRAMS.values())])
 
 
-_HEAD: Final = (
-    "| opcode | family | result to operands | operands to results |\n| --- | --- | --- | --- |"
-)
+_HEAD: Final = """| opcode | family | result to operands | operands to results |
+| --- | --- | --- | --- |"""
 
 
 def _row(program: Program) -> str:
-    back, forth = _backward(program), _forward(program)
+    root = program.root
+    back = [output_to_input(root, each).indexing for each in root.shape.array_indices]
+    forth = [input_to_output(root, each).indexing for each in range(len(root.operands))]
+    statuses = [_status(program, [*chain.from_iterable(answers)]) for answers in (back, forth)]
     if program.family == "custom calls":
-        back = forth = "depends on the target"
-    return f"| `{program.opcode}` | {program.family} | {back} | {forth} |"
+        statuses = ["depends on the target"] * 2
+    return f"| `{program.opcode}` | {program.family} | {' | '.join(statuses)} |"
 
 
-def _backward(program: Program) -> str:
-    root = program.root
-    outputs = range(len(root.shape.arrays))
-    return _status(
-        program, [answer for k in outputs for answer in output_to_input(root, k).indexing]
-    )
-
-
-def _forward(program: Program) -> str:
-    root = program.root
-    operands = range(len(root.operands))
-    return _status(
-        program, [answer for k in operands for answer in input_to_output(root, k).indexing]
-    )
-
-
-def _status(program: Program, answers: Iterable[Indexings]) -> str:
+def _status(program: Program, answers: Sequence[Indexings]) -> str:
     """What the answers are together: exact maps, maps that hold more, none needed, or unknown."""
     reasons = {answer.reason: None for answer in answers if isinstance(answer, Unknown)}
     if reasons:
@@ -84,9 +71,7 @@ def examples() -> str:
     families: dict[str, list[Program]] = defaultdict(list)
     for program in PROGRAMS.values():
         families[program.family].append(program)
-    return "\n".join(
-        line for family in sorted(families) for line in _section(family, families[family])
-    )
+    return "\n".join(chain.from_iterable(_section(*family) for family in sorted(families.items())))
 
 
 def _section(family: str, programs: list[Program]) -> Iterator[str]:

@@ -63,25 +63,13 @@ def _elementwise(opcode: str) -> Program:
 
 
 _OF_INTEGERS: Final = (
-    "and",
-    "count-leading-zeros",
-    "mulhi",
-    "not",
-    "or",
-    "popcnt",
-    "shift-left",
-    "shift-right-arithmetic",
-    "shift-right-logical",
-    "xor",
+    *("and", "count-leading-zeros", "mulhi", "not", "or", "popcnt", "shift-left"),
+    *("shift-right-arithmetic", "shift-right-logical", "xor"),
 )
-_OPERANDS: Final = {**dict.fromkeys(_OF_INTEGERS, "s32"), "imag": "c64", "real": "c64"}
-_RESULTS: Final = {
-    **dict.fromkeys(_OF_INTEGERS, "s32"),
-    "compare": "pred",
-    "complex": "c64",
-    "convert": "f16",
-    "is-finite": "pred",
-}
+_INTEGERS: Final = dict.fromkeys(_OF_INTEGERS, "s32")
+_OPERANDS: Final = {**_INTEGERS, "imag": "c64", "real": "c64"}
+_OTHERS: Final = {"compare": "pred", "complex": "c64", "convert": "f16", "is-finite": "pred"}
+_RESULTS: Final = _INTEGERS | _OTHERS
 _ATTRIBUTES: Final = {
     "compare": ", direction=LT",
     "reduce-precision": ", exponent_bits=8, mantissa_bits=7",

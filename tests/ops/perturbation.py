@@ -80,13 +80,10 @@ class Trial:
         subject = self.subject
         result, source = subject.results[output], subject.operands[operand]
         every = every_element(result)
-        found = [
-            relation(ways, every, places, source, self.array_of)
-            for ways in subject.said[output, operand]
-        ]
-        if subject.said_back:
-            ways = subject.said_back[output, operand]
-            found.append(relation(ways, places, every, result, self.array_of).T)
+        there, back = subject.said[output, operand], subject.said_back.get((output, operand))
+        found = [relation(ways, every, places, source, self.array_of) for ways in there]
+        if back is not None:
+            found.append(relation(back, places, every, result, self.array_of).T)
         return found
 
     def felt(self, operand: int, place: Array, wanted: Sequence[Array]) -> list[Array]:
@@ -131,36 +128,28 @@ def _tallies_of(trials: Sequence[Trial], operand: int, places: Array) -> Iterato
     felt = [[np.zeros_like(matrices[0]) for matrices in several] for several in said]
     for number, trial in enumerate(trials):
         # What values do not decide is the same in every trial.
-        first = [number if subject.varies(output, operand) else 0 for output in outputs]
+        seen = [felt[number if subject.varies(each, operand) else 0][each] for each in outputs]
         for column, place in enumerate(places):
-            wanted = [
-                said[number][output][0][:, column] & ~felt[first[output]][output][:, column]
-                for output in outputs
-            ]
-            for output, changed in enumerate(trial.felt(operand, place, wanted)):
-                felt[first[output]][output][:, column] |= changed
+            pairs = zip(said[number], seen, strict=True)
+            wanted = [told[0][:, column] & ~known[:, column] for told, known in pairs]
+            for known, changed in zip(seen, trial.felt(operand, place, wanted), strict=True):
+                known[:, column] |= changed
     for output in outputs:
         kept = len(trials) if subject.varies(output, operand) else 1
         pairs = [(said[number][output], felt[number][output]) for number in range(kept)]
-        yield _tally(subject, output, operand, places, pairs)
+        yield _tally((output, operand), every_element(subject.results[output]), places, pairs)
 
 
 def _tally(
-    subject: Subject,
-    output: int,
-    operand: int,
-    places: Array,
-    pairs: Sequence[tuple[list[Array], Array]],
+    arrays: tuple[int, int], every: Array, places: Array, pairs: Sequence[tuple[list[Array], Array]]
 ) -> Tally:
-    every = every_element(subject.results[output])
 
     def listed(matrix: Array) -> Iterator[Pair]:
         for row, column in np.argwhere(matrix):
             yield tuple(every[row].tolist()), tuple(places[column].tolist())
 
     return Tally(
-        output,
-        operand,
+        *arrays,
         sum(int(said[0].sum()) for said, _ in pairs),
         sum(int((felt & said[0]).sum()) for said, felt in pairs),
         tuple(pair for said, felt in pairs for each in said for pair in listed(felt & ~each)),
@@ -189,7 +178,6 @@ def _needed(trial: Trial, operand: int, shape: Shape, random: np.random.Generato
     for output, result in enumerate(trial.subject.results):
         begin = random.permutation(every_element(result))[:20]
         for way in trial.subject.said[output, operand][0]:
-            found += [
-                numbers_of(places, shape) for _, places in reached(way, begin, trial.array_of)
-            ]
+            ends = (places for _, places in reached(way, begin, trial.array_of))
+            found += [numbers_of(places, shape) for places in ends]
     return np.unique(np.concatenate(found))

@@ -85,18 +85,13 @@ def _written(instruction: Instruction) -> list[str]:
             into = _plain(operand.shape.with_element_type(target))
             operands[place] = replace(operand, name=f"{instruction.name}.{place}", shape=into)
             converted.append(f"%{instruction.name}.{place} = {into} convert(%{operand.name})")
-    kept = {
-        name: value
-        for name, value in instruction.attributes.items()
-        if name not in ABOUT_THE_TARGET
-    }
+    attributes = instruction.attributes.items()
+    kept = {name: value for name, value in attributes if name not in ABOUT_THE_TARGET}
     plain = replace(instruction, shape=shape, operands=tuple(operands), attributes=kept)
     return [*converted, str(plain)]
 
 
-_MOVES = frozenset(
-    {"broadcast", "concatenate", "copy", "pad", "reshape", "select", "slice", "transpose"}
-)
+_MOVES = {"broadcast", "concatenate", "copy", "pad", "reshape", "select", "slice", "transpose"}
 """What may also convert the elements that it moves, for a TPU."""
 
 
@@ -116,10 +111,8 @@ def _copied(instruction: Instruction) -> list[str]:
     name, shape, (operand,) = instruction.name, _plain(instruction.shape), instruction.operands
     if instruction.opcode == "copy-done":
         return [f"%{name} = {shape} get-tuple-element(%{operand.name}), index=0"]
-    return [
-        f"%{name}.context = u32[] constant(0)",
-        f"%{name} = {shape} tuple(%{operand.name}, %{operand.name}, %{name}.context)",
-    ]
+    made = f"%{name} = {shape} tuple(%{operand.name}, %{operand.name}, %{name}.context)"
+    return [f"%{name}.context = u32[] constant(0)", made]
 
 
 def _plain(shape: Shape) -> Shape:
@@ -157,22 +150,20 @@ def _tuple(name: str, shape: Shape, stem: str, numbers: Iterator[int]) -> Iterat
 def _results(instructions: Sequence[Instruction]) -> list[str]:
     """The root: one tuple of all arrays of the results of instructions."""
     lines: list[str] = []
-    found: list[tuple[str, Shape]] = []
-    waiting = [(each.name, each.shape) for each in reversed(instructions)]
-    while waiting:
-        name, shape = waiting.pop()
-        if not shape.is_tuple:
-            found.append((name, shape))
-            continue
-        parts = [(f"{name}.part{number}", part) for number, part in enumerate(shape.elements)]
-        lines += [
-            f"%{part} = {_plain(inner)} get-tuple-element(%{name}), index={number}"
-            for number, (part, inner) in enumerate(parts)
-        ]
-        waiting += reversed(parts)
+    found = [each for one in instructions for each in _taken_apart(one.name, one.shape, lines)]
     shapes = ", ".join(shape.text(layout=False) for _, shape in found)
     names = ", ".join(f"%{name}" for name, _ in found)
     return [*lines, f"ROOT %all.results = ({shapes}) tuple({names})"]
+
+
+def _taken_apart(name: str, shape: Shape, lines: list[str]) -> Iterator[tuple[str, Shape]]:
+    """The arrays of a value, which the lines take out of tuples."""
+    if not shape.is_tuple:
+        yield name, shape
+    for number, part in enumerate(shape.elements if shape.is_tuple else ()):
+        inner = f"{name}.part{number}"
+        lines.append(f"%{inner} = {_plain(part)} get-tuple-element(%{name}), index={number}")
+        yield from _taken_apart(inner, part, lines)
 
 
 # Bitcasts.
@@ -199,10 +190,8 @@ def _bitcast(instruction: Instruction) -> list[str]:
     ]
 
 
-_ONE_BY_ONE = (
-    "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
-    "slice_sizes={1}"
-)
+_ONE_BY_ONE = """offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+  slice_sizes={1}"""
 
 
 def places_in_memory(source: Shape, shape: Shape) -> Array:

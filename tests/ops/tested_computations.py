@@ -54,9 +54,8 @@ class Subject:
         caller = self.caller
         if not caller:
             return {}
-        answers = [
-            ops.input_to_output(caller, each).indexing for each in range(len(caller.operands))
-        ]
+        numbers = range(len(caller.operands))
+        answers = [ops.input_to_output(caller, each).indexing for each in numbers]
         return {
             (output, operand): _ways(answers[parameter.parameter_number or 0][output], element)
             for output in range(len(self.results))
