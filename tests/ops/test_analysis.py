@@ -10,6 +10,7 @@ import pytest
 import ops
 from indexing import MapError
 from ops import hlo
+from tests.cases import for_all, pairs
 from tests.hlo.modules import module_text
 
 TEXT = """HloModule m
@@ -51,34 +52,30 @@ def test_parameters_are_reached_where_maps_lead(name: str) -> None:
         assert maps == reached
 
 
-@pytest.mark.parametrize("name", ["f", "%f"])
+@for_all(["f", "%f"])
 def test_an_instruction_is_found_by_its_name(name: str) -> None:
     assert ops.analyze(MODULE)[name].instruction is MODULE.entry.root
 
 
-def test_a_name_that_nothing_has_is_answered_with_near_ones() -> None:
-    with pytest.raises(ops.NoSuchInstructionError, match="called %sun\nhint: there is %sum"):
-        ops.analyze(MODULE)["sun"]
+WRONG_NAMES = [
+    ("sun", ops.NoSuchInstructionError, "called %sun\nhint: there is %sum"),
+    ("a", ops.AmbiguousNameError, "of %add, %fused are called %a"),
+]
 
 
-def test_a_name_of_several_instructions_is_refused_with_their_computations() -> None:
-    with pytest.raises(ops.AmbiguousNameError, match="of %add, %fused are called %a"):
-        ops.analyze(MODULE)["a"]
-
-
-@pytest.mark.parametrize("name", ["sun", "a"])
-def test_what_is_wrong_with_a_name_can_be_sent_to_another_process(name: str) -> None:
-    with pytest.raises(LookupError) as wrong:
+@for_all(WRONG_NAMES)
+def test_a_name_of_nothing_and_one_of_several_are_refused(
+    name: str, kind: type[LookupError], message: str
+) -> None:
+    """With near ones, or their computations; the error can be sent to another process."""
+    with pytest.raises(kind, match=message) as wrong:
         ops.analyze(MODULE)[name]
     assert str(pickle.loads(pickle.dumps(wrong.value))) == str(wrong.value)  # noqa: S301 - ours
 
 
-def test_an_instruction_of_another_module_is_refused() -> None:
+def test_what_is_not_in_the_module_is_refused() -> None:
     with pytest.raises(ops.NoSuchInstructionError, match="no instruction is called %f"):
         ops.analyze(hlo.parse("ENTRY e { p = f32[] parameter(0) }"))[MODULE.entry.root]
-
-
-def test_results_and_operands_that_are_not_there_are_refused() -> None:
     root = ops.analyze(MODULE)["f"]
     with pytest.raises(ops.ShapeError, match="no output 1 among 1"):
         root.output_to_input(1)
@@ -106,28 +103,22 @@ def test_a_notebook_shows_the_first_instructions() -> None:
     assert "and 10 more" in "".join(rows[-1].itertext())
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (TEXT, ["result to operand 0, %p", "d0 in [0, 3]"]),
-        (
-            "ENTRY e { p = f32[4] parameter(0) ROOT r = (f32[4], f32[4]) tuple(p, p) }",
-            ["result 0 to operand 0, %p", "result 1 to operand 1, %p"],
-        ),
-        ("ENTRY e { ROOT p = f32[4] parameter(0) }", ["depends on nothing"]),
-        (
-            """ENTRY e { p = f32[4] parameter(0)
-            ROOT r = f32[4] custom-call(p), custom_call_target="<>" }""",
-            ["unknown (custom-call: no indexing map of <>)"],
-        ),
-    ],
-    ids=["a map", "a tuple", "nothing", "unknown"],
-)
-def test_a_notebook_shows_the_maps_of_an_instruction(text: str, shown: list[str]) -> None:
-    module = hlo.parse(text)
+SHOWN = pairs("""
+ROOT r = f32[4] negate(p) => result to operand 0, %p; d0 in [0, 3]
+ROOT r = (f32[4], f32[4]) tuple(p, p)
+    result 0 to operand 0, %p; result 1 to operand 1, %p
+ROOT a = f32[4] parameter(1) => depends on nothing
+ROOT r = f32[4] custom-call(p), custom_call_target="<>"
+    unknown (custom-call: no indexing map of <>)
+""")
+
+
+@for_all(SHOWN.items())
+def test_a_notebook_shows_the_maps_of_an_instruction(text: str, shown: str) -> None:
+    module = hlo.parse(f"ENTRY e {{ p = f32[4] parameter(0) {text} }}")
     page = ET.fromstring(ops.analyze(module)[module.entry.root]._repr_html_())  # noqa: S314
     said = "".join(page.itertext())
-    assert all(each in said for each in shown)
+    assert [each for each in shown.split("; ") if each not in said] == []
 
 
 def test_a_notebook_shows_some_results_of_a_wide_tuple() -> None:
@@ -140,21 +131,21 @@ def test_a_notebook_shows_some_results_of_a_wide_tuple() -> None:
     assert "and more" in page
 
 
-NO_SINGLE_MAP = {
-    "unknown": ("u", 0, "map: custom-call: no indexing map of mine"),
-    "no operands": ("p", 0, "map: the number is 0; there are no maps"),
-    "nothing is read": ("r", 1, "map: 0 maps lead to number 1; see indexing"),
-    "twice": ("s", 0, "map: 2 maps lead to number 0; see indexing"),
-    "beyond the last": ("u", 1, "map: the number is 1; expected one from 0 to 0"),
-}
+NO_SINGLE_MAP = pairs("""
+u 0 => map: custom-call: no indexing map of mine
+p 0 => map: the number is 0; there are no maps
+r 1 => map: 0 maps lead to number 1; see indexing
+s 0 => map: 2 maps lead to number 0; see indexing
+u 1 => map: the number is 1; expected one from 0 to 0
+""")
 
 
-@pytest.mark.parametrize(("name", "number", "message"), NO_SINGLE_MAP.values(), ids=NO_SINGLE_MAP)
-def test_where_there_is_no_single_map(name: str, number: int, message: str) -> None:
+@for_all(NO_SINGLE_MAP.items())
+def test_where_there_is_no_single_map(row: str, message: str) -> None:
     module = hlo.parse("""twice { a = f32[6] parameter(0) b = f32[6] reverse(a), dimensions={0}
           ROOT c = f32[6] add(a, b) }
         ENTRY e { p = f32[6] parameter(0) u = f32[6] custom-call(p), custom_call_target="mine"
           s = f32[6] fusion(p), kind=kLoop, calls=twice ROOT r = (f32[6], f32[6]) tuple(u, s) }""")
     with pytest.raises(MapError) as caught:
-        ops.output_to_input(module[name]).map(number)
+        ops.output_to_input(module[row[0]]).map(int(row[2]))
     assert str(caught.value) == message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,9 @@ from indexing import parse_map
 from indexing.layout import Shape, ShapeError
 from ops.xla_gpu import block_schedule
 from simplifier.errors import ArgumentError
+from tests.cases import for_all, pairs
+
+Pair = tuple[int, int]
 
 LAYOUTS = {
     "rows of two warps": ("f32[16,64]", (16, 64), 4, (1, 4), (2, 16), (4, 1)),
@@ -26,16 +30,9 @@ LAYOUTS = {
 """A shape, a tile, the warps, and ``sizePerThread``, ``threadsPerWarp``, ``warpsPerCTA``."""
 
 
-@pytest.mark.parametrize(
-    ("text", "tile", "warps", "of_thread", "lanes", "of_warps"), LAYOUTS.values(), ids=LAYOUTS
-)
+@for_all(LAYOUTS)
 def test_threads_are_where_a_blocked_layout_has_them(
-    text: str,
-    tile: tuple[int, int],
-    warps: int,
-    of_thread: tuple[int, int],
-    lanes: tuple[int, int],
-    of_warps: tuple[int, int],
+    text: str, tile: Pair, warps: int, of_thread: Pair, lanes: Pair, of_warps: Pair
 ) -> None:
     shape = Shape.parse(text)
     minor = shape.array_layout.minor_to_major[0]
@@ -43,11 +40,10 @@ def test_threads_are_where_a_blocked_layout_has_them(
     for row, column in product(*map(range, shape.dimensions)):
         number = [0, 0]
         for counts, base in ((of_warps, 32), (lanes, 1)):
+            along = zip((row, column), of_thread, lanes, counts, strict=True)
             places = [
                 place // own // (1 if counts is lanes else lane) % count
-                for place, own, lane, count in zip(
-                    (row, column), of_thread, lanes, counts, strict=True
-                )
+                for place, own, lane, count in along
             ]
             major = 1 - minor
             number[base == 1] = base * (places[major] * counts[minor] + places[minor])
@@ -79,16 +75,16 @@ def test_every_element_is_written_once(
     assert counts == Counter(product(*map(range, sizes)))
 
 
-LOADED = {
-    "the tile": "(d0, d1) -> (d0, d1), domain: d0 in [0, 11], d1 in [0, 19]",
-    "turned": "(d0, d1) -> (d1, d0), domain: d0 in [0, 11], d1 in [0, 19]",
-    "a row": "(d0, d1) -> (d1), domain: d0 in [0, 11], d1 in [0, 19]",
-    "a part": "(d0, d1) -> (d0, d1 - 6), domain: d0 in [0, 11], d1 in [6, 13]",
-    "one row of digits": "(d0, d1) -> (d0 * 20 + d1), domain: d0 in [0, 11], d1 in [0, 19]",
-    "what no tile holds": "(d0, d1) -> ((d0 * 7 + d1 * 5) mod 11), domain: d0 in [0, 11], "
-    "d1 in [0, 19]",
-    "whole rows": "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 11], d1 in [0, 19], s0 in [0, 22]",
-}
+LOADED = pairs("""
+the tile => (d0, d1) -> (d0, d1), domain: d0 in [0, 11], d1 in [0, 19]
+turned => (d0, d1) -> (d1, d0), domain: d0 in [0, 11], d1 in [0, 19]
+a row => (d0, d1) -> (d1), domain: d0 in [0, 11], d1 in [0, 19]
+a part => (d0, d1) -> (d0, d1 - 6), domain: d0 in [0, 11], d1 in [6, 13]
+one row of digits => (d0, d1) -> (d0 * 20 + d1), domain: d0 in [0, 11], d1 in [0, 19]
+what no tile holds
+    (d0, d1) -> ((d0 * 7 + d1 * 5) mod 11), domain: d0 in [0, 11], d1 in [0, 19]
+whole rows => (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 11], d1 in [0, 19], s0 in [0, 22]
+""")
 
 
 @pytest.mark.parametrize("steps", [(), (8,)])
@@ -115,16 +111,14 @@ def test_a_block_loads_at_an_offset_that_is_a_parameter() -> None:
     assert loaded.substitute({"N": 3}) == at_3
 
 
-@pytest.mark.parametrize(
-    ("tile", "warps", "message"),
-    [((4,), 1, "the tile"), ((4, 0), 1, "a size of the tile is 0"), ((4, 4), 0, "warps is 0")],
-)
-def test_tiles_that_cannot_be(tile: tuple[int, ...], warps: int, message: str) -> None:
-    with pytest.raises(ShapeError, match=message):
-        block_schedule(Shape.parse("f32[8,8]"), tile, warps=warps)
+WRONG = [
+    *(((4,), 1, "the tile"), ((4, 0), 1, "a size of the tile is 0"), ((4, 4), 0, "warps is 0")),
+    *((tile, warps, "positive integer") for tile, warps in (((1.5, 1), 4), ((4, 4), 2.0))),
+    (("4", "4"), 4, "expected a positive integer"),
+]
 
 
-@pytest.mark.parametrize(("tile", "warps"), [((1.5, 1), 4), ((4, 4), 2.0), (("4", "4"), 4)])
-def test_tiles_of_no_integers(tile: tuple[int, ...], warps: int) -> None:
-    with pytest.raises(ArgumentError, match="expected a positive integer"):
+@for_all(WRONG)
+def test_tiles_that_cannot_be(tile: tuple[Any, ...], warps: Any, message: str) -> None:  # noqa: ANN401 - wrong
+    with pytest.raises((ShapeError, ArgumentError), match=message):
         block_schedule(Shape.parse("f32[8,8]"), tile, warps=warps)

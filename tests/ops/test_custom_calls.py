@@ -11,30 +11,22 @@ from tests.evaluation import related
 from tests.ops.answers import only
 from tests.ops.documentation import map_lines
 
-GEMM = (
-    'backend_config={"gemm_backend_config":{"beta":BETA,"dot_dimension_numbers":'
-    '{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"],'
-    '"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]}}}'
-)
+GEMM = """backend_config={"gemm_backend_config":{"beta":BETA,"dot_dimension_numbers":
+  {"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"],
+  "lhs_batch_dimensions":[],"rhs_batch_dimensions":[]}}}"""
 CONVOLUTION = "window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f"
 
-EQUAL = [
-    ("Sharding", "(A) custom-call(a), sharding={replicated}", "copy(a)"),
-    ("MoveToHost", "(A) custom-call(a)", "copy(a)"),
-    ("SPMDFullToShardShape", "(A) custom-call(a), sharding={replicated}", "copy(a)"),
-    ("X64Combine", "(A) custom-call(a, a)", "add(a, a)"),
-    ("TopK", "(f32[2,3], s32[2,3]) custom-call(a)", "topk(a), k=3, largest=true"),
-    (
-        "__cublas$gemm",
-        "(f32[2,5], s8[4096]) custom-call(a, b), " + GEMM.replace("BETA", "0"),
-        "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-    ),
-    (
-        "__cudnn$convForward",
-        "(f32[1,6,4], u8[0]) custom-call(image, kernel), " + CONVOLUTION,
-        "convolution(image, kernel), " + CONVOLUTION,
-    ),
-]
+EQUAL = by_name("""
+Sharding => (A) custom-call(a), sharding={replicated} => copy(a)
+MoveToHost => (A) custom-call(a) => copy(a)
+SPMDFullToShardShape => (A) custom-call(a), sharding={replicated} => copy(a)
+X64Combine => (A) custom-call(a, a) => add(a, a)
+TopK => (f32[2,3], s32[2,3]) custom-call(a) => topk(a), k=3, largest=true
+__cublas$gemm => (f32[2,5], s8[4096]) custom-call(a, b), GEMM
+    dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+__cudnn$convForward => (f32[1,6,4], u8[0]) custom-call(image, kernel), CONVOLUTION
+    convolution(image, kernel), CONVOLUTION
+""")
 PARAMETERS = """a = f32[2,4] parameter(0) b = f32[4,5] parameter(1) image = f32[1,6,2] parameter(2)
       kernel = f32[3,2,4] parameter(3) bias = f32[4] parameter(4) added = f32[1,6,4] parameter(5)
       row = f32[5] parameter(6) sum = f32[2,5] parameter(7)"""
@@ -42,15 +34,17 @@ PARAMETERS = """a = f32[2,4] parameter(0) b = f32[4,5] parameter(1) image = f32[
 
 def call(target: str, text: str) -> hlo.Instruction:
     """A custom call on some of the parameters."""
-    named = f'{text.replace("(A)", "f32[2,4]")}, custom_call_target="{target}"'
+    text = text.replace("(A)", "f32[2,4]").replace("GEMM", GEMM.replace("BETA", "0"))
+    named = f'{text.replace("CONVOLUTION", CONVOLUTION)}, custom_call_target="{target}"'
     return hlo.parse(f"HloModule m ENTRY e {{ {PARAMETERS} ROOT r = {named} }}").entry.root
 
 
-@pytest.mark.parametrize(("target", "text", "like"), EQUAL, ids=[row[0] for row in EQUAL])
+@for_all([(target, *row) for target, row in EQUAL.items()])
 def test_known_targets_do_what_operations_do(target: str, text: str, like: str) -> None:
     custom = call(target, text)
     shape = str(custom.shape.elements[0] if custom.shape.is_tuple else custom.shape)
     shape = "(f32[2,3], s32[2,3])" if target == "TopK" else shape
+    like = like.replace("CONVOLUTION", CONVOLUTION)
     other = hlo.parse(f"HloModule m ENTRY e {{ {PARAMETERS} ROOT r = {shape} {like} }}").entry.root
     assert output_to_input(custom).indexing == output_to_input(other).indexing
     for number in range(len(custom.operands)):
@@ -75,7 +69,7 @@ ADDED = [
 ]
 
 
-@pytest.mark.parametrize(("target", "shape", "operands", "rest"), ADDED, ids=["conv", "matmul"])
+@for_all(ADDED)
 def test_what_is_added_is_found(target: str, shape: str, operands: str, rest: str) -> None:
     custom = call(target, f"({shape}, u8[64]) custom-call({operands}), {rest}")
     bias, added = (only(each).map for each in output_to_input(custom).indexing[2:])
