@@ -274,6 +274,13 @@ def _cast(reader: OperationReader, draft: OperationDraft) -> None:
     draft.types = (reader.type(),)
 
 
+def _dim(reader: OperationReader, draft: OperationDraft) -> None:
+    """``%0, %1 : tensor<2xf32>``, with a result of type ``index``."""
+    draft.operands = reader.operands()
+    reader.attributes_and_types(draft)
+    draft.types = (Shape(ElementType.S64),)
+
+
 def _slice(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0 [0:8, 1:9:3] : ...``."""
     lexer = reader.lexer
@@ -509,6 +516,7 @@ _OWN: Final[Mapping[str, AssemblyForm]] = {
     "stablehlo.return": _return,
     "stablehlo.slice": _slice,
     "tensor.cast": _cast,
+    "tensor.dim": _dim,
     "stablehlo.while": _while,
 }
 

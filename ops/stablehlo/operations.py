@@ -735,6 +735,18 @@ def _cast(_: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     return [op.operand]
 
 
+def _dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """The size of the dimension that a constant names."""
+    op.at_least(2)
+    array, number = op.operands[:2]
+    axis = None if number.literal is None else number.literal.values
+    if axis is None or number.shape.rank:
+        raise NoCounterpartError
+    opcode, shape = "get-dimension-size", Shape(ElementType.S32)
+    size = writer.add(op, opcode, shape, [array], {"dimensions": axis}, name="size")
+    return writer.results(op, "convert", {}, [size])
+
+
 def _arc_tangent(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The angle of a point at distance 1, since XLA has no opcode for it."""
     shape = op.operand.shape
@@ -879,6 +891,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "top_k": one_instruction("topk", _top_k),
     "topk": one_instruction("topk", _top_k),
     "tensor.cast": _cast,
+    "tensor.dim": _dim,
     "torch_index_select": _index_select,
     "while": _while,
 }

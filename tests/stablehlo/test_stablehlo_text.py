@@ -190,8 +190,10 @@ def test_numbers_and_casts_between_operations_are_read() -> None:
       %c = arith.constant 2 : index  %t = arith.constant true  %f = arith.constant -1.5 : f32
       %0 = tensor.cast %a : tensor<4xf32> to tensor<?xf32>
       %1 = tensor.cast %0 : tensor<?xf32> to tensor<4xf32>
+      %o = arith.constant 0 : index  %n = tensor.dim %a, %o : tensor<4xf32>
       %2 = stablehlo.negate %1 : tensor<4xf32>  return %2 : tensor<4xf32> }"""
-    a, *constants, root = stablehlo.parse(text).entry.instructions
+    a, *constants, _, size, _, root = stablehlo.parse(text).entry.instructions
+    assert (size.opcode, size.operands) == ("get-dimension-size", (a,))
     found = [str(each.literal) for each in constants]
     assert found == ["s64[] 2", "pred[] true", "f32[] -1.5"]
     assert root.operands == (a,)
@@ -203,7 +205,10 @@ def test_every_row_with_an_opcode_is_a_construction() -> None:
     assert others == NOT_IN_HLO
 
 
-NOT_IN_HLO: Final = {*("module", "func", "return"), *("cast", "dynamic_conv", "unary_einsum")}
+NOT_IN_HLO: Final = {
+    *("module", "func", "return"),
+    *("cast", "dim", "dynamic_conv", "unary_einsum"),
+}
 """What has a form, but is no operation of HLO."""
 
 
