@@ -8,19 +8,32 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from ops.hlo.errors import HloFileError
+from ops.hlo.errors import AttributeValueError, HloFileError
 from simplifier.errors import check_type
+from simplifier.tools.late import Late
 
-_MODULES: Final = (".hlo", ".hlo.gz", ".mlir", ".mlir.gz")
-_MAYBE_MODULES: Final = (".txt", ".pb", ".pb.gz")
+if TYPE_CHECKING:
+    from ops.hlo import protobuf
+else:
+    protobuf = Late("ops.hlo.protobuf")
+
+_MODULES: Final = (".hlo", ".mlir")
+_MAYBE_MODULES: Final = (".txt", ".pb", ".pbtxt", ".textproto", ".prototxt")
 """XLA dumps modules as text or protobuf beside other reports: their beginning tells."""
 _BEGINNING: Final = b"HloModule"
+_LENGTH: Final = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
+"""Of the content of a field, in digits of seven bits, the lowest first."""
+PROTOBUF: Final = re.compile(rb"(\n%b)?(\n%b)?\n%b[A-Za-z_][\w.-]*+\x12" % ((_LENGTH,) * 3))
+"""How a module in a protobuf begins: with the names of the module and its entry, fields 1 and 2; of
+what is around it, the message inside is field 1."""
+PROTOBUF_TEXT: Final = r"""(?:\s|#.*)*+(?:hlo(?:_module)?\s*:?\s*[{<]\s*){0,2}name\s*:\s*["']"""
+"""How a module in a protobuf as text begins, which may be in other messages."""
+_PROTOBUF_TEXT: Final = re.compile(PROTOBUF_TEXT.encode())
 _MAX_BEGINNING: Final = 4096
-"""Bytes that tell a module of a protobuf: the name of the module is shorter."""
+"""Bytes that tell a module: names are shorter."""
 _COMPRESSED: Final = b"\x1f\x8b"
 _MAX_UNPACKED: Final = 1 << 26
 """Bytes of a file that was compressed; a small one may swell to fill the memory."""
@@ -32,9 +45,9 @@ _AS_TEXT: Final = "; XLA dumps modules as text with --xla_dump_hlo_as_text"
 def files_in(folder: str | os.PathLike[str]) -> list[str]:
     """The files of HLO modules in a folder and the folders in it, by name.
 
-    These are ``*.hlo`` and ``*.mlir`` (StableHLO), both also with ``.gz`` behind, and of XLA's
-    dumps each ``*.txt`` that begins as a module and each ``*.pb`` that holds one, unless the same
-    module is dumped as text beside it.
+    These are ``*.hlo`` and ``*.mlir`` (StableHLO), and of XLA's dumps each ``*.txt`` that begins as
+    a module and each protobuf (``*.pb``, or as text ``*.txt``, ``*.pbtxt``, ``*.textproto``) that
+    holds one, unless the same module is dumped as HLO text beside it; all also with ``.gz`` behind.
 
     Raises:
         HloFileError: a folder cannot be listed.
@@ -55,8 +68,9 @@ def _walk(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _is_module(path: Path) -> bool:
-    if not path.name.endswith(_MAYBE_MODULES):
-        return path.name.endswith(_MODULES)
+    name = path.name.removesuffix(".gz")
+    if not name.endswith(_MAYBE_MODULES):
+        return name.endswith(_MODULES)
     try:
         with path.open("rb") as file:
             begin = file.read(_MAX_BEGINNING)
@@ -65,7 +79,8 @@ def _is_module(path: Path) -> bool:
                 begin = compressed.read(_MAX_BEGINNING)
     except (OSError, EOFError, zlib.error):
         return True  # reading it tells what is wrong
-    return begin.startswith(_BEGINNING) or (module_in(begin) is not None and not _has_text(path))
+    is_protobuf = bool(PROTOBUF.match(begin) or _PROTOBUF_TEXT.match(begin))
+    return begin.startswith(_BEGINNING) or (is_protobuf and not _has_text(path))
 
 
 def _has_text(path: Path) -> bool:
@@ -91,18 +106,21 @@ def read_text(path: str | os.PathLike[str]) -> str:
 def decoded(content: bytes, name: str) -> str:
     """The text of bytes in UTF-8, with or without a byte order mark, maybe compressed by gzip.
 
-    Of a protobuf that holds a module it is the module's text, printed by jaxlib.
+    Of a binary protobuf that holds a module it is the module's HLO text.
 
     Raises:
-        HloFileError: with ``name``, if the bytes are no text, or jaxlib is needed and missing.
+        HloFileError: with ``name``, if the bytes are neither text nor a module.
 
     >>> decoded(b"(d0) -> (d0)", "maps.txt")
     '(d0) -> (d0)'
     """
     if content.startswith(_COMPRESSED):
         content = _decompressed(content, name)
-    if module := module_in(content):
-        return text_of_module(module, name)
+    if found := PROTOBUF.match(content):
+        try:
+            return protobuf.text_of(content, name, len([*filter(None, found.groups())]))
+        except AttributeValueError as error:
+            raise HloFileError(name, f"the protobuf is no HLO module: {error}") from None
     if b"\0" in content:
         raise HloFileError(name, "the file is binary, not text" + _AS_TEXT)
     try:
@@ -134,68 +152,3 @@ def _decompressed(content: bytes, name: str) -> bytes:
     if len(unpacked) > most:
         raise HloFileError(name, f"the file unpacks to more than {most >> 20} megabytes")
     return unpacked
-
-
-# Modules in protocol buffers: XLA's `HloModuleProto`, alone or in an `HloProto` or a snapshot.
-#
-# jaxlib reads the module and prints its text. It knows neither `HloProto` nor snapshots, so what
-# is around the module is taken off here.
-
-_FIRST_FIELD: Final = re.compile(rb"\x0a([\x80-\xff]{0,4}[\x00-\x7f])")
-"""The tag of field 1, then the length of its content in digits of seven bits, the lowest first."""
-_ENTRY_NAME: Final = b"\x12"
-"""The tag of field 2: of a module, the name of its entry."""
-_MAX_AROUND: Final = 2
-"""Messages around a module: a snapshot holds an ``HloProto``, and that the module."""
-
-
-def module_in(content: bytes) -> bytes | None:
-    r"""The ``HloModuleProto`` in a message: itself, or its first field; else ``None``.
-
-    Field 1 of a module is its name, and field 2 the name of its entry. Field 1 of all that is
-    around a module is the message inside, which begins with a field 1 itself.
-
-    >>> module = b"\x0a\x01m\x12\x01e"
-    >>> module_in(module) == module_in(b"\x0a\x06" + module) == module
-    True
-    >>> module_in(b"HloModule m") is None
-    True
-    """
-    for _ in range(_MAX_AROUND + 1):
-        start, stop = _first_field(content)
-        if start == stop:
-            return None
-        inside = content[start:stop]
-        if not inside.startswith(b"\n"):
-            is_module = content[stop : stop + 1] == _ENTRY_NAME and inside.isascii()
-            return content if is_module else None
-        content = inside
-    return None
-
-
-def _first_field(content: bytes) -> tuple[int, int]:
-    """Begin and end of the content of field 1, if a message begins with it."""
-    found = _FIRST_FIELD.match(content)
-    if found is None:
-        return 0, 0
-    length = sum((digit & 0x7F) << 7 * place for place, digit in enumerate(found[1]))
-    return found.end(), found.end() + length
-
-
-def text_of_module(module: bytes, file: str) -> str:
-    """The HLO text of an ``HloModuleProto``, printed by jaxlib.
-
-    Raises:
-        HloFileError: with ``file``, if jaxlib is not installed or refuses the module.
-    """
-    try:
-        native: Any = import_module("jaxlib._hlo")
-    except ImportError:
-        message = "reading a protobuf needs jaxlib: pip install 'symbolic-indexing[jax]'"
-        raise HloFileError(file, f"{message}; XLA dumps text with --xla_dump_hlo_as_text") from None
-    options = native.HloPrintOptions()
-    options.print_large_constants = True
-    try:
-        return native.HloModule.from_serialized_hlo_module_proto(module).to_string(options)
-    except RuntimeError as error:
-        raise HloFileError(file, f"jaxlib does not read this protobuf: {error}") from None

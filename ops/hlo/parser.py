@@ -29,7 +29,7 @@ from ops.hlo.attributes import (
     read_value,
 )
 from ops.hlo.errors import AttributeValueError, HloFileError, HloTextError
-from ops.hlo.files import files_in, read_text
+from ops.hlo.files import PROTOBUF_TEXT, files_in, protobuf, read_text
 from ops.hlo.lexer import ATTRIBUTE, LINE, NO_NAMES, OPERAND, OPERANDS, HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
 from ops.hlo.module import NO_ATTRIBUTES, Computation, Draft, HloModule, Instruction
@@ -44,7 +44,7 @@ from ops.hlo.opcodes import (
     nearby,
 )
 from ops.hlo.shape_inference import infer_shape, signature, verify
-from simplifier.errors import IndexingError, TextError, TextWarning, check_type, quoted
+from simplifier.errors import IndexingError, Span, TextError, TextWarning, check_type, quoted
 from simplifier.tools.late import load_announced
 
 # HLO modules from text: `parse` a text, `load` a file, or load a pickle.
@@ -69,7 +69,7 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     call of that name. In the
     place of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
     program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text that
-    begins as a module of MLIR is StableHLO.
+    begins as a module of MLIR is StableHLO, and a protobuf of a module as text is that module.
 
     Raises:
         HloTextError: the text does not follow the grammar, or says something impossible.
@@ -108,7 +108,17 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     return module
 
 
-OTHER_READERS: Final[dict[re.Pattern[str], Callable[[str, str], HloModule]]] = {}
+def _parse_protobuf(text: str, file: str) -> HloModule:
+    """The module of a protobuf as text."""
+    try:
+        return parse(protobuf.text_of(text, file), file)
+    except AttributeValueError as error:
+        raise HloTextError(str(error), Span(text, 0, 1, file)) from None
+
+
+OTHER_READERS: Final[dict[re.Pattern[str], Callable[[str, str], HloModule]]] = {
+    re.compile(PROTOBUF_TEXT): _parse_protobuf
+}
 """Readers of texts that are no HLO, by how these begin; the package of a dialect adds its own."""
 
 
@@ -128,8 +138,6 @@ _OTHER_FORMATS: Final = {
     r"[\w./~\\-]+\.(?:hlo|txt|mlir|pb|gz)\s*\Z": "this is the path of a file; hlo.load reads it",
     r"[{\[]": "this looks like JSON; HLO text begins with HloModule, or with a computation: XLA "
     "dumps it with --xla_dump_hlo_as_text",
-    r"hlo_module \{\s*name: \"": "this looks like a protobuf as text; hlo.load "
-    "reads binary ones, and XLA dumps HLO text with --xla_dump_hlo_as_text",
     r"[^{(]*[\x00-\x08\x0e-\x1f]": "this looks like a protobuf; hlo.load reads those of modules "
     "from a file",
 }
@@ -149,13 +157,13 @@ _BEGIN: Final = 80
 
 
 def load(path: str | os.PathLike[str]) -> HloModule:
-    """The module in a file: HLO text, or XLA's protobuf of a module or snapshot, by jaxlib.
+    """The module in a file: HLO text, or XLA's protobuf of a module or snapshot, binary or as text.
 
     Either may be compressed by gzip; a file that unpacks to more than 64 megabytes, and more than
     forty times its size, is refused.
 
     Raises:
-        HloFileError: there is no such file, it is neither or a folder, or a protobuf needs jaxlib.
+        HloFileError: there is no such file, it is a folder, or it is neither of these.
         HloTextError: the text does not follow the grammar, or says something impossible.
         MlirTextError: likewise, of StableHLO.
     """
@@ -931,7 +939,7 @@ _STAGES: Final = (
 )
 """How stages are written, in the order of compilation."""
 _FILE: Final = re.compile(rf"(?:.+\.)?module_(\d+)\.(?:(.+?)\.)?({'|'.join(_STAGES)})")
-_ENDINGS: Final = (".gz", ".txt", ".pb", ".hlo")
+_ENDINGS: Final = (".gz", ".txt", ".pb", ".pbtxt", ".textproto", ".prototxt", ".hlo")
 
 
 @dataclass(frozen=True, slots=True)

@@ -591,7 +591,7 @@ def _read_float(lexer: MlirLexer, element_type: ElementType) -> float:
     except OverflowError:
         message = f"{text} has more bits than {element_type}"
         raise lexer.error_since(start, message) from None
-    return float(_decoded(content, element_type)[0])  # pyright: ignore[reportArgumentType] - no complex
+    return float(numbers_of(content, element_type)[0])  # pyright: ignore[reportArgumentType] - no complex
 
 
 def _read_complex(lexer: MlirLexer, element_type: ElementType) -> complex:
@@ -629,7 +629,7 @@ def _of_bytes(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...]:
     if len(content) not in {size, size * shape.element_count}:
         expected = f"{size * shape.element_count} bytes for {shape.text(layout=False)}"
         raise lexer.error(f"expected {expected}, but there are {len(content)}", place)
-    return _decoded(content, element_type)
+    return numbers_of(content, element_type)
 
 
 def _of_bits(content: bytes, count: int) -> tuple[bool, ...]:
@@ -641,13 +641,13 @@ def _of_bits(content: bytes, count: int) -> tuple[bool, ...]:
     )
 
 
-def _decoded(content: bytes, element_type: ElementType) -> tuple[Number, ...]:
+def numbers_of(content: bytes, element_type: ElementType) -> tuple[Number, ...]:
     """The values of bytes."""
     if element_type is ElementType.BF16:
         pairs = (content[start : start + 2] for start in range(0, len(content), 2))
-        return _decoded(b"".join(b"\0\0" + pair for pair in pairs), ElementType.F32)
+        return numbers_of(b"".join(b"\0\0" + pair for pair in pairs), ElementType.F32)
     if element_type.kind is Kind.COMPLEX:
-        parts = _decoded(content, element_type.component)
+        parts = numbers_of(content, element_type.component)
         return tuple(map(complex, parts[::2], parts[1::2]))  # pyright: ignore[reportArgumentType] - parts are real
     if element_type.bits <= 8:  # noqa: PLR2004 - of a byte
         return tuple(map(_numbers_of_bytes(element_type).__getitem__, content))

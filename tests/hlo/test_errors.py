@@ -285,7 +285,7 @@ def test_a_message_names_file_line_column_and_instruction() -> None:
     ("{ lambda ; a:f32[4]. let b:f32[4] = neg a in (b,) }",
      "hint: this looks like a jaxpr; ops.from_jax"),
     ('{"name": "m"}', "hint: this looks like JSON"),
-    ('hlo_module {\n  name: "jit_f"\n}', "hint: this looks like a protobuf as text"),
+    ('hlo_module {\n  name: "jit_f"\n}', "expected a computation, but the text ends"),
     ("\x0a\x0bjit__lambda\x12\x06main.4", "hint: this looks like a protobuf"),
     ("examples/softmax.hlo", "this is the path of a file; hlo.load reads it"),
 ])  # fmt: skip

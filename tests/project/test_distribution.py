@@ -67,7 +67,7 @@ def test_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     assert held == set(PACKAGES)
     assert {name.parts[0] for name in names if name.name == "py.typed"} == set(PACKAGES)
     suffixes = {name.suffix[1:] for name in names if name.parts[0] in PACKAGES}
-    assert suffixes <= {"py", "typed", "html", "css", "js", "txt", "json", "hlo"}
+    assert suffixes <= {"py", "typed", "html", "css", "js", "txt", "json", "hlo", "proto"}
     assert PurePosixPath("ops/cli/schema.json") in names
     page = {path.relative_to(ROOT) for path in ROOT.glob("ops/explorer/page/**/*.*")}
     assert {PurePosixPath(path.as_posix()) for path in page} <= {*names}
