@@ -182,10 +182,8 @@ class OperationReader(AttributeReader):
         message = f"expected an operation, but there is none called {quoted(draft.name)} here"
         hint = f"there is {near[0]}; " if near else ""
         hint += "operations of other dialects stand in quotes, in MLIR's generic form"
-        if draft.name.startswith("linalg."):
-            hint = "ops.mlir.read_generics reads the maps of linalg"
-        if draft.name.startswith(("affine.", "memref.", "tensor.")):
-            hint = "ops.affine.read_accesses reads what affine, memref and tensor access"
+        found = (reader for sign, reader in _OTHER_READERS.items() if sign in self.lexer.source)
+        hint = next(found, hint) if draft.name.partition(".")[0] in _OTHER_DIALECTS else hint
         raise self.lexer.error(message, at_name, hint)
 
     def _result(self) -> tuple[str, int, int]:
@@ -338,3 +336,16 @@ class OperationReader(AttributeReader):
 
 
 _NO_ATTRIBUTES: Final[Mapping[str, Attribute]] = {}
+
+
+_OTHER_DIALECTS: Final = frozenset(
+    ["affine", "linalg", "memref", "scf", "tensor", "transform", "tt"]
+)
+_OTHER_READERS: Final = {
+    "tt.func": "ops.triton.read_kernel reads kernels of Triton as they are written in Python",
+    "linalg.": "ops.mlir.read_generics reads the maps of linalg",
+    "affine.": "ops.affine.read_accesses reads what affine, memref and tensor access",
+    "memref.": "ops.affine.read_accesses reads what affine, memref and tensor access",
+    "tensor.": "ops.affine.read_accesses reads what affine, memref and tensor access",
+}
+"""Who reads texts with operations of other dialects, by what occurs in the text."""

@@ -51,17 +51,25 @@ def parse(text: str, file: str = "") -> HloModule:
     return ModuleWriter(read, CONVERSIONS, symbols).module()
 
 
+_OTHERS: Final = (
+    r"(?:affine|arith|gpu|linalg|llvm|memref|scf|tensor|torch|transform|tt|vector)\.[a-z]"
+)
+"""Operations of dialects that a text may begin with."""
+
 _BEGINNING: Final = re.compile(
-    r"""(?:\s|//[^\n]*\n|\{-\#.*?\#-\}|[#!][\w.$]+\s*=[^\n]*\n)*+
-    (?:module\b(?=\s*(?:@|attributes\b|\{(?:\s|//[^\n]*\n)*(?:\}|\#|"|func\.|sdy\.)))
-    |"?(?:builtin\.module|func\.func|sdy\.mesh)\b)""",
+    rf"""(?:\s|//[^\n]*\n|\{{-\#.*?\#-\}}|[#!][\w.$]+\s*=[^\n]*\n)*+
+    (?:module\b(?=\s*(?:@|attributes\b|\{{(?:\s|//[^\n]*\n)*(?:\}}|\#|"|func\.|sdy\.|{_OTHERS})))
+    |"?(?:builtin\.module|func\.func|sdy\.mesh)\b
+    |{_OTHERS})""",
     re.VERBOSE,
 )
-"""The beginning of a module of MLIR: comments and names of locations, types and maps stand before.
+"""The beginning of a text of MLIR, whatever its dialect, so that errors speak of that.
 
->>> texts = "module @jit_f {}", "sdy.mesh @m = <[]>", "HloModule m"
+Comments and names of locations, types and maps stand before it.
+
+>>> texts = "module @jit_f {}", "sdy.mesh @m = <[]>", "tt.func @f() {}", "HloModule m", "tt.1 {}"
 >>> [_BEGINNING.match(text) is not None for text in texts]
-[True, True, False]
+[True, True, True, False, False]
 """
 
 OTHER_READERS[_BEGINNING] = parse

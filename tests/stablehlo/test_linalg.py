@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Final
 
@@ -142,7 +143,21 @@ def test_what_an_output_reads(text: str, expected: list[str]) -> None:
     assert [str(each) for one in read_generics(text) for each in one.reads()] == expected
 
 
-def test_programs_of_linalg_are_no_modules_and_the_error_says_what_reads_them() -> None:
-    text = "func.func @f(%a: tensor<4xf32>) { %0 = linalg.exp ins(%a : tensor<4xf32>) return }"
-    with pytest.raises(MlirTextError, match=r"hint: ops\.mlir\.read_generics reads the maps"):
+OTHERS = [
+    ("func.func @f(%a: tensor<4xf32>) { %0 = linalg.exp ins(%a : tensor<4xf32>) return }",
+     "ops.mlir.read_generics reads the maps of linalg"),
+    ("affine.for %i = 0 to 4 { %x = affine.load %a[%i] : memref<4xf32> }",
+     "ops.affine.read_accesses reads what affine, memref and tensor access"),
+    ("module { tt.func public @f(%a: i32) { tt.return } }",
+     "ops.triton.read_kernel reads kernels of Triton as they are written in Python"),
+    ("transform.sequence failures(propagate) { }",
+     "operations of other dialects stand in quotes, in MLIR's generic form"),
+]  # fmt: skip
+
+
+@for_all(OTHERS)
+def test_other_dialects_are_no_modules_and_the_error_says_what_reads_them(
+    text: str, hint: str
+) -> None:
+    with pytest.raises(MlirTextError, match=f"hint: {re.escape(hint)}"):
         hlo.parse(text)
