@@ -140,10 +140,9 @@ def related(indexing_map: IndexingMap) -> set[Pair]:
         given = (dict(zip(names, each, strict=True)) for each in values)
         return {pair for each in given for pair in related(indexing_map.substitute(each))}
     domain = indexing_map.domain
-    if any(None in (each.bounds.lower, each.bounds.upper) for each in domain):
-        bounds = indexing_map.simplify(preserve_ranges=True).domain.bounds
-        return pairs_at(indexing_map, where(every_point(bounds), domain.constraints))
-    return pairs_at(indexing_map, where(every_point(domain.bounds), domain.constraints))
+    is_open = any(None in (each.bounds.lower, each.bounds.upper) for each in domain)
+    bounded = indexing_map.simplify(preserve_ranges=True).domain if is_open else domain
+    return pairs_at(indexing_map, where(every_point(bounded.bounds), domain.constraints))
 
 
 def every_point(bounds: Bounds) -> Columns:

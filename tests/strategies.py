@@ -37,10 +37,8 @@ class Problem:
     box: Mapping[str, Interval]
 
     def __repr__(self) -> str:
-        bounds = ", ".join(
-            f'"{name}": ({ends.lower}, {ends.upper})' for name, ends in self.box.items()
-        )
-        return f'simplify(parse_expr("{format_form(self.form)}"), {{{bounds}}})'
+        ends = (f'"{name}": ({each.lower}, {each.upper})' for name, each in self.box.items())
+        return f'simplify(parse_expr("{format_form(self.form)}"), {{{", ".join(ends)}}})'
 
     def points(self) -> Columns:
         return points_of(self.box)
@@ -77,8 +75,7 @@ def half_open_intervals(draw: st.DrawFn) -> Interval:
 def boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]]:
     """Bounds of all names; one in four has an unbounded end."""
     bounded = bounded_intervals()
-    interval = st.one_of(bounded, bounded, bounded, half_open_intervals())
-    return _box(names, interval)
+    return _box(names, st.one_of(bounded, bounded, bounded, half_open_intervals()))
 
 
 def bounded_boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, Interval]]:
@@ -86,12 +83,9 @@ def bounded_boxes(names: Sequence[str] = NAMES) -> st.SearchStrategy[dict[str, I
 
 
 def _box(
-    names: Sequence[str], interval: st.SearchStrategy[Interval]
+    names: Sequence[str], of: st.SearchStrategy[Interval]
 ) -> st.SearchStrategy[dict[str, Interval]]:
-    """The bounds in the order of the names."""
-    return st.tuples(*[interval] * len(names)).map(
-        lambda intervals: dict(zip(names, intervals, strict=True))
-    )
+    return st.tuples(*[of] * len(names)).map(lambda found: dict(zip(names, found, strict=True)))
 
 
 def points_of(box: Mapping[str, Interval]) -> Columns:
@@ -243,11 +237,10 @@ def index_maps(draw: st.DrawFn, *, holes: bool = True) -> IndexingMap:
     size = draw(st.sampled_from((12, 16, 24, 36, 60)))
     shape, parts = _factors(draw, size), _factors(draw, size)
     index = [forms.variable(f"d{place}") for place in range(len(shape))]
-    digits = list(zip(split(joined(index, shape), parts), parts, strict=True))
-    digits = draw(st.permutations(digits))
+    digits = draw(st.permutations([*zip(split(joined(index, shape), parts), parts, strict=True)]))
     if holes:
-        gap = draw(st.integers(0, 2))
-        digits = [(digit, extent + gap) for digit, extent in digits[draw(st.integers(0, 1)) :]]
+        gap, left_out = draw(st.integers(0, 2)), draw(st.integers(0, 1))
+        digits = [(digit, extent + gap) for digit, extent in digits[left_out:]]
     first = draw(st.integers(0, len(digits)))
     groups = [group for group in (digits[:first], digits[first:]) if group]
     results = [joined(*zip(*group, strict=True)).plus_constant(len(groups)) for group in groups]
@@ -259,23 +252,17 @@ def maps(draw: st.DrawFn, results: int | None = None, dims: int | None = None) -
     """Small maps with dimensions, ranges, runtime variables and constraints; all bounded."""
     small = st.builds(_variable, st.integers(-3, 3), st.integers(1, 7))
     count = draw(st.integers(0, 2)) if dims is None else dims
-    variables = (
+    domain = Domain.of(
         draw(st.lists(small, min_size=count, max_size=count)),
         draw(st.lists(small, max_size=2)),
         draw(st.lists(small, max_size=1)),
     )
-    domain = Domain.of(*variables)
-    expression = (
-        quasi_affine(domain.identifiers, leaves=4)
-        if domain.identifiers
-        else _SMALL.map(forms.constant)
-    )
+    names = domain.identifiers
+    expression = quasi_affine(names, leaves=4) if names else _SMALL.map(forms.constant)
     many = st.lists(expression, min_size=results or 0, max_size=3 if results is None else results)
-    limits = st.tuples(expression, st.tuples(st.integers(-9, 3), st.integers(0, 12)))
-    constraints = [
-        (form, Interval(lower, lower + width))
-        for form, (lower, width) in draw(st.lists(limits, max_size=2))
-    ]
+    pairs = st.tuples(st.integers(-9, 3), st.integers(0, 12))
+    ends = pairs.map(lambda pair: Interval(pair[0], sum(pair)))
+    constraints = draw(st.lists(st.tuples(expression, ends), max_size=2))
     return IndexingMap.from_forms(draw(many), domain.constrained(constraints))
 
 
@@ -314,9 +301,7 @@ _VARIABLE_NAMES = (
     *("domain", "inf", "KNOWN", "EMPTY", "UNDEFINED"),  # words that mean something elsewhere
 )
 _ANY_INTERVAL = st.one_of(
-    bounded_intervals(),
-    bounded_intervals(),
-    half_open_intervals(),
+    *(bounded_intervals(), bounded_intervals(), half_open_intervals()),
     st.just(Interval(-(10**30), 10**30)),
 )
 
@@ -333,9 +318,7 @@ def any_maps(draw: st.DrawFn) -> IndexingMap:
     first = draw(st.integers(0, len(names)))
     second = draw(st.integers(first, len(names)))
     domain = Domain.of(
-        variables[:first],
-        variables[first:second],
-        variables[second:],
+        *(variables[:first], variables[first:second], variables[second:]),
         parameters=[Variable(draw(_ANY_INTERVAL), name) for name in parameters],
     )
     known = domain.identifiers

@@ -11,6 +11,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -110,31 +111,6 @@ def test_exact_questions_know_bits(index_map: Callable[[OfJax], OfJax]) -> None:
     )
 
 
-def matmul(x: OfJax, y: OfJax) -> OfJax:
-    """The product of the guides, with a sum over the last axis of the grid."""
-
-    def kernel(x_ref: OfJax, y_ref: OfJax, o_ref: OfJax) -> None:
-        @pl.when(pl.program_id(2) == 0)
-        def _() -> None:
-            o_ref[...] = jnp.zeros_like(o_ref)
-
-        o_ref[...] += x_ref[...] @ y_ref[...]
-
-    return pl.pallas_call(
-        kernel,
-        out_shape=array(256, 384),
-        grid=(2, 3, 4),
-        in_specs=[
-            pl.BlockSpec((128, 128), lambda i, j, k: (i, k)),
-            pl.BlockSpec((128, 128), lambda i, j, k: (k, j)),
-        ],
-        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)),
-        compiler_params=tpu.CompilerParams(
-            dimension_semantics=("parallel", "parallel", "arbitrary")
-        ),
-    )(x, y)
-
-
 def softmax(x: OfJax) -> OfJax:
     """A softmax of rows; the last block of rows is padded."""
 
@@ -148,28 +124,18 @@ def softmax(x: OfJax) -> OfJax:
     )(x)
 
 
-def test_the_product_of_the_guides() -> None:
-    (call,) = pallas_calls(jax.jit(matmul), array(256, 512), array(512, 384))
-    assert call.grid == (2, 3, 4)
-    assert call.semantics == ("parallel", "parallel", "arbitrary")
-    assert call.problems() == ()
-    results = [str(each.indices).partition(", domain")[0][-6:] for each in call.arrays]
-    assert results == ["(i, k)", "(k, j)", "(i, j)"]
-    assert [each and each.copies for each in call.traffic().values()] == [24, 24, 6]
-
-
 def test_the_kernels_that_jax_comes_with() -> None:
     of_gpu = importlib.import_module("jax.experimental.pallas.ops.gpu.softmax")
     (call,) = pallas_calls(of_gpu.softmax, array(3, 5, 100))
     assert (call.grid, call.semantics, call.problems()) == ((3, 5), ("parallel",) * 2, ())
     assert call.inputs[0].block == (None, None, 100)
     of_tpu = importlib.import_module("jax.experimental.pallas.ops.tpu.matmul")
-
-    def product(x: OfJax, y: OfJax) -> OfJax:
-        return of_tpu.matmul(x, y, block_shape=(128, 128), block_k=128)
-
-    (call,) = pallas_calls(product, array(256, 512), array(512, 384))
+    product = partial(of_tpu.matmul, block_shape=(128, 128), block_k=128)
+    (call,) = pallas_calls(jax.jit(product), array(256, 512), array(512, 384))
     assert (call.grid, call.problems()) == ((2, 3, 4), ())
+    assert call.semantics == ("parallel", "parallel", "arbitrary")
+    results = [str(each.indices).partition(", domain")[0][-6:] for each in call.arrays]
+    assert results == ["(i, k)", "(k, j)", "(i, j)"]
     assert [each and each.copies for each in call.traffic().values()] == [24, 24, 6]
 
 
@@ -202,12 +168,10 @@ def test_prefetched_operands_are_runtime_variables() -> None:
     assert str(x.indices).startswith("(i){rt0} -> (rt0 mod 4, 0)")
     (origin,) = x.prefetched
     assert (origin.operand, str(origin.map)) == ("prefetched 0", "(i) -> (i), domain: i in [0, 3]")
-    assert x.out_of_bounds() is None
-    assert call.aliases == ((0, 0),)
-    assert call.scratch_bytes == 8 * 128 * 4
-    assert [*map(str, call.problems())] == [
-        "input 0: step (1,) may read element (0, 0) that step (0,) writes as output 0"
-    ]
+    assert (x.out_of_bounds(), call.aliases, call.scratch_bytes) == (None, ((0, 0),), 8 * 128 * 4)
+    (problem,) = call.problems()
+    expected = "step (1,) may read element (0, 0) that step (0,) writes as output 0"
+    assert str(problem) == f"input 0: {expected}"
 
 
 def test_windows_squeezed_dimensions_and_buffers() -> None:
@@ -284,10 +248,6 @@ def writes_its_part(x: OfJax, o: OfJax) -> None:
     o[part] = x[part] * 2
 
 
-def writes_all(x: OfJax, o: OfJax) -> None:
-    o[...] = x[...] * 2
-
-
 def adds_to_all(x: OfJax, o: OfJax) -> None:
     o[:] += x[:]
 
@@ -298,16 +258,19 @@ def writes_in_one_step(x: OfJax, o: OfJax) -> None:
         o[...] = x[...]
 
 
-def writes_by_an_array(x: OfJax, o: OfJax) -> None:
-    o[jnp.arange(64) // 2] = x[...]
+def writes_to(place: Callable[[], OfJax]) -> Callable[..., None]:
+    def kernel(x: OfJax, o: OfJax) -> None:
+        o[place()] = x[...]
+
+    return kernel
 
 
 WRITES: dict[str, tuple[Callable[..., None], str]] = {
     "pallas-false-race": (writes_its_part, "may both write"),
-    "all": (writes_all, "both write"),
+    "all": (writes_to(lambda: ...), "both write"),
     "all again": (adds_to_all, "both write"),
     "in one step": (writes_in_one_step, "may both write"),
-    "by an array": (writes_by_an_array, "may both write"),
+    "by an array": (writes_to(lambda: jnp.arange(64) // 2), "may both write"),
     "nothing": (does_nothing, "may both write"),
 }
 
@@ -349,18 +312,13 @@ def semantics_with(parameters: OfJax) -> tuple[str, ...]:
     return call.semantics
 
 
-def test_all_steps_of_a_gpu_run_in_parallel() -> None:
+def test_all_steps_of_a_gpu_run_in_parallel_but_for_sequential_axes_of_mosaic() -> None:
     assert semantics_with(triton.CompilerParams(num_warps=4)) == ("parallel", "parallel")
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"), [(None, "parallel"), (("parallel", "sequential"), "arbitrary")]
-)
-def test_mosaic_gpu_has_parallel_and_sequential_axes(given: object, expected: str) -> None:
-    # A stand-in, as Mosaic GPU needs packages that JAX for the CPU does not have.
-    names = {"__module__": "jax._src.pallas.mosaic_gpu.core", "dimension_semantics": given}
-    parameters = type("CompilerParams", (triton.CompilerParams,), names)
-    assert semantics_with(parameters()) == ("parallel", expected)
+    for given, expected in ((None, "parallel"), (("parallel", "sequential"), "arbitrary")):
+        # A stand-in, as Mosaic GPU needs packages that JAX for the CPU does not have.
+        names = {"__module__": "jax._src.pallas.mosaic_gpu.core", "dimension_semantics": given}
+        parameters = type("CompilerParams", (triton.CompilerParams,), names)
+        assert semantics_with(parameters()) == ("parallel", expected)
 
 
 def test_without_jax_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 import pytest
 
 from ops import from_jax, parameter_indexing, stablehlo
-from tests.jax.test_jaxpr import FUNCTIONS
+from tests.jax.test_jaxpr import FUNCTIONS, arguments
+from tests.of_jax import imported, jax
 from tests.stablehlo.stablehlo_modules import maps_of
 
 FLATTENED = """
@@ -25,23 +25,17 @@ module @f attributes {jax.uses_shape_polymorphism = true} {
     %1 = stablehlo.get_dimension_size %arg0, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
     %2 = call @floor_divide(%1, %c) : (tensor<i32>, tensor<i32>) -> tensor<i32>
     %3 = call @body(%0, %2, %arg0) : (tensor<i32>, tensor<i32>, tensor<?x?xf32>) -> tensor<?xf32>
-    return %3 : tensor<?xf32>
-  }
+    return %3 : tensor<?xf32> }
   func.func private @body(%b: tensor<i32> {jax.global_constant = "b"},
       %s: tensor<i32> {jax.global_constant = "s"}, %x: tensor<?x?xf32>) -> tensor<?xf32> {
-    %c = stablehlo.constant dense<4> : tensor<i32>
-    %0 = stablehlo.multiply %b, %s : tensor<i32>
+    %c = stablehlo.constant dense<4> : tensor<i32> %0 = stablehlo.multiply %b, %s : tensor<i32>
     %1 = stablehlo.multiply %0, %c : tensor<i32>
     %2 = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
     %3 = stablehlo.dynamic_reshape %x, %2 : (tensor<?x?xf32>, tensor<1xi32>) -> tensor<?xf32>
-    return %3 : tensor<?xf32>
-  }
+    return %3 : tensor<?xf32> }
   func.func private @floor_divide(%a: tensor<i32>, %b: tensor<i32>) -> tensor<i32> {
-    %0 = stablehlo.divide %a, %b : tensor<i32>
-    return %0 : tensor<i32>
-  }
-}
-"""
+    %0 = stablehlo.divide %a, %b : tensor<i32> return %0 : tensor<i32> }
+}"""
 
 
 def test_sizes_are_solved_for_symbols() -> None:
@@ -66,15 +60,9 @@ SAME = [
 @pytest.mark.parametrize("name", SAME)
 def test_exported_functions_have_the_maps_of_their_jaxprs(name: str) -> None:
     function, shapes = FUNCTIONS[name]
-    jax: Any = importlib.import_module("jax")
-    export: Any = importlib.import_module("jax.export")
-    scope = export.SymbolicScope()
-    arguments = [
-        jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), dtype or "float32")
-        for shape, _, dtype in (text.partition("; ") for text in shapes)
-    ]
-    text = export.export(jax.jit(function))(*arguments).mlir_module()
-    assert maps_of(stablehlo.parse(text)) == maps_of(from_jax(function, *arguments))
+    given = arguments(shapes)
+    text = imported("jax.export").export(jax.jit(function))(*given).mlir_module()
+    assert maps_of(stablehlo.parse(text)) == maps_of(from_jax(function, *given))
 
 
 @pytest.mark.needs("jax")

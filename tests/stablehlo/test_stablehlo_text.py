@@ -225,10 +225,8 @@ def test_operations_that_hlo_lacks_are_unknown_by_name() -> None:
 def test_a_loop_carries_what_it_reads_around_it() -> None:
     module = stablehlo.parse("""
     func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
-      %c = stablehlo.constant dense<0> : tensor<i32>
-      %n = stablehlo.constant dense<5> : tensor<i32>
-      %0:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32>
-      cond {
+      %c = stablehlo.constant dense<0> : tensor<i32> %n = stablehlo.constant dense<5> : tensor<i32>
+      %0:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32> cond {
         %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
         stablehlo.return %1 : tensor<i1>
       } do {
@@ -238,8 +236,7 @@ def test_a_loop_carries_what_it_reads_around_it() -> None:
         %3 = stablehlo.multiply %2, %b : tensor<4xf32>
         stablehlo.return %1, %3 : tensor<i32>, tensor<4xf32>
       }
-      return %0#1 : tensor<4xf32>
-    }""")
+      return %0#1 : tensor<4xf32> }""")
     loop = module["while.0"]
     assert str(loop.shape) == "(s32[], f32[4]{0}, f32[4]{0})"
     assert not isinstance(output_to_input(loop, 1).indexing[0], Unknown)
@@ -260,14 +257,10 @@ def test_parameters_and_fusions_have_the_layouts_that_xla_notes() -> None:
     assert [str(module[name].shape) for name in "ax"] == ["f32[2,3]{0,1:T(8,128)}"] * 2
 
 
-DONATIONS = {
-    "%a: tensor<2xf32> {tf.aliasing_output = 0}": "input_output_alias={{}: (0, {}, may-alias)}",
-    "%b: tensor<2xf32>, %a: tensor<2xf32> {jax.buffer_donor = true}": "buffer_donor={(1, {})}",
-}
-"""Arguments, and the attribute of the module that says whose memory results may take."""
-
-
-@pytest.mark.parametrize(("arguments", "attribute"), DONATIONS.items())
+@for_table("""
+%a: tensor<2xf32> {tf.aliasing_output = 0} => input_output_alias={{}: (0, {}, may-alias)}
+%b: tensor<2xf32>, %a: tensor<2xf32> {jax.buffer_donor = true} => buffer_donor={(1, {})}
+""")
 def test_donated_arguments_are_attributes_of_the_module(arguments: str, attribute: str) -> None:
     text = "{ return %a : tensor<2xf32> }"
     module = stablehlo.parse(f"func.func @main({arguments}) -> tensor<2xf32> {text}")
@@ -344,7 +337,7 @@ tensor<1xindex>} : (!stablehlo.token) -> tensor<2xf32>
 """Operations on ``%a : tensor<2xf32>``, the column of the error, and a part of its message."""
 
 
-@pytest.mark.parametrize(("text", "column", "message"), WRONG.values(), ids=WRONG)
+@for_all(WRONG)
 def test_errors_point_at_their_place(text: str, column: int, message: str) -> None:
     with pytest.raises(MlirTextError, match=re.escape(message)) as caught:
         stablehlo.parse(f"func.func @main(%a: tensor<2xf32>) {{\n{text}\nreturn }}", "f.mlir")
@@ -354,7 +347,7 @@ def test_errors_point_at_their_place(text: str, column: int, message: str) -> No
     assert "^" in str(error)
 
 
-@pytest.mark.parametrize("text", ["", "module {}", "module @m {", "#loc = loc(unknown)\n"])
+@for_all(["", "module {}", "module @m {", "#loc = loc(unknown)\n"])
 def test_texts_without_a_function_are_refused(text: str) -> None:
     with pytest.raises(MlirTextError):
         stablehlo.parse(text)
@@ -419,15 +412,15 @@ def test_files_of_stablehlo_are_read_as_modules(tmp_path: Path) -> None:
     assert hlo.load(path).entry.root.opcode == "divide"
 
 
-BEGINNINGS: Final = {
-    "a mesh": 'sdy.mesh @mesh = <["a"=2]> ',
-    "a mesh as an attribute": 'sdy.mesh @mesh = #sdy.mesh<["a"=2]> ',
-    "an alias of a set": "#set = affine_set<(d0) : (d0 - 1 >= 0)>\n",
-    "a comment": "// a comment\n",
-}
+BEGINNINGS: Final = (
+    'sdy.mesh @mesh = <["a"=2]> ',
+    'sdy.mesh @mesh = #sdy.mesh<["a"=2]> ',
+    "#set = affine_set<(d0) : (d0 - 1 >= 0)>\n",
+    "// a comment\n",
+)
 
 
-@pytest.mark.parametrize("beginning", BEGINNINGS.values(), ids=BEGINNINGS)
+@for_all(BEGINNINGS)
 def test_a_module_is_recognised_wherever_it_begins(beginning: str) -> None:
     function = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
     for text in (function, f"module {{\n  // a comment\n  {function}\n}}"):

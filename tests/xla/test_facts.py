@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,8 @@ from indexing import parse_map
 from tests.cases import for_all
 from tests.conformance import Row
 from tests.extent import in_ci
-from tests.xla.documentation import PAGE, UNLIKE, by_suite, page_row, written
+from tests.pages import generated_in
+from tests.xla.documentation import COUNTS, PAGE, UNLIKE, by_suite, page_row, written
 from tests.xla.facts import Fact, Verdict, facts
 from tests.xla.maps import after_steps
 from tests.xla.outcome import Outcome, of_values, verdict_on_map
@@ -79,25 +81,10 @@ def test_every_question_is_asked() -> None:
     assert {fact.kind for fact in facts()} == set(QUESTIONS)
 
 
-SUITES = """
-affine_map_evaluator_test block_level_parameters_test coalescing_analysis_test
-combined_gpu_performance_model_test constraint_expression_test emitters
-gpu_dot_fusion_cost_model_test gpu_hlo_cost_analysis_test gpu_indexing_performance_model_test
-gpu_performance_model_base_test gpu_performance_model_test gpu_recomputation_cost_model_test
-hlo_parser_test index_util_test indexing_analysis_test indexing_map_serialization_test
-indexing_map_test interval_test layout_test layout_util_test reshape_analysis_test
-reshape_tile_propagation_test scheduling_test shape_util_test symbolic_expr_test
-symbolic_map_serialization_test symbolic_map_test symbolic_tile_analysis_test symbolic_tile_test
-symbolic_tiled_hlo_computation_test symbolic_tiled_hlo_instruction_test symbolic_tiled_hlo_test
-tile_propagation_test tile_test tiled_emitter_constraints_test tiled_hlo_computation_test
-tiled_hlo_instruction_test tiled_hlo_schedule_test tiled_hlo_test
-tiling_from_block_parameters_test tiling_space_test tiling_space_utils_test
-tiling_specification_test tiling_util_test triton_emitter_constraints_test
-"""
-
-
-def test_the_suites_are_those_of_xla() -> None:
-    assert [*by_suite()] == SUITES.split()
+def test_the_suites_are_those_of_the_page() -> None:
+    assert [*by_suite()] == re.findall(
+        r"^\| `(\w+)` ", generated_in(PAGE_TEXT, COUNTS), re.MULTILINE
+    )
 
 
 # The engine tells right from wrong.
