@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -14,12 +13,13 @@ from hypothesis import strategies as st
 
 from indexing import MapError, parse_map
 from indexing.layout import ShapeError, cute
-from indexing.layout.cute import ComposedLayout, CuteLayout, Swizzle, parse
+from indexing.layout.cute import CuteLayout, Swizzle, parse
 from indexing.layout.cute.layout import unflattened
-from simplifier.errors import ArgumentError, IndexingError, TextError
+from simplifier.errors import ArgumentError, TextError
 from tests.carets import check_drawing
-from tests.cases import for_all, for_rows
+from tests.cases import for_all
 from tests.extent import examples, seldom
+from tests.indexing.tables import refusals
 
 DATA: Final = Path(__file__).parents[1] / "data" / "cute"
 
@@ -99,15 +99,12 @@ def test_layouts_come_back_from_their_maps(layout: CuteLayout) -> None:
     assert cute.from_map(cute.to_map(layout, "index")) == cute.coalesce(layout)
 
 
-COMPOSED: Final = (
+@for_all([
     ("(6,2):(8,2)", "(4,3):(3,1)"),
     ("(10,2):(16,4)", "(5,4):(1,5)"),
     ("((4,8),(2,2)):((8,1),(64,32))", "(32,4):(4,1)"),
     ("(8,16):(16,1)", "((2,4),(4,4)):((1,8),(2,32))"),
-)
-
-
-@for_all(COMPOSED)
+])  # fmt: skip
 def test_composed_maps_simplify_to_the_composition(layout: str, tiler: str) -> None:
     outer, inner = cute.to_map(parse(layout), "index"), cute.to_map(parse(tiler), "modes")
     expected = cute.composition(parse(layout), parse(tiler))
@@ -122,6 +119,8 @@ def test_inverses_invert(text: str) -> None:
     assert [left(layout(i)) for i in range(layout.size)] == [*range(layout.size)]
     assert [layout(right(i)) for i in range(right.size)] == [*range(right.size)]
     assert cute.to_map(layout, "index").inverse().equals(cute.to_map(left, "index"))
+    # strides of 0 are passed by
+    assert str(cute.right_inverse(parse("(3,(2,4)):(1,(0,3))"))) == "(3,4):(1,6)"
 
 
 @seldom
@@ -148,10 +147,6 @@ def test_inverses_of_any_layout_invert_or_are_refused(leaves: list[tuple[int, in
         left = cute.left_inverse(layout)
         firsts = {layout(i): i for i in reversed(range(layout.size))}
         assert {offset: left(offset) for offset in firsts} == firsts
-
-
-def test_a_right_inverse_passes_strides_of_0_by() -> None:
-    assert str(cute.right_inverse(parse("(3,(2,4)):(1,(0,3))"))) == "(3,4):(1,6)"
 
 
 # Swizzles.
@@ -193,39 +188,32 @@ def test_bad_texts() -> None:
     check_drawing(BAD_TEXTS, parse)
 
 
-CALLS: Final[list[tuple[str, Callable[[], object], type[IndexingError], str]]] = [
-    ("a float", lambda: CuteLayout(2.5), ArgumentError, "the shape: 2.5 of float"),  # type: ignore[arg-type]
-    ("an empty tuple", lambda: CuteLayout(()), ShapeError, "has a tuple without sizes"),
-    ("a deep tuple", lambda: parse("(" * 60 + "1" + ")" * 60), TextError, "nested deeper than 50"),
-    ("a coordinate", lambda: parse("(2,4)")(1, 2, 3), ShapeError, "expected 2 parts, as in (2,4)"),
-    ("no layout", lambda: cute.coalesce(8), ArgumentError, "expected a CuteLayout"),  # type: ignore[arg-type]
-    (
-        "a tiler",
-        lambda: cute.logical_divide(parse("8:1"), "2"),  # type: ignore[arg-type]
-        ArgumentError,
-        "expected a CuteLayout, a size, or a tuple",
-    ),
-    ("too many parts", lambda: cute.composition(parse("8:1"), (2, 2)), ShapeError, "at most 1"),
-    ("indivisible", lambda: cute.composition(parse("(6,2):(8,2)"), parse("4:4")), ShapeError,
-     "4 and the size 6"),
-    ("overlapping", lambda: cute.complement(parse("(4,4):(1,2)"), 8), ShapeError,
-     "a multiple of 4"),
-    ("cute-left-inverse-1", lambda: cute.left_inverse(parse("(2,3):(1,3)")), ShapeError,
-     "the stride 3; expected a multiple of 2"),
-    ("cute-left-inverse-2", lambda: cute.left_inverse(parse("(4,6):(32,1)")), ShapeError,
-     "the stride 32; expected a multiple of 6"),
-    ("a swizzle", lambda: Swizzle(3, 4, 2), ShapeError, "a shift of at least so many bits"),
-    ("an offset", lambda: ComposedLayout(Swizzle(3, 4, 3), 0, 8), ArgumentError, "a CuteLayout"),  # type: ignore[arg-type]
-]  # fmt: skip
+NAMES = {**vars(cute), "cute": cute}
+
+test_shapes_that_do_not_fit = refusals(NAMES, ShapeError)("""
+CuteLayout(()) => has a tuple without sizes
+parse("(2,4)")(1, 2, 3) => expected 2 parts, as in (2,4)
+composition(parse("8:1"), (2, 2)) => at most 1
+# indivisible
+composition(parse("(6,2):(8,2)"), parse("4:4")) => 4 and the size 6
+# overlapping
+complement(parse("(4,4):(1,2)"), 8) => a multiple of 4
+# cute-left-inverse-1
+left_inverse(parse("(2,3):(1,3)")) => the stride 3; expected a multiple of 2
+# cute-left-inverse-2
+left_inverse(parse("(4,6):(32,1)")) => the stride 32; expected a multiple of 6
+Swizzle(3, 4, 2) => a shift of at least so many bits
+""")
+test_other_arguments = refusals(NAMES, ArgumentError, TextError)("""
+CuteLayout(2.5) => ArgumentError: CuteLayout: the shape: 2.5 of float
+parse("(" * 60 + "1" + ")" * 60) => nested deeper than 50
+coalesce(8) => expected a CuteLayout
+logical_divide(parse("8:1"), "2") => expected a CuteLayout, a size, or a tuple
+ComposedLayout(Swizzle(3, 4, 3), 0, 8) => a CuteLayout
+""")
 
 
-@for_rows(CALLS)
-def test_errors(call: Callable[[], object], kind: type[IndexingError], message: str) -> None:
-    with pytest.raises(kind, match=re.escape(message)):
-        call()
-
-
-NO_LAYOUTS: Final = {
+@for_all({
     "(d0) -> (d0 + 1), domain: d0 in [0, 7]": "is not 8:1",
     "(d0) -> (d0 * 3 mod 8), domain: d0 in [0, 7]": "is not",
     "(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 7]": "expected one result",
@@ -234,10 +222,7 @@ NO_LAYOUTS: Final = {
     "() -> (0)": "expected dimensions",
     "(d0, d1) -> (max(d0, d1)), domain: d0 in [0, 7], d1 in [0, 7]": "is no sum of digits",
     "(d0, d1) -> ((d0 + d1) floordiv 3), domain: d0 in [0, 7], d1 in [0, 7]": "is no sum of digits",
-}
-
-
-@for_all(NO_LAYOUTS.items())
+}.items())  # fmt: skip
 def test_maps_that_are_no_layouts(text: str, message: str) -> None:
     with pytest.raises(MapError, match=re.escape(message)):
         cute.from_map(parse_map(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
 from math import prod
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from indexing import layout
 from indexing.layout import ElementType, Layout, OneSizedDimensions, Shape, ShapeError
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.layout.model import PADDING, memory_of
 from tests.layout.strategies import arrays_in, same_memory
 
@@ -78,49 +78,47 @@ def test_layouts_align_where_they_can(shapes: tuple[Shape, Shape]) -> None:
         assert all(offsets_of(other) != offsets_of(source) for other in others)
 
 
-any_width = partial(layout.reshape_is_bitcast, ignore_element_type=True)
+QUESTIONS = {
+    "copy": layout.copy_is_bitcast,
+    "reshape": layout.reshape_is_bitcast,
+    "of any width": partial(layout.reshape_is_bitcast, ignore_element_type=True),
+}
 """Offsets count elements of any width, as in XLA."""
 
-BITCASTS: list[tuple[Callable[[Shape, Shape], bool], str, str, bool]] = [
-    (layout.copy_is_bitcast, "f32[1,8]{1,0}", "f32[1,8]{0,1}", True),
-    (layout.copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{0,1}", False),
-    (layout.copy_is_bitcast, "f32[4,8]{1,0}", "f32[4,8]{1,0:S(1)}", True),
-    (layout.copy_is_bitcast, "f32[4,8]{1,0:T(4,128)}", "f32[4,8]{1,0:T(8,128)}", False),
-    (layout.copy_is_bitcast, "f32[4,128]{1,0:T(4,128)}", "f32[4,128]{1,0}", True),
-    (layout.copy_is_bitcast, "f32[4,256]{1,0:T(4,128)}", "f32[4,256]{1,0}", False),
-    (layout.copy_is_bitcast, "f32[16,128]{1,0:T(8,128)}", "f32[16,128]{1,0:T(4,128)}", True),
-    (layout.copy_is_bitcast, "s4[8]{0:E(4)}", "s4[8]{0}", False),
-    (layout.reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[2,8,256]{2,1,0:T(8,128)}", True),
-    (layout.reshape_is_bitcast, "f32[16,256]{1,0:T(8,128)}", "f32[4,4,256]{2,1,0:T(4,128)}", False),
-    (layout.reshape_is_bitcast, "f32[8,1,16]{2,1,0:T(1,128)}", "f32[8,16]{1,0:T(8,128)}", True),
-    (layout.reshape_is_bitcast, "f32[8,16]{1,0:T(8,128)}", "f32[128]{0:T(1024)}", False),
-    (layout.reshape_is_bitcast, "f32[12]{0:T(16)}", "f32[3,4]{1,0:T(4,4)}", True),
-    (layout.reshape_is_bitcast, "f32[0,3]", "f32[7,0]{0,1}", True),
-    (layout.reshape_is_bitcast, "f32[]", "f32[1,1]{0,1}", True),
-    (any_width, "f32[6]", "s32[2,3]", True),
-    (any_width, "f32[6]", "s16[2,3]", True),
-    (any_width, "f32[6]", "s16[2,3]{0,1}", False),
-    (any_width, "f32[3,2,2]{1,0,2}", "f16[6,2]{0,1}", True),
-    (any_width, "f32[6]", "s4[6]{0:E(4)}", True),
-]
 
-
-@for_all(BITCASTS)
-def test_what_is_a_bitcast(
-    question: Callable[[Shape, Shape], bool], source: str, target: str, expected: bool
-) -> None:
+@for_all(rows("""
+copy => f32[1,8]{1,0} => f32[1,8]{0,1} => yes
+copy => f32[4,8]{1,0} => f32[4,8]{0,1} => no
+copy => f32[4,8]{1,0} => f32[4,8]{1,0:S(1)} => yes
+copy => f32[4,8]{1,0:T(4,128)} => f32[4,8]{1,0:T(8,128)} => no
+copy => f32[4,128]{1,0:T(4,128)} => f32[4,128]{1,0} => yes
+copy => f32[4,256]{1,0:T(4,128)} => f32[4,256]{1,0} => no
+copy => f32[16,128]{1,0:T(8,128)} => f32[16,128]{1,0:T(4,128)} => yes
+copy => s4[8]{0:E(4)} => s4[8]{0} => no
+reshape => f32[16,256]{1,0:T(8,128)} => f32[2,8,256]{2,1,0:T(8,128)} => yes
+reshape => f32[16,256]{1,0:T(8,128)} => f32[4,4,256]{2,1,0:T(4,128)} => no
+reshape => f32[8,1,16]{2,1,0:T(1,128)} => f32[8,16]{1,0:T(8,128)} => yes
+reshape => f32[8,16]{1,0:T(8,128)} => f32[128]{0:T(1024)} => no
+reshape => f32[12]{0:T(16)} => f32[3,4]{1,0:T(4,4)} => yes
+reshape => f32[0,3] => f32[7,0]{0,1} => yes
+reshape => f32[] => f32[1,1]{0,1} => yes
+of any width => f32[6] => s32[2,3] => yes
+of any width => f32[6] => s16[2,3] => yes
+of any width => f32[6] => s16[2,3]{0,1} => no
+of any width => f32[3,2,2]{1,0,2} => f16[6,2]{0,1} => yes
+of any width => f32[6] => s4[6]{0:E(4)} => yes
+"""))  # fmt: skip
+def test_what_is_a_bitcast(question: str, source: str, target: str, expected: str) -> None:
     shapes = Shape.parse(source), Shape.parse(target)
-    assert question(*shapes) is expected
-    if question is any_width:
+    assert QUESTIONS[question](*shapes) is (expected == "yes")
+    if question == "of any width":
         assert not layout.reshape_is_bitcast(*shapes)
 
 
-@for_all(
-    [
-        ("f32[3,2]", [0, 0], "(0, 0) is no permutation of the dimensions of f32[2,3]{1,0}"),
-        ("f32[2,3]", [1, 0], "f32[2,3]{1,0} is not f32[2,3]{1,0} with the dimensions (1, 0)"),
-    ]
-)
+@for_all([
+    ("f32[3,2]", [0, 0], "(0, 0) is no permutation of the dimensions of f32[2,3]{1,0}"),
+    ("f32[2,3]", [1, 0], "f32[2,3]{1,0} is not f32[2,3]{1,0} with the dimensions (1, 0)"),
+])  # fmt: skip
 def test_what_is_no_transpose(target: str, permutation: list[int], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
         layout.transpose_is_bitcast(Shape.parse("f32[2,3]"), Shape.parse(target), permutation)
@@ -139,29 +137,21 @@ def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> No
     blocks = [*layout.common_blocks(before, after)]
     assert [place for block, _ in blocks for place in block] == [*range(len(before))]
     assert [place for _, block in blocks for place in block] == [*range(len(after))]
-    indices = (
-        np.unravel_index(np.arange(prod(before)), before),
-        np.unravel_index(np.arange(prod(after)), after),
-    )
+    indices = [np.unravel_index(np.arange(prod(each)), each) for each in (before, after)]
     for block, other in blocks:
         assert prod(before[place] for place in block) == prod(after[place] for place in other)
     for place, other in layout.dimensions_unmodified_by_reshape(before, after):
         assert np.array_equal(indices[0][place], indices[1][other])
 
 
-@for_all(
-    [
-        ((1, 5, 3), (5, 1, 3, 1), OneSizedDimensions((0,), (1, 3))),
-        ((5, 3), (5, 3), OneSizedDimensions((), ())),
-        ((1, 1), (1,), OneSizedDimensions((1,), ())),
-        ((), (1, 1), OneSizedDimensions((), (0, 1))),
-        ((2, 1, 3, 1), (2, 3), OneSizedDimensions((1, 3), ())),
-        ((6,), (2, 3), None),
-        ((1, 6), (3, 2), None),
-        ((4,), (5,), None),
-        ((2, 3), (3, 2), None),
-    ]
-)
+@for_all([
+    ((1, 5, 3), (5, 1, 3, 1), OneSizedDimensions((0,), (1, 3))),
+    ((5, 3), (5, 3), OneSizedDimensions((), ())),
+    ((1, 1), (1,), OneSizedDimensions((1,), ())),
+    ((), (1, 1), OneSizedDimensions((), (0, 1))),
+    ((2, 1, 3, 1), (2, 3), OneSizedDimensions((1, 3), ())),
+    *(((6,), (2, 3), None), ((1, 6), (3, 2), None), ((4,), (5,), None), ((2, 3), (3, 2), None)),
+])  # fmt: skip
 def test_one_sized_dimensions(
     before: list[int], after: list[int], changed: OneSizedDimensions | None
 ) -> None:

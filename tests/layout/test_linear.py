@@ -275,8 +275,9 @@ def test_definitions_stand_among_the_other_lines_of_a_module() -> None:
         assert linear.parse_encoding(text, (64,), module) == linear.slice_of(parent, 1)
 
 
-def test_bad_texts_of_encodings() -> None:
+def test_bad_texts() -> None:
     check_drawing(BAD_ENCODINGS, lambda text: linear.parse_encoding(text, (64, 64)))
+    check_drawing(BAD_TEXTS, linear.parse)
 
 
 # A model in NumPy.
@@ -455,10 +456,6 @@ BAD_TEXTS: Final = """
 """
 
 
-def test_bad_texts() -> None:
-    check_drawing(BAD_TEXTS, linear.parse)
-
-
 NAMES["ROWS"] = linear.blocked((32, 32), (1, 4), (4, 8), (2, 1), (1, 0))
 NAMES["MMA"] = linear.nvidia_mma((16, 16), 2, (1, 1), (16, 8))
 NAMES["SHARED"] = linear.swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=1)
@@ -487,12 +484,10 @@ conversion(ROWS, SHARED) => shared_access is for shared memory
 shared_access(ROWS, ROWS, 3) => 1, 2, 4, 8 or 16
 picture(blocked((8,), (1,), (8,), (1,), (0,))) => expected two or more
 """)
-test_arguments_of_another_kind = refusals(NAMES, ArgumentError)("""
+test_other_arguments = refusals(NAMES, ArgumentError, MapError)("""
 LinearLayout({"lane": [(0.5,)]}, ["dim0"]) => 0.5
 slice_of(ROWS, "a") => expected an integer
 blocked((4,), (1,), (1,), (1,), (0,), blocks=3) => expected a BlockSplit
-""")
-test_maps_that_are_not_linear = refusals(NAMES, MapError)("""
 from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")) => is not linear in the bits
 from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")) => a power of two less 1
 """)

@@ -39,17 +39,15 @@ def refused_or_answered(function: Callable[..., object], *args: object, **named:
         function(*args, **named)
 
 
-@for_all([*inspect.signature(Layout).parameters])
-def test_layouts(name: str) -> None:
-    for odd in ODD:
-        refused_or_answered(Layout, **{"minor_to_major": (1, 0), name: odd})
-
-
-@for_all([*inspect.signature(Shape).parameters])
-def test_shapes(name: str) -> None:
-    for odd in ODD:
-        given = {"element_type": ElementType.F32, "dimensions": (4, 8)}
-        refused_or_answered(Shape, **{**given, name: odd})
+@for_all([*inspect.signature(Layout).parameters, *inspect.signature(Shape).parameters])
+def test_layouts_and_shapes(name: str) -> None:
+    order, array = (
+        {"minor_to_major": (1, 0)},
+        {"element_type": ElementType.F32, "dimensions": (4, 8)},
+    )
+    for (make, given), odd in product(((Layout, order), (Shape, array)), ODD):
+        if name in inspect.signature(make).parameters:
+            refused_or_answered(make, **{**given, name: odd})
 
 
 def positional(function: Callable[..., object]) -> list[inspect.Parameter]:

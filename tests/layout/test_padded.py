@@ -55,15 +55,13 @@ def test_offsets_are_those_of_the_larger_array(data: st.DataObject, sizes: tuple
     assert np.array_equal(linear_index(index, shape), linear_index(index, larger))
 
 
-@for_all(
-    [
-        ((0, 2), (), "is no permutation of the dimensions 0 to 1"),
-        ((0, 0), (), "lists a dimension twice"),
-        ((0, 1), (3,), "padded_dimensions has 1 entries; expected 2, one for each dimension"),
-        ((0,), (3,), "f32[2,3]{1,0} has 2 dimensions; expected as many as minor_to_major: [0]"),
-        ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size up to 2"),
-    ]
-)
+@for_all([
+    ((0, 2), (), "is no permutation of the dimensions 0 to 1"),
+    ((0, 0), (), "lists a dimension twice"),
+    ((0, 1), (3,), "padded_dimensions has 1 entries; expected 2, one for each dimension"),
+    ((0,), (3,), "f32[2,3]{1,0} has 2 dimensions; expected as many as minor_to_major: [0]"),
+    ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size up to 2"),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused(
     order: tuple[int, ...], widths: tuple[int, ...], message: str
 ) -> None:

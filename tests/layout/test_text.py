@@ -13,42 +13,38 @@ from indexing.layout.layout import ARRAY_TYPES
 from indexing.layout.shape import read_shape
 from simplifier.errors import TextError
 from tests.carets import check_drawing
-from tests.cases import for_all
+from tests.cases import for_all, rows
 from tests.layout.strategies import layouts
 
 
-@for_all([
-    ("f32[]", "f32[]"),
-    ("f32[ 2 , 3 ] { 1 , 0 : T( 8,128 ) S(1) }", "f32[2,3]{1,0:T(8,128)S(1)}"),
-    ("(f32[], /*index=1*/s32[2]{0}) // end", "(f32[], s32[2]{0})"),
-    ("f32[2,3]", "f32[2,3]{1,0}"),
-    ("f32[0,3]{1,0:}", "f32[0,3]{1,0}"),
-    ("f32[2]{0:S(0)}", "f32[2]{0}"),
-    ("f32[10]{0:D(C)P(f32[3]{0:T(8)})}", "f32[10]{0:D(C)P(f32[3]{0:T(8)})}"),
-    ("f32[16,128]{1,0:SC(1:64,70)(0:3)}", "f32[16,128]{1,0:SC(1:64,70)(0:3)}"),
-    ("f32[16]{0:#(u32)*(u16)}", "f32[16]{0:#(u32)*(u16)}"),
-    ("b(f32[16]{0})", "b(f32[16]{0})"),
-    ("F32[3,5]{1,0:T(2,2)}", "f32[3,5]{1,0:T(2,2)}"),
-    ("(BF16[2], F8E4M3FN[])", "(bf16[2]{0}, f8e4m3fn[])"),
-    ("F32[2,7,8,11,10]{4,3,2,1,0:T(\u2217,\u2217,2,\u2217,3)}",
-     "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}"),
-    ("f32[4,6]{1,0:T(-1,2)}", "f32[4,6]{1,0:T(*,2)}"),
-    ("f32[8]{0:T(8,128)}", "f32[8]{0:T(8,128)}"),
-    ("((), (token[], (opaque[])))", "((), (token[], (opaque[])))"),
-    ("f32[/* rows */2]", "f32[2]{0}"),
-    ("f32[2]/* as usual */{0}", "f32[2]{0}"),
-])  # fmt: skip
+@for_all(rows("""
+f32[] => f32[]
+f32[ 2 , 3 ] { 1 , 0 : T( 8,128 ) S(1) } => f32[2,3]{1,0:T(8,128)S(1)}
+(f32[], /*index=1*/s32[2]{0}) // end => (f32[], s32[2]{0})
+f32[2,3] => f32[2,3]{1,0}
+f32[0,3]{1,0:} => f32[0,3]{1,0}
+f32[2]{0:S(0)} => f32[2]{0}
+f32[10]{0:D(C)P(f32[3]{0:T(8)})} => f32[10]{0:D(C)P(f32[3]{0:T(8)})}
+f32[16,128]{1,0:SC(1:64,70)(0:3)} => f32[16,128]{1,0:SC(1:64,70)(0:3)}
+f32[16]{0:#(u32)*(u16)} => f32[16]{0:#(u32)*(u16)}
+b(f32[16]{0}) => b(f32[16]{0})
+F32[3,5]{1,0:T(2,2)} => f32[3,5]{1,0:T(2,2)}
+(BF16[2], F8E4M3FN[]) => (bf16[2]{0}, f8e4m3fn[])
+F32[2,7,8,11,10]{4,3,2,1,0:T(\u2217,\u2217,2,\u2217,3)} => f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}
+f32[4,6]{1,0:T(-1,2)} => f32[4,6]{1,0:T(*,2)}
+f32[8]{0:T(8,128)} => f32[8]{0:T(8,128)}
+((), (token[], (opaque[]))) => ((), (token[], (opaque[])))
+f32[/* rows */2] => f32[2]{0}
+f32[2]/* as usual */{0} => f32[2]{0}
+"""))  # fmt: skip
 def test_shape_is_read_and_printed(text: str, printed: str) -> None:
     assert str(Shape.parse(text)) == printed
     assert str(Shape.parse(printed)) == printed
 
 
-@for_all([t for t in ElementType if t not in {"tuple", "b"}])
-def test_every_element_type_is_read(element_type: ElementType) -> None:
-    assert Shape.parse(f"{element_type}[]").element_type is element_type
-
-
-def test_layouts_can_be_left_out() -> None:
+def test_every_element_type_is_read_and_layouts_can_be_left_out() -> None:
+    types = [each for each in ElementType if each not in {"tuple", "b"}]
+    assert [Shape.parse(f"{each}[]").element_type for each in types] == types
     shape = Shape.parse("(f32[2,<=3]{0,1:T(2)}, b(s32[2]{0}))")
     assert shape.text(layout=False) == "(f32[2,<=3], b(s32[2]))"
 

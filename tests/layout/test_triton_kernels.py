@@ -51,16 +51,8 @@ def _elements(layout: LinearLayout) -> dict[tuple[int, ...], tuple[int, ...]]:
     width = max(layout.out_dims.values()).bit_length()
     matrix = np.array([[i >> bit & 1 for i in vector for bit in range(width)] for vector in bits])
     places = [*product(*(range(1 << count) for count in counts))]
-    rows = np.array(
-        [
-            [
-                place >> bit & 1
-                for place, count in zip(each, counts, strict=True)
-                for bit in range(count)
-            ]
-            for each in places
-        ]
-    )
+    columns = [(level, bit) for level, count in enumerate(counts) for bit in range(count)]
+    rows = np.array([[place[level] >> bit & 1 for level, bit in columns] for place in places])
     found = (rows @ matrix % 2).reshape(len(places), -1, width) @ (1 << np.arange(width))
     elements: list[list[int]] = found.tolist()
     return {place: (*element,) for place, element in zip(places, elements, strict=True)}
@@ -79,7 +71,9 @@ def _nearest(source: LinearLayout, destination: LinearLayout) -> str:
 
 
 OF_ROWS: Final = "#ttg.slice<{dim = 1, parent = #blocked}>"
-MOVES: Final = [
+
+
+@for_all([
     (AMPERE, "#AL", "#A_OP", (128, 32), "warp"),
     (AMPERE, "#BL", "#B_OP", (32, 128), "warp"),
     (AMPERE, "#C", "#C", (128, 128), "nothing"),
@@ -89,10 +83,7 @@ MOVES: Final = [
     (SUM, OF_ROWS, "#blocked1", (32,), "warp"),
     (SUM, "#blocked1", OF_ROWS, (32,), "lane"),
     (HOPPER, "#mma", "#blocked1", (128, 256), "warp"),
-]
-
-
-@for_all(MOVES)
+])  # fmt: skip
 def test_what_moves_in_kernels(
     kernel: str, source: str, destination: str, shape: tuple[int, ...], moves: str
 ) -> None:
@@ -143,7 +134,7 @@ def _offset(kernel: str, encoding: str, shape: tuple[int, int], row: int, column
     return _swizzled(row, column, shape[1], 8, 1, 8)
 
 
-ACCESSES: Final = [
+@for_all([
     (AMPERE, "#AL", "#A", (128, 32), "2 elements at once, 1 wavefronts, 0 of them"),
     (AMPERE, "#A_OP", "#A", (128, 32), "2 elements at once, 4 wavefronts, 3 of them"),
     (AMPERE, "#BL", "#B", (32, 128), "2 elements at once, 2 wavefronts, 1 of them"),
@@ -155,16 +146,15 @@ ACCESSES: Final = [
     (HOPPER, "#blocked", "#shared", (128, 64), "1 elements at once, 1 wavefronts, 0 of them"),
     (HOPPER, "#blocked1", "#shared", (64, 256), "1 elements at once, 1 wavefronts, 0 of them"),
     (HOPPER, "#mma", "#shared", (128, 256), "2 elements at once, 1 wavefronts, 0 of them"),
-]
-
-
-@for_all(ACCESSES)
+])  # fmt: skip
 def test_shared_memory_of_kernels(
     kernel: str, registers: str, shared: str, shape: tuple[int, int], expected: str
 ) -> None:
     distributed, memory = _layout(kernel, registers, *shape), _layout(kernel, shared, *shape)
     offsets = linear.invert_and_compose(distributed, memory)
-    for lane, register in product(range(32), _some_registers(distributed)):
+    # Registers that between them have each bit on and off; the others are exclusive ors.
+    some = [0, *(1 << bit for bit in range(distributed.in_bits["register"]))]
+    for lane, register in product(range(32), some):
         element = distributed(lane=lane, register=register, warp=3)
         offset = offsets(lane=lane, register=register, warp=3)["offset"]
         assert offset == _offset(kernel, shared, shape, element["dim0"], element["dim1"])
@@ -172,8 +162,3 @@ def test_shared_memory_of_kernels(
     assert str(access).startswith(expected)
     starts = [offsets(lane=lane, warp=3)["offset"] * 2 for lane in range(32)]
     assert access.wavefronts == wavefronts(starts, access.vector_width * 2)
-
-
-def _some_registers(layout: LinearLayout) -> list[int]:
-    """Registers that between them have each bit on and off; the others are exclusive ors."""
-    return [0, *(1 << bit for bit in range(layout.in_bits["register"]))]
