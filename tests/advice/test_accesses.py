@@ -31,8 +31,7 @@ f1 { x = f32[1024,4] parameter(0) t = f32[4,1024] transpose(x), dimensions={1,0}
 f2 { x = f32[1024,4] parameter(0) t = f32[4,1024] transpose(x), dimensions={1,0}
   ROOT n = f32[4,1024] tanh(t) }
 ENTRY e { p = f32[1024,4] parameter(0) x = f32[1024,4] fusion(p), kind=kLoop, calls=p1
-  f = f32[4,1024] fusion(x), kind=kLoop, calls=f1
-  g = f32[4,1024] fusion(x), kind=kLoop, calls=f2
+  f = f32[4,1024] fusion(x), kind=kLoop, calls=f1 g = f32[4,1024] fusion(x), kind=kLoop, calls=f2
   ROOT r = (f32[4,1024], f32[4,1024]) tuple(f, g) }
 # short rows | "uncoalesced: %r", 3136, 448
 f1 { p = f32[512,7] parameter(0) z = f32[] constant(0)
@@ -62,8 +61,7 @@ f1 { p = f32[16,8,4] parameter(0) ROOT t = f32[4,16,8] transpose(p), dimensions=
 ENTRY e { p = f32[16,8,4] parameter(0) x = f32[4,16,8] fusion(p), kind=kInput, calls=f1
   ROOT n = f32[4,16,8] sort(x), dimensions={2}, to_apply=less }
 # padded | "padding: %e", 8388608, 196608
-ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0)
-  n = f32[64,256,3]{2,1,0:T(8,128)} negate(x)
+ENTRY e { x = f32[64,256,3]{2,1,0:T(8,128)} parameter(0) n = f32[64,256,3]{2,1,0:T(8,128)} negate(x)
   ROOT e = f32[64,256,3]{2,1,0:T(8,128)} exponential(n) }
 # padded in a fusion | "padding: %f", 8388608, 196608
 f1 { a = f32[64,256,3]{2,1,0:T(8,128)} parameter(0) b = f32[64,256,3]{2,1,0:T(8,128)} parameter(1)
@@ -126,8 +124,9 @@ BESIDE_BITCAST: Final = "transpose(x), dimensions={1,0}\n  ROOT n = f32[4,1024] 
 ALIAS: Final = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }"
 VARYING: Final = """ENTRY e { x = f32[<=65536,4]{1,0} parameter(0)
   y = f32[<=65536,4]{0,1} copy(x) ROOT z = f32[<=65536,4]{0,1} negate(y) }"""
-DOT: Final = """ENTRY e { x = f32[512,3]{1,0:T(8,128)} parameter(0) ROOT
-  d = f32[512,512]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1} }"""
+DOT: Final = """ENTRY e { x = f32[512,3]{1,0:T(8,128)} parameter(0)
+  ROOT d = f32[512,512]{1,0:T(8,128)} dot(x, x), lhs_contracting_dims={1},
+  rhs_contracting_dims={1} }"""
 ALSO_READ: Final = "ROOT t = (f32[512], f32[512,7]) tuple(f, p) }"
 
 

@@ -46,9 +46,7 @@ CONVERTED: Final = module("""s = f32[256,512] fusion(x), kind=kLoop, calls=waves
 found_in = partial(advice_of, ("dtype", "missing fusion"))
 
 
-def test_readers_convert_what_is_kept_narrow_and_what_all_of_them_narrow_is_written_narrow() -> (
-    None
-):
+def test_what_is_read_or_written_narrow() -> None:
     (each,) = found_in(WIDE)
     assert (each.kind, each.mend) == ("dtype", "Let %a, %b convert what they read.")
     written = 2 * NARROW + 256 * 4
@@ -65,7 +63,7 @@ def test_the_mended_module_gives_equal_results(wasteful: hlo.HloModule) -> None:
     check_equal_results(each)
 
 
-NEEDED: Final = {
+@for_all({
     "a result": f"{READERS} ROOT r = (f32[256,512], f32[256], f32[256,512]) tuple(a, b, c)",
     **texts("""
     # in one kernel with the reduction the transpose would be a loop
@@ -80,10 +78,7 @@ NEEDED: Final = {
     f = f32[256,512]{1,0:T(8,128)} fusion(e), kind=kLoop, calls=waves
     ROOT g = f32[256,512]{1,0:T(8,128)} copy(f)
     """),
-}
-
-
-@for_all(NEEDED)
+})  # fmt: skip
 def test_what_cannot_be_fused_is_no_advice(entry: str) -> None:
     assert not [each for each in found_in(module(entry)) if each.instruction.name in "cetz"]
 

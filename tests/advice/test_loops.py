@@ -113,8 +113,7 @@ l = STATE while(t0), condition=few, body=inner r = SQUARE get-tuple-element(l), 
 k = f32[64]{0} copy(x0) SEVEN u = f32[64]{0} dynamic-update-slice(k, w, i) READ OUTPUT
 h = (s32[], f32[64]{0}, f32[64]{0}) copy(s)
 # read behind the update | None, ROWS, "u, o"
-k = f32[64]{0} copy(x0) SEVEN u = f32[64]{0} dynamic-update-slice(x0, w, i)
-o = f32[64]{0} add(u, k)
+k = f32[64]{0} copy(x0) SEVEN u = f32[64]{0} dynamic-update-slice(x0, w, i) o = f32[64]{0} add(u, k)
 # moved to another place | None, ROWS, "h, k"
 k = f32[64]{0} copy(x0) h = f32[64]{0} copy(x1)
 # larger than what it comes from | None, (SQUARE, "f32[16]{0}"), "d, x1"
@@ -179,9 +178,7 @@ def advice_about(module: HloModule) -> dict[str, Advice]:
 
 
 @for_all(WASTEFUL)
-def test_what_a_loop_wastes_is_found(
-    text: str, kind: str, name: str, before: int, after: int
-) -> None:
+def test_what_a_loop_wastes(text: str, kind: str, name: str, before: int, after: int) -> None:
     found = advice_about(hlo.parse(text))[name]
     assert (found.kind, found.before, found.after) == (kind, before, after)
     check_is_read_back(found)

@@ -107,9 +107,7 @@ def turned(pairs: set[Pair]) -> set[Pair]:
 
 
 @given(programs(), st.data())
-def test_the_epilogue_of_any_instruction_is_its_indexing_backwards(
-    program: Program, data: st.DataObject
-) -> None:
+def test_epilogues_are_indexings_backwards(program: Program, data: st.DataObject) -> None:
     fusion = Fusion.of_computation(program.module.entry)
     indexing = fusion.indexing()
     hero = data.draw(st.sampled_from([*indexing]))
@@ -146,9 +144,7 @@ def _is_small(answer: Indexings) -> bool:
     ("one result of two", BOTH_SUMS, "hero",
      [["(d0)[s0] -> (-d0 + 2, s0)"]] * 2 + [["(d0) -> ()"]] * 2),
 ])  # fmt: skip
-def test_maps_from_the_root_to_the_operands_of_the_hero(
-    module: HloModule, hero: str, expected: list[list[str]]
-) -> None:
+def test_maps_to_hero_operands(module: HloModule, hero: str, expected: list[list[str]]) -> None:
     answers = Fusion.of_computation(module.entry).hero_inputs(named(module, hero))
     assert [heads(answer) for answer in answers] == [sorted(maps) for maps in expected]
 

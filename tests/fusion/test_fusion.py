@@ -68,9 +68,7 @@ READ_BY_A_FUSION = entry(
      entry("p = f32[4] parameter(0) ROOT c = f32[8] concatenate(p, p), dimensions={0}"),
      {"p": ["(d0) -> (d0)", "(d0) -> (d0 - 4)"]}),
 ])  # fmt: skip
-def test_operands_that_are_one_instruction_have_one_set(
-    module: HloModule, expected: dict[str, list[str]]
-) -> None:
+def test_equal_operands_have_one_set(module: HloModule, expected: dict[str, list[str]]) -> None:
     answers = by_producer(module.entry.root)
     found = {producer.name: heads(answer) for producer, answer in answers.items()}
     assert found == {name: sorted(maps) for name, maps in expected.items()}

@@ -46,9 +46,7 @@ def test_a_fusion_of_all_is_the_analysis_of_its_root(row: Row) -> None:
 
 
 @given(programs(), st.data())
-def test_random_programs_are_what_single_elements_say(
-    program: Program, data: st.DataObject
-) -> None:
+def test_random_programs_are_what_elements_say(program: Program, data: st.DataObject) -> None:
     """From any instruction of the entry, within some of its instructions."""
     instructions = program.module.entry.instructions
     members = data.draw(st.lists(st.sampled_from(instructions), min_size=1, unique=True))
@@ -103,7 +101,9 @@ CHOICE = entry(
     """f { a = f32[3,3] parameter(0) ROOT t = f32[3,3] transpose(a), dimensions={1,0} }
     g { b = f32[3,3] parameter(0) ROOT u = f32[3,3] negate(b) }""",
 )
-CONTROL = [
+
+
+@for_all([
     (LOOP, "computation round", "y",
      {"round.x": ["(d0, d1)[s0] -> (d0, s0)"], "round.w": ["(d0, d1)[s0] -> (s0, d1)"]}),
     (LOOP, "computation e", "r",
@@ -118,10 +118,7 @@ CONTROL = [
       "b": ["(d0, d1){rt0} -> (d0, d1)"]}),
     (CHOICE, "computation e", "u",
      {"p": ["(d0, d1) -> (-d0 + 2, d1)"], "b": ["(d0, d1) -> (d0, d1)"]}),
-]  # fmt: skip
-
-
-@for_all(CONTROL)
+])  # fmt: skip
 def test_loops_and_choices_are_followed_in_and_out(
     module: HloModule, unit: str, start: str, expected: dict[str, list[str]]
 ) -> None:

@@ -117,9 +117,7 @@ WHOLE = "a = f32[] reduce(x, z), dimensions={0,1}, to_apply=sum "
         d = f32[3] reduce(l, z), dimensions={1}, to_apply=sum
         a = f32[] reduce(d, z), dimensions={0}, to_apply=sum b = f32[] abs(a)""", {1: 12}),
 ])  # fmt: skip
-def test_reads_do_not_depend_on_how_maps_are_written(
-    sizes: str, body: str, expected: dict[int, int]
-) -> None:
+def test_the_writing_of_maps_is_no_matter(sizes: str, body: str, expected: dict[int, int]) -> None:
     text = f"x = f32[{sizes}] parameter(0) z = f32[] constant(0) {body} {SUMS}"
     assert reads_of(whole(text), "e.x").histogram() == expected
 
@@ -241,16 +239,15 @@ ENTRY e { p = f32[5,256] parameter(0) q = s32[5,256] parameter(1)
   z = f32[] constant(0) w = s32[] constant(0) r = (f32[256], s32[256]) """
 REDUCE, CALL = "reduce(p, q, z, w), dimensions={0}, to_apply=sum", "call(p, q), to_apply=reduced"
 PARTS = " g = f32[256] get-tuple-element(r), index=0 h = s32[256] get-tuple-element(r), index=1"
-SPELLINGS = {
+
+
+@for_all({
     "alone": REDUCE,
     "taken apart": f"{REDUCE}{PARTS} ROOT t = (f32[256], s32[256]) tuple(g, h)",
     "the other way round": f"{REDUCE}{PARTS} ROOT t = (s32[256], f32[256]) tuple(h, g)",
     "called": CALL,
     "called and taken apart": f"{CALL}{PARTS} ROOT t = (f32[256], s32[256]) tuple(g, h)",
-}
-
-
-@for_all(SPELLINGS)
+})  # fmt: skip
 def test_an_operation_reads_its_operands_once_for_all_its_results(body: str) -> None:
     fusion = Fusion.of_computation(hlo.parse(f"HloModule m {VARIADIC} {body} }}").entry)
     assert [reads_of(fusion, name).histogram() for name in "pq"] == [{1: 5 * 256}] * 2

@@ -130,9 +130,7 @@ ENTRY e { x = f32[4,16] parameter(0) y = f32[64] parameter(1)
     ("two where a part is wider", "q", (1, 8), ["%x[t0, t1 * 8:t1 * 8 + 8]", "%x[t0, 0:16]"]),
     ("two at values of two scalars", "p", (4,), ["%y[t0 * 4 + rt0:t0 * 4 + rt0 + 4]"] * 2),
 ])  # fmt: skip
-def test_reads_of_the_same_part_are_one_row(
-    name: str, tile: tuple[int, ...], expected: list[str]
-) -> None:
+def test_reads_of_a_part_are_one_row(name: str, tile: tuple[int, ...], expected: list[str]) -> None:
     found = reads(hlo.parse(READ_TWICE)[name], tile)
     assert [str(read) for read in found if read.operand.shape.rank] == expected
 

@@ -142,9 +142,7 @@ def test_vectors_write_everything_once(name: str, unroll: int) -> None:
     ("of an operand in another shape", "b = f32[16] bitcast(q)", "b", Emitter.IN_PLACE_UPDATE),
     ("of what is computed", "n = f32[16] negate(p)", "n", Emitter.LOOP),
 ])  # fmt: skip
-def test_updates_are_in_place_where_memory_is_there(
-    before: str, updated: str, emitter: Emitter
-) -> None:
+def test_updates_are_in_place_where_they_can(before: str, updated: str, emitter: Emitter) -> None:
     parameters = """p = f32[16] parameter(0) u = f32[4] parameter(1) i = s32[] parameter(2)
         q = f32[4,4] parameter(3)"""
     body = f"{parameters} {before} ROOT r = f32[16] dynamic-update-slice({updated}, u, i)"
@@ -175,7 +173,8 @@ LINES = """p = f32[64] parameter(0) q = f32[64] parameter(1) u = f32[8] paramete
     i = s32[] parameter(3) v = f32[4] parameter(4)"""
 OF_ROWS, OF_COLUMNS = "dimensions={1}, to_apply=sum", "dimensions={0}, to_apply=sum"
 
-CHOSEN = [
+
+@for_rows([
     # what XLA takes for the results ``a`` and ``b`` of these parameters
     ("reductions along different dimensions", Emitter.LOOP, SQUARE,
      f"a = f32[64] reduce(p, z), {OF_COLUMNS} b = f32[64] reduce(p, z), {OF_ROWS}"),
@@ -216,13 +215,8 @@ CHOSEN = [
      "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] dynamic-update-slice(q, v, i)"),
     ("an update beside something else", Emitter.LOOP, LINES,
      "a = f32[64] dynamic-update-slice(p, u, i) b = f32[64] negate(q)"),
-]  # fmt: skip
-
-
-@for_rows(CHOSEN)
-def test_the_emitter_is_the_one_that_xla_takes(
-    emitter: Emitter, parameters: str, body: str
-) -> None:
+])  # fmt: skip
+def test_the_emitter_is_that_of_xla(emitter: Emitter, parameters: str, body: str) -> None:
     results = dict(re.findall(r"\b([ab]) = (\S+)", body))
     both = f"{body} ROOT r = ({', '.join(results.values())}) tuple(a, b)"
     inside = both if len(results) > 1 else f"ROOT {body}"
@@ -248,7 +242,7 @@ def by_triton(tiles: str, result: str = "f32[8]") -> str:
           "num_warps":"1","output_tiles":{tiles}}}}}}}"""
 
 
-REFUSED = [
+@for_rows([
     ("a kernel of a kind of its own", NEGATED, "f32[8] fusion(p), kind=kCustom, calls=f",
      "no schedule of %r, a fusion of kind kCustom; expected a fusion of kind kLoop or kInput"),
     ("no kernel", "", "f32[8] bitcast(p)", "no schedule of %r, a bitcast; expected"),
@@ -290,10 +284,7 @@ REFUSED = [
      by_triton('[{"sizes":[]}]', "f32[]"), f"the backend_config of %d {NO_TILES}"),
     ("a copy", "f { p = f32[8] parameter(0) ROOT r = f32[8] copy(p) }",
      "f32[8] fusion(p), kind=kLoop, calls=f", "no schedule of %r, which only copies memory"),
-]  # fmt: skip
-
-
-@for_rows(REFUSED)
+])  # fmt: skip
 def test_what_has_no_schedule_is_refused(called: str, root: str, message: str) -> None:
     module = entry(f"p = f32[8] parameter(0) ROOT r = {root}", called)
     with pytest.raises(FusionError, match=re.escape(message)):

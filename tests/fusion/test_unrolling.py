@@ -87,9 +87,7 @@ def test_sorted_indices_are_added_up_by_warps() -> None:
     *(({"unroll": 0, "device": d}, ShapeError, "unroll is 0; expected 1") for d in (None, A100)),
     *(({"unroll": "4", "device": each}, ArgumentError, "unroll is '4'") for each in (None, A100)),
 ])  # fmt: skip
-def test_wrong_arguments_are_named(
-    given: dict[str, Any], kind: type[Exception], message: str
-) -> None:
+def test_wrong_arguments(given: dict[str, Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=f"schedule_of: {message}"):
         schedule_of(fusion_of("coalescing", "identity"), **given)
 

@@ -93,9 +93,7 @@ def test_going_through_the_instructions_is_seen() -> None:
 
 
 @every_question
-def test_a_question_does_not_cost_more_in_a_large_program(
-    question: Callable[[Named], object],
-) -> None:
+def test_questions_cost_no_more_in_large_programs(question: Callable[[Named], object]) -> None:
     def calls(size: int) -> int:
         at = places(program(size))
         question(at)

@@ -26,15 +26,13 @@ RUNNABLE = [name for name in NAMES if name.startswith(("cpu/", "gpu/"))]
 """Modules whose arrays are not tiled: memory has their elements alone."""
 
 
-def emitted(
-    computations: Sequence[Computation], language: str
-) -> dict[Computation, tuple[str, str]]:
+def emitted(given: Sequence[Computation], language: str) -> dict[Computation, tuple[str, str]]:
     """Names and texts of the kernels of those that can be emitted.
 
     What is refused says which instruction, and why.
     """
     found: dict[Computation, tuple[str, str]] = {}
-    for number, each in enumerate(computations):
+    for number, each in enumerate(given):
         name = f"kernel{number}"
         with suppress(KernelError):
             found[each] = name, kernel_of(each, language, name)
@@ -115,16 +113,12 @@ CHAINS = texts("""
 x = f32[5,37] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
 peak = f32[5] reduce(x, low), dimensions={1}, to_apply=max
 peaks = f32[5,37] broadcast(peak), dimensions={0} less = f32[5,37] subtract(x, peaks)
-grown = f32[5,37] exponential(less)
-total = f32[5] reduce(grown, zero), dimensions={1}, to_apply=add
-totals = f32[5,37] broadcast(total), dimensions={0}
-ROOT share = f32[5,37] divide(grown, totals)
+grown = f32[5,37] exponential(less) total = f32[5] reduce(grown, zero), dimensions={1}, to_apply=add
+totals = f32[5,37] broadcast(total), dimensions={0} ROOT share = f32[5,37] divide(grown, totals)
 # pad inside, between and behind
-x = f32[4,8] parameter(0) c = f32[] constant(3)
-ROOT d = f32[6,18] pad(x, c), padding=1_1x1_2_1
+x = f32[4,8] parameter(0) c = f32[] constant(3) ROOT d = f32[6,18] pad(x, c), padding=1_1x1_2_1
 # negative pad
-x = f32[4,8] parameter(0) c = f32[] constant(3)
-ROOT d = f32[3,7] pad(x, c), padding=-1_0x1_-2
+x = f32[4,8] parameter(0) c = f32[] constant(3) ROOT d = f32[3,7] pad(x, c), padding=-1_0x1_-2
 # concatenate of pad
 x = f32[4,8] parameter(0) y = f32[3,10] parameter(1) c = f32[] constant(3)
 d = f32[4,10] pad(x, c), padding=0_0x1_1 n = f32[3,10] negate(y)
@@ -146,16 +140,13 @@ x = f32[6,7] parameter(0) zero = f32[] constant(0)
 ROOT r = f32[7] reduce(x, zero), dimensions={0}, to_apply=add
 # heads apart
 x = f32[8,48] parameter(0) cut = f32[8,3,16] reshape(x)
-turned = f32[3,8,16] transpose(cut), dimensions={1,0,2}
-ROOT flat = f32[384] reshape(turned)
+turned = f32[3,8,16] transpose(cut), dimensions={1,0,2} ROOT flat = f32[384] reshape(turned)
 # no powers
-x = f32[6,10] parameter(0) flat = f32[60] reshape(x)
-back = f32[60] reverse(flat), dimensions={0}
+x = f32[6,10] parameter(0) flat = f32[60] reshape(x) back = f32[60] reverse(flat), dimensions={0}
 ROOT cut = f32[4,15] reshape(back)
 # two results
 x = s32[6,10] parameter(0) y = s32[6,10] multiply(x, x) z = f32[6,10] convert(x)
-t = f32[10,6] transpose(z), dimensions={1,0}
-ROOT both = (s32[6,10], f32[10,6]) tuple(y, t)
+t = f32[10,6] transpose(z), dimensions={1,0} ROOT both = (s32[6,10], f32[10,6]) tuple(y, t)
 # layouts
 x = f32[6,10]{0,1} parameter(0) c = f32[6,10]{1,0} copy(x)
 ROOT s = f32[3,5]{0,1} slice(c), slice={[0:6:2], [1:10:2]}
@@ -168,8 +159,7 @@ expf = f32[3] parameter(0) NAN = f32[3] exponential(expf) ROOT tanhf = f32[3] ta
 # a long row
 x = f32[3,2500] parameter(0) low = f32[] constant(-inf)
 peak = f32[3] reduce(x, low), dimensions={1}, to_apply=max
-peaks = f32[3,2500] broadcast(peak), dimensions={0}
-ROOT less = f32[3,2500] subtract(x, peaks)
+peaks = f32[3,2500] broadcast(peak), dimensions={0} ROOT less = f32[3,2500] subtract(x, peaks)
 # a long row with places
 x = f32[2,1100] parameter(0) low = f32[] constant(-inf)
 i = s32[2,1100] iota(), iota_dimension=1 none = s32[] constant(-1)
@@ -177,8 +167,7 @@ ROOT r = (f32[2], s32[2]) reduce(x, i, low, none), dimensions={1}, to_apply=arg
 # columns that are read again
 x = f32[9,40] parameter(0) zero = f32[] constant(0)
 total = f32[40] reduce(x, zero), dimensions={0}, to_apply=add
-totals = f32[9,40] broadcast(total), dimensions={1}
-ROOT less = f32[9,40] subtract(x, totals)
+totals = f32[9,40] broadcast(total), dimensions={1} ROOT less = f32[9,40] subtract(x, totals)
 # all elements
 x = f32[30,50] parameter(0) one = f32[] constant(1)
 ROOT r = f32[] reduce(x, one), dimensions={0,1}, to_apply=add
@@ -215,24 +204,19 @@ ROOT p = f32[4,5,7] pad(x, c), padding=1_0x0_0x0_0
 # negative
 ROOT p = f32[3,4,9] pad(x, c), padding=0_0x-1_0x1_1
 # turned
-p = f32[3,5,9] pad(x, c), padding=0_0x0_0x1_1
-ROOT t = f32[9,3,5] transpose(p), dimensions={2,0,1}
+p = f32[3,5,9] pad(x, c), padding=0_0x0_0x1_1 ROOT t = f32[9,3,5] transpose(p), dimensions={2,0,1}
 # laid out in another order
-p = f32[3,5,9] pad(x, c), padding=0_0x0_0x1_1
-ROOT t = f32[3,5,9]{0,1,2} copy(p)
+p = f32[3,5,9] pad(x, c), padding=0_0x0_0x1_1 ROOT t = f32[3,5,9]{0,1,2} copy(p)
 # padded columns
 ROOT p = f32[3,6,9]{0,2,1} pad(x, c), padding=0_0x1_0x1_1
 # with holes
 ROOT p = f32[3,9,9] pad(x, c), padding=0_0x0_0_1x1_1
 # backwards
-p = f32[3,5,9] pad(x, c), padding=0_0x0_0x2_0
-ROOT r = f32[3,5,9] reverse(p), dimensions={2}
+p = f32[3,5,9] pad(x, c), padding=0_0x0_0x2_0 ROOT r = f32[3,5,9] reverse(p), dimensions={2}
 # as one row
-p = f32[3,5,9] pad(x, c), padding=0_0x0_0x2_0
-ROOT r = f32[135] reshape(p)
+p = f32[3,5,9] pad(x, c), padding=0_0x0_0x2_0 ROOT r = f32[135] reshape(p)
 # of a sum
-y = f32[3,5,7] add(x, x)
-ROOT p = f32[3,6,9] pad(y, c), padding=0_0x1_0x1_1
+y = f32[3,5,7] add(x, x) ROOT p = f32[3,6,9] pad(y, c), padding=0_0x1_0x1_1
 """)
 """What is written of an array ``x`` of ``f32[3,5,7]`` and a border ``c``."""
 
@@ -257,8 +241,7 @@ b = f32[5,6,7] broadcast(y), dimensions={2} ROOT s = f32[5,6,7] add(x, b)
 x = f32[5,6,7] parameter(0) y = f32[5] parameter(1)
 b = f32[5,6,7] broadcast(y), dimensions={0} ROOT s = f32[5,6,7] add(x, b)
 # an index that counts one of them | [5, 6]
-x = f32[5,6] parameter(0) i = f32[5,6] iota(), iota_dimension=1
-ROOT s = f32[5,6] add(x, i)
+x = f32[5,6] parameter(0) i = f32[5,6] iota(), iota_dimension=1 ROOT s = f32[5,6] add(x, i)
 # a border | [5, 7, 7]
 x = f32[5,6,7] parameter(0) y = f32[5,1,7] parameter(1)
 ROOT s = f32[5,7,7] concatenate(x, y), dimensions={1}

@@ -48,16 +48,14 @@ ROOT r = f32[2] reduce(c, z), dimensions={1}, to_apply=add
 i = f32[2,3] iota(), iota_dimension=0 z = f32[] constant(0)
 ROOT r = f32[2,2] reduce-window(i, z), window={size=1x2}, to_apply=add
 # kernel-clamp | [[1, 2, 3]], [[-1, -1, -1]]
-x = f32[3] parameter(0) a = f32[] constant(2) b = f32[] constant(-1)
-ROOT r = f32[3] clamp(a, x, b)
+x = f32[3] parameter(0) a = f32[] constant(2) b = f32[] constant(-1) ROOT r = f32[3] clamp(a, x, b)
 # kernel-clamp of what is no number |
 #   [[0, np.nan, 0, 5, 5, -np.inf], [np.nan, 1, 1, np.nan, 3, 3],
 #   [2, 2, np.nan, 1, np.nan, np.inf]], [[*[np.nan] * 5, 3]]
 a = f32[6] parameter(0) x = f32[6] parameter(1) b = f32[6] parameter(2)
 ROOT r = f32[6] clamp(a, x, b)
 # kernel-clamp of integers | [[9, 9, 0, 250], [1, 200, 7, 0], [3, 3, 255, 251]], [[3, 3, 7, 250]]
-a = u8[4] parameter(0) x = u8[4] parameter(1) b = u8[4] parameter(2)
-ROOT r = u8[4] clamp(a, x, b)
+a = u8[4] parameter(0) x = u8[4] parameter(1) b = u8[4] parameter(2) ROOT r = u8[4] clamp(a, x, b)
 # kernel-numpy-empty-window | [np.ones((5, 7, 2, 1))], [np.full((4, 22, 2, 2), -np.inf)]
 x = f32[5,7,2,1] parameter(0) z = f32[] constant(-inf)
 ROOT r = f32[4,22,2,2] reduce-window(x, z), window={size=1x1x3x1 stride=2x1x1x1
@@ -66,13 +64,11 @@ pad=1_1x2_1x2_0x-1_2 lhs_dilate=1x3x1x1 rhs_dilate=1x2x1x1}, to_apply=max
 x = s32[2,1,9] parameter(0) z = s32[] constant(0)
 ROOT r = s32[1] reduce(x, z), dimensions={0,2}, to_apply=add_s32
 # an index that its type wraps | [], [[43]]
-i = u8[300] iota(), iota_dimension=0
-ROOT s = u8[1] slice(i), slice={[299:300]}
+i = u8[300] iota(), iota_dimension=0 ROOT s = u8[1] slice(i), slice={[299:300]}
 # a row under the condition of its program |
 #   [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]], [[0, 6, 15, 24, 0]]
 x = f32[3,3] parameter(0) z = f32[] constant(0)
-s = f32[3] reduce(x, z), dimensions={1}, to_apply=add
-ROOT p = f32[5] pad(s, z), padding=1_1
+s = f32[3] reduce(x, z), dimensions={1}, to_apply=add ROOT p = f32[5] pad(s, z), padding=1_1
 """)
 
 FOLDS = """
@@ -138,14 +134,10 @@ DEEP = texts_with_values("""
 # kernel-deep-chain of negate | 3000
 negate(X)
 # kernel-deep-chain of views and borders | 400
-reverse(X), dimensions={0}
-add(X, v0)
-pad(X, z), padding=0_0x1_-1
-concatenate(X), dimensions={0}
-pad(X, z), padding=0_0x-1_1
+reverse(X), dimensions={0} add(X, v0) pad(X, z), padding=0_0x1_-1 concatenate(X),
+dimensions={0} pad(X, z), padding=0_0x-1_1
 # kernel-deep-chain of folds | 300
-reduce-window(X, z), window={size=1x1}, to_apply=add
-negate(X)
+reduce-window(X, z), window={size=1x1}, to_apply=add negate(X)
 """)
 
 

@@ -15,6 +15,7 @@ from indexing.layout import ElementType, Shape
 from ops.hlo import Computation
 from ops.hlo.running import for_cpu
 from ops.kernels import KernelError
+from tests.cases import for_all
 from tests.kernels import fusions
 from tests.kernels.fusions import RUNNABLE, alone, chain, emitted, fusions_of, kernel_of
 from tests.ops import oracle
@@ -86,13 +87,10 @@ def test_operands_may_be_anything_that_is_an_array() -> None:
     assert found.dtype == np.float32
 
 
-REFUSED = [
+@for_all([
     ("x = f32[3] parameter(0) ROOT y = f32[3] erf(x)", "%y: erf of f32"),
     ("x = bf16[3] parameter(0) ROOT y = bf16[3] negate(x)", "the element type of bf16"),
-]
-
-
-@pytest.mark.parametrize(("body", "message"), REFUSED)
+])  # fmt: skip
 def test_what_numpy_does_not_have_is_refused(body: str, message: str) -> None:
     with pytest.raises(KernelError, match=f"emit_kernel: .*{message}"):
         kernel_of(body, "numpy")

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from ops import FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
 from ops.kernels.array_kernels import BLOCK
-from tests.cases import texts_with_values
+from tests.cases import rows, texts_with_values
 from tests.kernels import fusions
 from tests.kernels.fusions import Array, check_close, in_memory, kernel_of, run_in_numpy
 from tests.kernels.test_kernels_in_c import compiled, needs_compiler, pointers
@@ -40,9 +39,8 @@ x = f32[n,4] parameter(0) ROOT y = f32[n,4] exponential(x)
 # softmax | {}
 x = f32[n,m] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
 peak = f32[n] reduce(x, low), dimensions={1}, to_apply=max
-peaks = f32[n,m] broadcast(peak), dimensions={0}
-less = f32[n,m] subtract(x, peaks) grown = f32[n,m] exponential(less)
-total = f32[n] reduce(grown, zero), dimensions={1}, to_apply=add
+peaks = f32[n,m] broadcast(peak), dimensions={0} less = f32[n,m] subtract(x, peaks)
+grown = f32[n,m] exponential(less) total = f32[n] reduce(grown, zero), dimensions={1}, to_apply=add
 totals = f32[n,m] broadcast(total), dimensions={0} ROOT share = f32[n,m] divide(grown, totals)
 # transpose | {}
 x = f32[n,m,3] parameter(0) t = f32[3,n,m] transpose(x), dimensions={2,0,1}
@@ -115,11 +113,6 @@ def symbolic(name: str) -> Computation:
     return _parsed(body, size)
 
 
-def numeric(name: str, sizes: Sizes) -> Computation:
-    """The program for some numbers."""
-    return _parsed(PROGRAMS[name][0], lambda text: str(_value(text, sizes)))
-
-
 def _parsed(body: str, size: Callable[[str], str]) -> Computation:
     text = _SIZES.sub(lambda found: ",".join(map(size, found[0].split(","))), body)
     return hlo.parse(f"HloModule m\n{fusions.REDUCERS}{_FOLDS}\nENTRY e {{ {text} }}").entry
@@ -132,202 +125,143 @@ def _value(text: str, sizes: Sizes) -> int | None:
     return None
 
 
+FUNCTIONS = {
+    formula: sizes
+    for sizes, formula in rows("""
+b, s => jax.nn.softmax(x, axis=-1)
+b, s => jax.nn.softmax(x, axis=0)
+# a layer norm
+b, s => (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
+# a causal mask
+b, s, s => jnp.where(jnp.tril(jnp.ones((x.shape[1],) * 2, bool)), x, -1e9)
+# heads apart
+b, s, 8 => x.reshape(x.shape[0], x.shape[1], 2, 4).transpose(0, 2, 1, 3).reshape(-1, 4) * 2
+# padded and joined
+b, s => jnp.concatenate([x, jnp.pad(x, ((0, 0), (x.shape[0], 2)))], axis=1)
+# halves swapped
+b, 2*s => jnp.concatenate(jnp.split(x, 2, axis=1)[::-1], axis=1)
+# rows of a product
+b, 4*s => x.reshape(x.shape[0], -1, 4).sum(axis=1)
+b, s => x.reshape(-1).sum()
+b, s => jnp.argmax(x, axis=1)
+b, s => jnp.roll(x, 1, axis=1)
+b, s => jnp.tile(x, (2, 3))
+# windows of any size, windows in steps of any size, and pooling
+b, s => reduce_window(x, 0.0, lax.add, (x.shape[0], 1), (1, 1), ((x.shape[0] - 1, 0), (0, 0)))
+b, s + 1 => reduce_window(x, 0.0, lax.add, (1, 2), (1, x.shape[0]), "VALID")
+b, s => reduce_window(x, -jnp.inf, lax.max, (1, 3), (1, 2), ((0, 0), (1, 1)))
+""")
+}
+"""Functions of JAX of an array ``x`` with these sizes."""
+
+
+def computation_of(formula: str) -> Computation:
+    shape = jax.ShapeDtypeStruct(jax.export.symbolic_shape(FUNCTIONS[formula]), "float32")
+    return from_jax(_function(formula), shape).entry
+
+
+def _function(formula: str) -> Callable[[OfJax], OfJax]:
+    names = {"jax": jax, "jnp": jnp, "lax": lax, "reduce_window": lax.reduce_window}
+    return eval(f"lambda x: {formula}", names)  # noqa: S307 - of the table above
+
+
 class Run(NamedTuple):
     """The arguments of one run of a kernel, and what it has to give."""
 
+    computation: Computation
     operands: Sequence[Array]
     sizes: Sequence[int]
     expected: Sequence[Array]
 
+    @property
+    def held(self) -> list[Array]:
+        """The operands in memory."""
+        pairs = zip(self.operands, self.computation.parameters, strict=True)
+        return [in_places(values, each.shape) for values, each in pairs]
 
-def run_of(name: str, sizes: Sizes) -> Run:
-    """What XLA computes for these numbers; the sizes are in the order of the arguments."""
-    plain = numeric(name, sizes)
-    operands = fusions.operands_of(plain)
-    known = {
-        size: plain[origin.instruction.name].shape.dimensions[origin.dimension or 0]
-        for size, origin in size_origins(symbolic(name).module).items()
-    }
-    expected = oracle.program(str(plain.module), REWRITERS)(*operands)
-    return Run(operands, [known[size] for size in sorted(known)], expected)
+    @property
+    def wanted(self) -> list[Array]:
+        """The memory of the results, of which nothing is written beyond the sizes."""
+        return [*map(in_places, self.expected, self.computation.root.shape.arrays)]
 
-
-# Memory.
 
 UNTOUCHED = 55
 
 
-def held(values: Array, shape: Shape) -> Array:
+def in_places(values: Array, shape: Shape) -> Array:
     """An array in memory, which has a place for as many elements as bounds say."""
-    whole = np.full(_places(values, shape), UNTOUCHED).astype(values.dtype)
-    whole[tuple(map(slice, values.shape))] = values
-    return in_memory(whole, shape)
-
-
-def _places(values: Array, shape: Shape) -> list[int]:
     pairs = zip(shape.dimensions, values.shape, strict=True)
-    return [size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs]
+    places = [size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs]
+    whole = np.full(places, UNTOUCHED).astype(values.dtype)
+    whole[tuple(map(slice, values.shape))] = values
+    return in_memory(whole, shape).reshape(-1)
 
 
-def check_results(results: Sequence[Array], wanted: Run, computation: Computation) -> None:
-    """All elements are right, and none beyond the sizes is written."""
-    shapes = computation.root.shape.arrays
-    for found, values, shape in zip(results, wanted.expected, shapes, strict=True):
-        check_close(found.reshape(-1), held(values, shape).reshape(-1))
-
-
-def empty_results(wanted: Run, computation: Computation) -> list[Array]:
-    shapes = computation.root.shape.arrays
-    pairs = zip(wanted.expected, shapes, strict=True)
-    return [np.full(prod(_places(*each)), UNTOUCHED).astype(each[0].dtype) for each in pairs]
-
-
-def held_operands(wanted: Run, computation: Computation) -> list[Array]:
-    pairs = zip(wanted.operands, computation.parameters, strict=True)
-    return [held(values, each.shape).reshape(-1) for values, each in pairs]
-
-
-# Sizes.
-
-
-def runs_of(name: str) -> list[Run]:
+def runs_of_program(name: str) -> Iterator[Run]:
     """Also for none, and for more than a vector of Triton has where there is no bound."""
-    long = [] if PROGRAMS[name][1] else [LONG]
-    return [run_of(name, sizes) for sizes in (*NUMBERS, NONE, *long)]
+    body, bounds = PROGRAMS[name]
+    computation = symbolic(name)
+    for sizes in (*NUMBERS, NONE, *([] if bounds else [LONG])):
+        plain = _parsed(body, lambda text, sizes=sizes: str(_value(text, sizes)))
+        operands = fusions.operands_of(plain)
+        known = {
+            size: plain[origin.instruction.name].shape.dimensions[origin.dimension or 0]
+            for size, origin in size_origins(computation.module).items()
+        }
+        expected = oracle.program(str(plain.module), REWRITERS)(*operands)
+        yield Run(computation, operands, [known[size] for size in sorted(known)], expected)
 
 
-@pytest.mark.needs("jax")
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_one_text_is_right_for_all_sizes(name: str) -> None:
-    computation, runs = symbolic(name), runs_of(name)
-    check_numpy(computation, runs)
-    check_triton(computation, runs)
-
-
-@needs_compiler
-@pytest.mark.needs("jax")
-def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
-    check_c([(symbolic(name), runs_of(name)) for name in PROGRAMS], tmp_path)
-
-
-def check_numpy(computation: Computation, runs: Sequence[Run]) -> None:
-    text = kernel_of(computation, "numpy")
-    for each in runs:
-        results = run_in_numpy(text, "kernel", [*each.operands, *each.sizes])
-        for found, expected in zip(results, each.expected, strict=True):
-            assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-            check_close(found, expected)
-
-
-def check_triton(computation: Computation, runs: Sequence[Run]) -> None:
-    text = kernel_of(computation, "triton")
-    for each in runs:
-        results = empty_results(each, computation)
-        run(text, "kernel", [*held_operands(each, computation), *results], each.sizes)
-        check_results(results, each, computation)
-
-
-def check_c(rows: Sequence[tuple[Computation, Sequence[Run]]], folder: Path) -> None:
-    texts = [
-        kernel_of(computation, "c", f"kernel{number}")
-        for number, (computation, _) in enumerate(rows)
-    ]
-    library = compiled(texts, folder)
-    for number, (text, (computation, runs)) in enumerate(zip(texts, rows, strict=True)):
-        kernel, kinds = getattr(library, f"kernel{number}"), size_types(text)
-        for each in runs:
-            results = empty_results(each, computation)
-            arrays = pointers(*held_operands(each, computation), *results)
-            sizes = [kind(size) for kind, size in zip(kinds, each.sizes, strict=True)]
-            kernel(*arrays, *sizes)
-            check_results(results, each, computation)
-
-
-def size_types(text: str) -> list[Any]:
-    """The types of the arguments that are no pointers."""
-    head = next(line for line in text.splitlines() if line.startswith("void "))
-    return [
-        getattr(ctypes, f"c_int{bits}") for bits in re.findall(r"int(32|64)_t \w+(?=[,)])", head)
-    ]
-
-
-# Functions of JAX with symbolic sizes.
-
-
-def heads_apart(x: OfJax) -> OfJax:
-    return x.reshape(x.shape[0], x.shape[1], 2, 4).transpose(0, 2, 1, 3).reshape(-1, 4) * 2
-
-
-def causal(x: OfJax) -> OfJax:
-    return jnp.where(jnp.tril(jnp.ones((x.shape[1],) * 2, bool)), x, -1e9)
-
-
-def windows(*arguments: OfJax) -> OfJax:
-    return lax.reduce_window(*arguments)
-
-
-FUNCTIONS: dict[str, tuple[Callable[..., OfJax], str]] = {
-    "softmax": (lambda x: jax.nn.softmax(x, axis=-1), "b, s"),
-    "softmax of columns": (lambda x: jax.nn.softmax(x, axis=0), "b, s"),
-    "layer norm": (lambda x: (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True), "b, s"),
-    "causal mask": (causal, "b, s, s"),
-    "heads apart": (heads_apart, "b, s, 8"),
-    "padded and joined": (
-        lambda x: jnp.concatenate([x, jnp.pad(x, ((0, 0), (x.shape[0], 2)))], axis=1),
-        "b, s",
-    ),
-    "halves swapped": (lambda x: jnp.concatenate(jnp.split(x, 2, axis=1)[::-1], axis=1), "b, 2*s"),
-    "rows of a product": (lambda x: x.reshape(x.shape[0], -1, 4).sum(axis=1), "b, 4*s"),
-    "sum of all": (lambda x: x.reshape(-1).sum(), "b, s"),
-    "place of the greatest": (lambda x: jnp.argmax(x, axis=1), "b, s"),
-    "rolled": (lambda x: jnp.roll(x, 1, axis=1), "b, s"),
-    "tiled": (lambda x: jnp.tile(x, (2, 3)), "b, s"),
-    "windows of any size": (
-        lambda x: windows(
-            *(x, 0.0, lax.add, (x.shape[0], 1), (1, 1), ((x.shape[0] - 1, 0), (0, 0)))
-        ),
-        "b, s",
-    ),
-    "windows in steps of any size": (
-        lambda x: windows(x, 0.0, lax.add, (1, 2), (1, x.shape[0]), "VALID"),
-        "b, s + 1",
-    ),
-    "pooling": (lambda x: windows(x, -np.inf, lax.max, (1, 3), (1, 2), ((0, 0), (1, 1))), "b, s"),
-}
-
-
-def computation_of(name: str) -> Computation:
-    function, sizes = FUNCTIONS[name]
-    shape = jax.ShapeDtypeStruct(jax.export.symbolic_shape(sizes), "float32")
-    return from_jax(function, shape).entry
-
-
-def runs_in_jax(name: str) -> list[Run]:
-    """What JAX computes for some numbers."""
-    function, text = FUNCTIONS[name]
-    runs: list[Run] = []
+def runs_of_function(formula: str) -> Iterator[Run]:
+    text, computation = FUNCTIONS[formula], computation_of(formula)
     for given in ({"b": 1, "s": 1}, {"b": 3, "s": 5}, {"b": 2, "s": 1030}):
         if text.count("s") == 2 and given["s"] > BLOCK:
             continue  # a square of so many elements takes long
         sizes = [_value(each, given) or 0 for each in text.split(",")]
         x = np.random.default_rng(3).normal(size=sizes).astype(np.float32)
         used = [given[letter] for letter in "bs" if letter in text]
-        runs.append(Run([x], used, [np.asarray(function(jnp.asarray(x)))]))
-    return runs
+        yield Run(computation, [x], used, [np.asarray(_function(formula)(jnp.asarray(x)))])
+
+
+def runs_of(name: str) -> list[Run]:
+    return [*(runs_of_program if name in PROGRAMS else runs_of_function)(name)]
 
 
 @pytest.mark.needs("jax")
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_one_text_for_all_sizes_computes_what_jax_does(name: str) -> None:
-    computation, runs = computation_of(name), runs_in_jax(name)
-    check_numpy(computation, runs)
-    check_triton(computation, runs)
+@pytest.mark.parametrize("name", [*PROGRAMS, *FUNCTIONS])
+def test_one_text_is_right_for_all_sizes(name: str) -> None:
+    runs = runs_of(name)
+    in_numpy, in_triton = (kernel_of(runs[0].computation, each) for each in ("numpy", "triton"))
+    for each in runs:
+        found = run_in_numpy(in_numpy, "kernel", [*each.operands, *each.sizes])
+        for values, expected in zip(found, each.expected, strict=True):
+            assert (values.dtype, values.shape) == (expected.dtype, expected.shape)
+            check_close(values, expected)
+        results = [np.full_like(wanted, UNTOUCHED) for wanted in each.wanted]
+        run(in_triton, "kernel", [*each.held, *results], each.sizes)
+        check_all(results, each)
+
+
+def check_all(results: Sequence[Array], wanted: Run) -> None:
+    for pair in zip(results, wanted.wanted, strict=True):
+        check_close(*pair)
 
 
 @needs_compiler
 @pytest.mark.needs("jax")
-def test_one_text_in_c_computes_what_jax_does(tmp_path: Path) -> None:
-    check_c([(computation_of(name), runs_in_jax(name)) for name in FUNCTIONS], tmp_path)
+def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
+    found = {f"kernel{k}": runs_of(name) for k, name in enumerate((*PROGRAMS, *FUNCTIONS))}
+    texts = {name: kernel_of(runs[0].computation, "c", name) for name, runs in found.items()}
+    library = compiled([*texts.values()], tmp_path)
+    for name, text in texts.items():
+        (head,) = re.findall(r"^void .*", text, re.MULTILINE)
+        bits = re.findall(r"int(32|64)_t \w+(?=[,)])", head)
+        for each in found[name]:
+            results = [np.full_like(wanted, UNTOUCHED) for wanted in each.wanted]
+            pairs = zip(bits, each.sizes, strict=True)
+            sizes = [getattr(ctypes, f"c_int{width}")(size) for width, size in pairs]
+            getattr(library, name)(*pointers(*each.held, *results), *sizes)
+            check_all(results, each)
 
 
 # What texts say.
@@ -395,7 +329,7 @@ def test_a_size_may_have_any_name(name: str) -> None:
 
 @pytest.mark.needs("jax")
 def test_conditions_have_constants_on_one_side() -> None:
-    text = kernel_of(computation_of("rolled"))
+    text = kernel_of(computation_of("jnp.roll(x, 1, axis=1)"))
     assert "if (d1 < 1) {" in text
     assert "if (d1 >= 1) {" in text
 

@@ -14,6 +14,7 @@ from ops import FusionError, emit_kernel, hlo, schedule_of
 from ops.hlo import Computation
 from ops.kernels import KernelError
 from ops.xla_gpu import LaunchDimensions, loop_schedule
+from tests.cases import for_all
 from tests.extent import in_ci
 from tests.hlo.modules import module_text
 from tests.kernels.fusions import CHAINS, chain, kernel_of
@@ -93,13 +94,10 @@ def test_what_only_the_thread_decides_is_asked_outside_of_its_loops() -> None:
     assert text.index("if (bl_x * 128 + th_x < 250)") < text.index("for (")
 
 
-REFUSED = [
+@for_all([
     ("triton", "f32[6,128]", "schedule: a schedule has threads, and triton has none"),
     ("c", "f32[768]", r"%y: the schedule writes f32\[768\]\{0\}; expected one of f32\[6,128\]"),
-]
-
-
-@pytest.mark.parametrize(("language", "shape", "message"), REFUSED)
+])  # fmt: skip
 def test_a_schedule_of_something_else_is_refused(language: str, shape: str, message: str) -> None:
     schedule = loop_schedule(Shape.parse(shape), LaunchDimensions.of(6, threads=128))
     with pytest.raises(KernelError, match=f"emit_kernel: {message}"):

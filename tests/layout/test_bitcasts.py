@@ -167,9 +167,7 @@ f32[3]{0:L(4)} => f32[4] => d0 => d0
 f32[1,1] => f32[] =>  => 0, 0
 f32[0,3] => f32[5,0] => 0, 0 => 0, 0
 """))  # fmt: skip
-def test_maps_are_what_a_person_would_write(
-    source: str, target: str, there: str, back: str
-) -> None:
+def test_maps_are_what_a_person_writes(source: str, target: str, there: str, back: str) -> None:
     """Up to the order of the terms of a sum."""
     one, other = Shape.parse(source), Shape.parse(target)
     for made, written in [(bitcast_map(one, other), there), (bitcast_map(other, one), back)]:

@@ -152,9 +152,7 @@ def test_only_dimensions_of_a_block_are_mixed(shapes: tuple[Shape, Shape]) -> No
     ((2, 1, 3, 1), (2, 3), OneSizedDimensions((1, 3), ())),
     *(((6,), (2, 3), None), ((1, 6), (3, 2), None), ((4,), (5,), None), ((2, 3), (3, 2), None)),
 ])  # fmt: skip
-def test_one_sized_dimensions(
-    before: list[int], after: list[int], changed: OneSizedDimensions | None
-) -> None:
+def test_one_sized(before: list[int], after: list[int], changed: OneSizedDimensions | None) -> None:
     assert layout.one_sized_dimensions_changed_by_reshape(before, after) == changed
 
 

@@ -62,9 +62,7 @@ def test_offsets_are_those_of_the_larger_array(data: st.DataObject, sizes: tuple
     ((0,), (3,), "f32[2,3]{1,0} has 2 dimensions; expected as many as minor_to_major: [0]"),
     ((0, 1), (3, 2), "dimension 1 has size 3 and is padded to 2; expected a size up to 2"),
 ])  # fmt: skip
-def test_what_does_not_fit_is_refused(
-    order: tuple[int, ...], widths: tuple[int, ...], message: str
-) -> None:
+def test_what_does_not_fit(order: tuple[int, ...], widths: tuple[int, ...], message: str) -> None:
     with pytest.raises(ShapeError) as caught:
         PaddedLayout(order, widths).applied_to(SHAPE)
     assert message in str(caught.value)

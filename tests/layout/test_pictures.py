@@ -195,14 +195,12 @@ def test_a_tile_of_the_first_level_is_a_block_of_the_array(shape: Shape) -> None
 
 # As SVG.
 
-SHAPES: Final = f"""{" ".join(LAYOUTS.values())} f32[] f32[]{{:T(256)}} f32[0,3] f32[2,3]{{0,1}}
+
+@for_all(f"""{" ".join(LAYOUTS.values())} f32[] f32[]{{:T(256)}} f32[0,3] f32[2,3]{{0,1}}
 pred[<=40]{{0:T(32)(4)(2)(1)}} u8[300]{{0:T(512)(128)(4,1)}} f32[6,8]{{1,0:T(2,4)(2,1,1,1)}}
 f32[5,6]{{1,0:T(3,3)(2,1)L(64)}} f32[2,7,8,11,10]{{4,3,2,1,0:T(*,*,2,*,3)}}
 bf16[8,1,1280,16384]{{3,2,0,1:T(8,128)(2,1)S(1)}} f32[9223372036854775807]{{0:T(1024)}}
-s4[{"1," * 42}1]""".split()
-
-
-@for_all(SHAPES)
+s4[{"1," * 42}1]""".split())  # fmt: skip
 def test_picture_is_whole_and_alone(text: str) -> None:
     shape = Shape.parse(text)
     svg = svg_of_layout(shape)

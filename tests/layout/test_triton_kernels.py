@@ -105,9 +105,7 @@ def _surjective(draw: st.DrawFn) -> LinearLayout:
 
 @examples(60)
 @given(_surjective(), _surjective(), st.sampled_from(LEVELS))
-def test_elements_come_from_the_nearest_place(
-    source: LinearLayout, other: LinearLayout, changed: str
-) -> None:
+def test_the_nearest_place_moves(source: LinearLayout, other: LinearLayout, changed: str) -> None:
     """Two layouts that differ much, and two that differ in one in-dimension."""
     assert linear.conversion(source, other).moves == _nearest(source, other)
     near = LinearLayout({**source.bases, changed: other.bases[changed]}, source.out_dims)

@@ -47,7 +47,7 @@ def bytes_of_kernels(module: HloModule) -> int:
     return sum(moved(frozenset([each])) for each in module.entry.instructions)
 
 
-LESS: list[tuple[Pass, Callable[[HloModule], int], str, int, int]] = [
+@for_all([
     # a pass, what it makes less, in which module, before, after
     (cancel_moves, moves, "cpu/einsum_zoo", 49, 39),
     (cancel_moves, moves, "cpu/layout_shuffle", 42, 33),
@@ -55,10 +55,7 @@ LESS: list[tuple[Pass, Callable[[HloModule], int], str, int, int]] = [
     (cancel_moves, moves, "tpu/roll", 8, 6),
     (fuse_by_bytes, bytes_of_kernels, "cpu/transformer_block_fwd", 597_016, 431_120),
     (fuse_by_bytes, bytes_of_kernels, "gpu/embedding_grad", 15_200, 8_800),
-]
-
-
-@for_all(LESS)
+])  # fmt: skip
 def test_a_pass_leaves_less(
     change: Pass, measure: Callable[[HloModule], int], name: str, before: int, after: int
 ) -> None:
@@ -71,14 +68,11 @@ def test_dynamic_arrays_are_read_whole_at_most() -> None:
     assert bytes_of_kernels(hlo.parse(text)) == 2 * 64 * 4 * 4
 
 
-MOVED = [
+@for_all([
     ("mha_causal", 65536, 16384),
     ("mlp_adam_step", 54272, 54272),
     ("low_precision", 1024, 1024),
-]
-
-
-@for_all(MOVED)
+])  # fmt: skip
 def test_chosen_layouts_move_less(name: str, before: int, after: int) -> None:
     entry = hlo.parse(module_text(f"unoptimized/{name}")).entry
     assert moved_by_transposes(entry, entry.find(opcode="transpose")) == before
@@ -89,7 +83,9 @@ TURN = "transpose(a), dimensions={1,0}"
 BACK = "transpose(b), dimensions={1,0}"
 THREE = "b = f32[2,1,3] reshape(a) c = f32[3,1,2]{2,1,0} transpose(b), dimensions={2,1,0}"
 TURNED = f"b = f32[4,N]{{1,0}} {TURN} c = f32[4,N]{{1,0}} copy(b)"
-CANCELLED = [
+
+
+@for_all([
     # the shape of a, moves, those that are left
     ("2,3", f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{1,0}} {BACK}", ""),
     ("2,3", f"b = f32[3,2] {TURN} ROOT c = f32[2,3]{{0,1}} {BACK}", "copy"),
@@ -100,13 +96,8 @@ CANCELLED = [
     ("N,4", "ROOT b = f32[N,4] reshape(a)", ""),
     ("N,4", f"{TURNED} ROOT d = f32[N,4]{{0,1}} transpose(c), dimensions={{1,0}}", "copy"),
     ("N,4", "b = f32[N,2,2] reshape(a) ROOT c = f32[N,4,1] reshape(b)", "reshape reshape"),
-]
-
-
-@for_all(CANCELLED)
-def test_moves_that_cancel_whatever_the_size_of_dynamic_arrays(
-    shape: str, moves: str, left: str
-) -> None:
+])  # fmt: skip
+def test_moves_that_cancel_at_any_size(shape: str, moves: str, left: str) -> None:
     for size in ("<=64", "?"):
         text = f"a = f32[{shape}] parameter(0) {moves}".replace("N", size)
         module = cancel_moves(hlo.parse(f"ENTRY e {{ {text} }}"))

@@ -218,9 +218,7 @@ class Program:
         flat = self.add(f"reshape({wide})", (times * few,), "s32")
         return self.add(f"slice({flat}), slice={{[0:{count}]}}", (count,), "s32")
 
-    def gathered(
-        self, name: str, vectors: str, sizes: Sizes, slices: Sizes, dimensions: str
-    ) -> str:
+    def gather(self, name: str, vectors: str, sizes: Sizes, slices: Sizes, dimensions: str) -> str:
         """Slices at index vectors, one after the other."""
         offset, slice_sizes = _joined(range(1, len(sizes))), _joined(slices)
         text = f"gather({name}, {vectors}), offset_dims={{{offset}}}, {dimensions}, "
@@ -233,7 +231,7 @@ class Program:
         count = self.random.choice([1, 2, 3, 4])
         vectors = self.vectors(count, 1, first - 1)
         dimensions = "collapsed_slice_dims={0}, start_index_map={0}"
-        return self.gathered(name, vectors, (count, *rest), (1, *rest), dimensions)
+        return self.gather(name, vectors, (count, *rest), (1, *rest), dimensions)
 
     def windows(self, name: str) -> str:
         """Windows along the first dimension."""
@@ -241,7 +239,7 @@ class Program:
         count, width = self.random.choice([1, 2, 3]), self.random.randint(1, first)
         vectors = self.vectors(count, 1, first - width)
         dimensions = "collapsed_slice_dims={}, start_index_map={0}"
-        return self.gathered(name, vectors, (count, width, *rest), (width, *rest), dimensions)
+        return self.gather(name, vectors, (count, width, *rest), (width, *rest), dimensions)
 
     def elements(self, name: str) -> str:
         """Elements by two components of an index vector."""
@@ -249,7 +247,7 @@ class Program:
         count = self.random.choice([1, 2])
         vectors = self.vectors(count, 2, max(first, second) - 1)
         dimensions = "collapsed_slice_dims={0,1}, start_index_map={0,1}"
-        return self.gathered(name, vectors, (count, *rest), (1, 1, *rest), dimensions)
+        return self.gather(name, vectors, (count, *rest), (1, 1, *rest), dimensions)
 
     def along(self, name: str) -> str:
         """One element of each row."""
@@ -259,7 +257,7 @@ class Program:
         vectors = self.vectors(first, 1, second - 1)
         dimensions = "collapsed_slice_dims={1}, start_index_map={1}, "
         dimensions += "operand_batching_dims={0}, start_indices_batching_dims={0}"
-        return self.gathered(name, vectors, (first, *rest), (1, 1, *rest), dimensions)
+        return self.gather(name, vectors, (first, *rest), (1, 1, *rest), dimensions)
 
     # Running.
 

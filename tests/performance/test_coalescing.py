@@ -96,9 +96,7 @@ GPUS = (A100, Gpu()), (MI300X, MI300X_GPU)
 
 
 @for_all([*product(MAPS, ["s8", "f32", "f64", "c128"], GPUS)])
-def test_loads_are_those_of_a_simulation(
-    name: str, element_type: str, gpus: tuple[Device, Gpu]
-) -> None:
+def test_loads_are_those_simulated(name: str, element_type: str, gpus: tuple[Device, Gpu]) -> None:
     device, gpu = gpus
     size = {"s8": 1, "f32": 4, "f64": 8, "c128": 16}[element_type]
     found = coalescing(MAPS[name], device, element_type=element_type)
@@ -294,8 +292,7 @@ LOADED = texts_with_values("""
 #   "0 to 896  32 to 1024  32 to 128              1  %f, operand 0, f32[100000]{0}",
 #   dict(loads=32, sectors=(32, 1024), ideal_sectors=(32, 128), wasted_sectors=(0, 32 * 28),
 #   most_sectors=(1, 32), transactions=(32, 1024), bank_conflicts=(0, 32 * 31))
-x = f32[100000] parameter(0) i = s32[1024,1] parameter(1)
-ROOT d = f32[1024] ELEMENTS(x, i)
+x = f32[100000] parameter(0) i = s32[1024,1] parameter(1) ROOT d = f32[1024] ELEMENTS(x, i)
 # sectors-of-embedding |
 #   "0  1024 to 4096  1024 to 4096      1       1  %f, operand 0, f32[50000,8]{1,0}",
 #   dict(sectors=(1024, 4096), wasted_sectors=0, most_sectors=(1, 4))
@@ -316,25 +313,21 @@ ROOT d = f32[2,64] dynamic-slice(x, i, z), dynamic_slice_sizes={2,64}
 #   "56       64      8      8       1  %f, operand 0, f32[64,1000]{1,0}",
 #   dict(sectors=64, ideal_sectors=8, most_sectors=32)
 x = f32[64,1000] parameter(0) i = s32[64,1] parameter(1)
-ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={1},
-  start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0},
-  index_vector_dim=1, slice_sizes={1,1}
+ROOT d = f32[64] gather(x, i), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1},
+operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,1}
 # a table of few elements |
 #   "2 to 6",
 #   dict(sectors=(2, 6), ideal_sectors=(2, 6), bank_conflicts=0)
-x = f32[20] parameter(0) i = s32[64,1] parameter(1)
-ROOT d = f32[64] ELEMENTS(x, i)
+x = f32[20] parameter(0) i = s32[64,1] parameter(1) ROOT d = f32[64] ELEMENTS(x, i)
 # a table of as many elements as banks |
 #   "0 to 6   2 to 8",
 #   dict(sectors=(2, 8), wasted_sectors=(0, 6), bank_conflicts=0)
-x = f32[32] parameter(0) i = s32[64,1] parameter(1)
-ROOT d = f32[64] ELEMENTS(x, i)
+x = f32[32] parameter(0) i = s32[64,1] parameter(1) ROOT d = f32[64] ELEMENTS(x, i)
 # all threads have the values of few |
 #   "0 to 4   4 to 8      4              1  %f",
 #   dict(sectors=(4, 8), ideal_sectors=4)
-x = f32[1000] parameter(0) i = s32[2] parameter(1)
-wide = s32[64,2] broadcast(i), dimensions={1} flat = s32[128,1] reshape(wide)
-ROOT d = f32[128] ELEMENTS(x, flat)
+x = f32[1000] parameter(0) i = s32[2] parameter(1) wide = s32[64,2] broadcast(i), dimensions={1}
+flat = s32[128,1] reshape(wide) ROOT d = f32[128] ELEMENTS(x, flat)
 """)
 
 

@@ -109,18 +109,17 @@ LOOP = """cond { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
   n = s32[] constant(1000) ROOT lt = pred[] compare(i, n), direction=LT }
 ENTRY e { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) z = s32[] constant(0)
   t = STATE tuple(z, out, c) ROOT w = STATE while(t), condition=cond, body=body }"""
-REPORTED = texts_with_values("""
+
+
+@for_all(texts_with_values("""
 # summary-mixes-padding | [(32, 32)]
-ENTRY e { p = f32[8,1]{1,0:T(8,128)} parameter(0)
-ROOT n = f32[8,1]{1,0:T(8,128)} negate(p) }
+ENTRY e { p = f32[8,1]{1,0:T(8,128)} parameter(0) ROOT n = f32[8,1]{1,0:T(8,128)} negate(p) }
 # in-place-update-counted-whole | [(1024, 1024), (1032, 1024), (8, 4), (8, 1)]
 body { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
-  out = f32[1000,256] get-tuple-element(s), index=1
-  c = f32[256] get-tuple-element(s), index=2 t = f32[256] tanh(c)
-  r = f32[1,256] bitcast(t) z = s32[] constant(0)
-  u = f32[1000,256] dynamic-update-slice(out, r, i, z) one = s32[] constant(1)
-  j = s32[] add(i, one) ROOT n = STATE tuple(j, u, t) }
-LOOP
+  out = f32[1000,256] get-tuple-element(s), index=1 c = f32[256] get-tuple-element(s), index=2
+  t = f32[256] tanh(c) r = f32[1,256] bitcast(t) z = s32[] constant(0)
+  u = f32[1000,256] dynamic-update-slice(out, r, i, z) one = s32[] constant(1) j = s32[] add(i, one)
+  ROOT n = STATE tuple(j, u, t) } LOOP
 # an update in place in a fusion | [(1028, 1024), (8, 4), (8, 1)]
 fused { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) i = s32[] parameter(2)
   r = f32[1,256] bitcast(c) z = s32[] constant(0)
@@ -128,8 +127,7 @@ fused { out = f32[1000,256] parameter(0) c = f32[256] parameter(1) i = s32[] par
 body { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
   out = f32[1000,256] get-tuple-element(s), index=1 c = f32[256] get-tuple-element(s), index=2
   u = f32[1000,256] fusion(out, c, i), kind=kLoop, calls=fused one = s32[] constant(1)
-  j = s32[] add(i, one) ROOT n = STATE tuple(j, u, c) }
-LOOP
+  j = s32[] add(i, one) ROOT n = STATE tuple(j, u, c) } LOOP
 # block-level-tile-ignored | [(8388608, 8388608)]
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 fused { p = f32[4096,512] parameter(0) z = f32[] constant(0)
@@ -140,10 +138,7 @@ ENTRY e { p = f32[4096,512] parameter(0)
   ROOT f = f32[4096,512] fusion(p), kind=kCustom, calls=fused, backend_config={
     "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
       "output_tiles":[{"sizes":["1","512"]}],"num_warps":"4"}}} }
-""")
-
-
-@pytest.mark.parametrize(("text", "moved"), REPORTED.values(), ids=REPORTED)
+"""))  # fmt: skip
 def test_kernels_move_what_they_need_once(text: str, moved: list[tuple[int, int]]) -> None:
     module = hlo.parse(f"HloModule m {text.replace('LOOP', LOOP).replace('STATE', STATE)}")
     found = summary(module)

@@ -81,21 +81,17 @@ def test_operands_are_used(
     assert row.reuse == expected[2] / expected[1]
 
 
-LARGE = texts_with_values("""
+@for_all(texts_with_values("""
 # softmax | "512,911", 512 * 911, 512 * 911 * 912
 peak = f32[512] reduce(x, zero), dimensions={1}, to_apply=sum
-peaks = f32[512,911] broadcast(peak), dimensions={0}
-ROOT r = f32[512,911] divide(x, peaks)
+peaks = f32[512,911] broadcast(peak), dimensions={0} ROOT r = f32[512,911] divide(x, peaks)
 # a trillion elements | "1000000,1000000", 10 ** 12, 10 ** 12
 ROOT r = f32[1000000] reduce(x, zero), dimensions={0}, to_apply=sum
 # windows in a trillion | "1000000,1000000", 999999 * 1000000, 499999 * 999998 * 9
 ROOT r = f32[499999,999998] reduce-window(x, zero), window={size=3x3 stride=2x1}, to_apply=sum
 # every third | "3000000,7", 7 * 10 ** 6, 7 * 10 ** 6
 ROOT r = f32[1000000,7] slice(x), slice={[1:3000000:3], [0:7]}
-""")
-
-
-@pytest.mark.parametrize(("body", "sizes", "read", "reads"), LARGE.values(), ids=LARGE)
+"""))  # fmt: skip
 def test_large_arrays_have_closed_forms(body: str, sizes: str, read: int, reads: int) -> None:
     row = used_by(f"x = f32[{sizes}] parameter(0) zero = f32[] constant(0) {body}")
     assert (row.elements_read, row.reads, row.bytes, row.bounds) == (read, reads, 4 * read, "")
@@ -153,14 +149,12 @@ ROOT r = f32[3,2] dynamic-slice(p, i, j), dynamic_slice_sizes={3,2}
 x = f32[5,4] parameter(0) z = f32[] constant(0) p = f32[9,7] pad(x, z), padding=2_2x1_2
 ROOT r = f32[3,2] dynamic-slice(p, i, i), dynamic_slice_sizes={3,2}
 # what an update leaves | (5, 5), (5, 5)
-x = f32[8] parameter(0) u = f32[3] parameter(3)
-ROOT r = f32[8] dynamic-update-slice(x, u, i)
+x = f32[8] parameter(0) u = f32[3] parameter(3) ROOT r = f32[8] dynamic-update-slice(x, u, i)
 # an update at one offset twice | (24, 24), (24, 24)
 x = f32[6,5] parameter(0) u = f32[2,3] parameter(3)
 ROOT r = f32[6,5] dynamic-update-slice(x, u, i, i)
 # a slice of what an update leaves | (1, 4), (1, 4)
-x = f32[9] parameter(0) u = f32[3] parameter(3)
-y = f32[9] dynamic-update-slice(x, u, i)
+x = f32[9] parameter(0) u = f32[3] parameter(3) y = f32[9] dynamic-update-slice(x, u, i)
 ROOT r = f32[4] dynamic-slice(y, j), dynamic_slice_sizes={4}
 # the part that is updated is what was there | (9, 9), (9, 9)
 x = f32[9] parameter(0) u = f32[3] parameter(3)
@@ -174,15 +168,12 @@ x = f32[24] parameter(0) m = f32[4,6] reshape(x)
 ROOT r = f32[2,6] dynamic-slice(m, i, j), dynamic_slice_sizes={2,6}
 # columns of what is reshaped in threes | (15, 15), (15, 15)
 x = f32[24] parameter(0) m = f32[3,8] reshape(x)
-a = f32[3,5] dynamic-slice(m, i, j), dynamic_slice_sizes={3,5}
-ROOT r = f32[15] reshape(a)
+a = f32[3,5] dynamic-slice(m, i, j), dynamic_slice_sizes={3,5} ROOT r = f32[15] reshape(a)
 """)
 
 
 @pytest.mark.parametrize(("body", "elements", "reads"), OFFSETS.values(), ids=OFFSETS)
-def test_counts_are_least_and_most_over_all_offsets(
-    body: str, elements: tuple[int, int], reads: tuple[int, int]
-) -> None:
+def test_counts_over_offsets(body: str, elements: tuple[int, int], reads: tuple[int, int]) -> None:
     module = hlo.parse(f"ENTRY e {{ i = s32[] parameter(1) j = s32[] parameter(2) {body} }}")
     fusion = Fusion.of_computation(module.entry)
     x = named(module, "x")
@@ -231,9 +222,8 @@ SCATTERED = """update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_
     index_vector_dim=1"""
 REPORTED = texts_with_values("""
 # kept-part-of-update | dict(src=(550, 550), upd=(50, 50), of1=(1, 600), of2=(1, 600))
-src = s32[20,30] parameter(0) upd = s32[5,10] parameter(1)
-of1 = s32[] parameter(2) of2 = s32[] parameter(3)
-ROOT dus = s32[20,30] dynamic-update-slice(src, upd, of1, of2)
+src = s32[20,30] parameter(0) upd = s32[5,10] parameter(1) of1 = s32[] parameter(2)
+of2 = s32[] parameter(3) ROOT dus = s32[20,30] dynamic-update-slice(src, upd, of1, of2)
 # kept-part-of-update-1d | dict(x=(2, 2), y=(6, 6), i=(1, 8))
 x = f32[8] parameter(0) y = f32[6] parameter(1) i = s32[] parameter(2)
 ROOT r = f32[8] dynamic-update-slice(x, y, i)
@@ -263,8 +253,7 @@ x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
 ROOT r = f32[9] scatter(x, i, u), SCATTERED, to_apply=sum
 # an assigning scatter beside what it changes | dict(x=(9, (14, 18)))
 x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
-r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second
-ROOT s = f32[9] add(r, x)
+r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second ROOT s = f32[9] add(r, x)
 # an assigning scatter of another | dict(x=((0, 9), (0, 9)))
 x = f32[9] parameter(0) i = s32[4,1] parameter(1) u = f32[4] parameter(2)
 r = f32[9] scatter(x, i, u), SCATTERED, to_apply=second
@@ -274,8 +263,7 @@ p = pred[] parameter(0) x = f32[9] parameter(1)
 ROOT c = f32[9] conditional(p, x, x), true_computation=s, false_computation=s
 # the sources of selected elements | dict(x=(8, 32), y=((0, 2), (0, 8)))
 x = f32[4,2] parameter(0) y = f32[2,1] parameter(1) z = f32[] constant(0)
-ROOT r = f32[4,2] select-and-scatter(x, y, z), window={size=2x2 stride=2x2}, select=ge,
-scatter=sum
+ROOT r = f32[4,2] select-and-scatter(x, y, z), window={size=2x2 stride=2x2}, select=ge, scatter=sum
 # the groups of a ragged dot | dict(x=((0, 55), (0, 385)), y=((0, 105), (0, 1155)), g=(3, 231))
 x = f32[11,5] parameter(0) y = f32[3,5,7] parameter(1) g = s32[3] parameter(2)
 ROOT r = f32[11,7] ragged-dot(x, y, g), lhs_contracting_dims={1}, rhs_contracting_dims={1},
@@ -323,9 +311,7 @@ test { s = (f32[4], s32[]) parameter(0) k = s32[] get-tuple-element(s), index=1
 
 
 @pytest.mark.parametrize(("body", "expected"), REPORTED.values(), ids=REPORTED)
-def test_counts_are_certain_only_where_they_are(
-    body: str, expected: dict[str, tuple[Ends, Ends]]
-) -> None:
+def test_counts_are_certain_if_they_are(body: str, expected: dict[str, tuple[Ends, Ends]]) -> None:
     text = f"{CALLED} ENTRY e {{ {body} }}".replace("SCATTERED", SCATTERED)
     used = utilization(Fusion.of_computation(hlo.parse(text).entry))
     found = {row.operand.name: (row.elements_read, row.reads) for row in used}
@@ -358,9 +344,7 @@ Sizes: TypeAlias = "tuple[int, ...]"
 
 
 @pytest.mark.parametrize(("body", "shape", "indices", "window"), GATHERED.values(), ids=GATHERED)
-def test_counts_of_a_gather_are_those_of_all_indices(
-    body: str, shape: Sizes, indices: Sizes, window: Sizes
-) -> None:
+def test_gathers_at_all_indices(body: str, shape: Sizes, indices: Sizes, window: Sizes) -> None:
     sizes, count, slices = (",".join(map(str, each)) for each in (shape, indices, window))
     row = used_by(
         f"""x = f32[{sizes}] parameter(0) ids = s32[{count}] parameter(1)
@@ -379,7 +363,9 @@ def test_counts_of_a_gather_are_those_of_all_indices(
 
 BATCHED = """slice_sizes={1,1}, offset_dims={}, collapsed_slice_dims={1}, start_index_map={1},
     operand_batching_dims={0}, start_indices_batching_dims={0}"""
-GATHERS = texts_with_values("""
+
+
+@for_all(texts_with_values("""
 # one index in each row | (3, 3), 3
 x = f32[3,4] parameter(0) ids = s32[3,1] parameter(1)
 ROOT r = f32[3] gather(x, ids), index_vector_dim=1, BATCHED
@@ -401,10 +387,7 @@ index_vector_dim=1, slice_sizes={1,4}
 x = f32[100000,1] parameter(0) ids = s32[10000000,1] parameter(1)
 ROOT r = f32[10000000,1] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0},
 start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}
-""")
-
-
-@pytest.mark.parametrize(("body", "elements", "reads"), GATHERS.values(), ids=GATHERS)
+"""))  # fmt: skip
 def test_counts_of_a_gather(body: str, elements: tuple[int, int], reads: int) -> None:
     row = used_by(body.replace("BATCHED", BATCHED))
     assert (ends(row.elements_read), row.reads, row.bounds) == (elements, reads, "")
@@ -582,7 +565,8 @@ def test_no_more_is_read_than_there_may_be() -> None:
 
 # Symbolic sizes.
 
-SYMBOLIC = texts_with_values("""
+
+@for_all(texts_with_values("""
 # elementwise | "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 16 bytes, x_0 * 4 reads, 1 of each"
 x = f32[<=6,4] parameter(0) ROOT r = f32[<=6,4] negate(x)
 # a size without bound | "%x: x_0 * 4 of x_0 * 4 elements, x_0 * 8 bytes, x_0 * 4 reads, 1 of each"
@@ -599,16 +583,12 @@ x = f32[<=6,4] parameter(0)
 ROOT r = f32[<=6,<=6] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
 # a reshape of two sizes |
 #   "%x: x_0 * x_1 of x_0 * x_1 elements, x_0 * x_1 * 4 bytes, x_0 * x_1 reads, 1 of each"
-x = f32[<=6,<=6] parameter(0)
-ROOT r = f32[<=36] reshape(x), inferred_dimension=0
+x = f32[<=6,<=6] parameter(0) ROOT r = f32[<=36] reshape(x), inferred_dimension=0
 # a part |
 #   "%x: select(x_0 >= 2, 2, 0) of x_0 elements, select(x_0 >= 2, 8, 0) bytes, "
 #   "select(x_0 >= 2, 2, 0) reads"
 x = f32[<=6] parameter(0) ROOT r = f32[2] slice(x), slice={[0:2]}
-""")
-
-
-@pytest.mark.parametrize(("body", "expected"), SYMBOLIC.values(), ids=SYMBOLIC)
+"""))  # fmt: skip
 def test_symbolic_sizes(body: str, expected: str) -> None:
     row = used_by(body)
     assert str(row) == expected

@@ -28,7 +28,7 @@ def offsets(kernel: KernelAccesses) -> list[int]:
     return sorted({result for (result,) in points})
 
 
-TOUCHED = texts_with_values("""
+@for_all(texts_with_values("""
 # a return in a branch of a branch | [0, 1, 2, 6, 7, 8, 9]
 pid = tl.program_id(0)
 if pid > 2:
@@ -65,10 +65,7 @@ tl.load(block, None, None, (0,))
 # a counter with the name of a program id | [*range(20)]
 for pid0 in range(2):
     tl.load(x_ptr + pid0 + tl.program_id(0) * 2)
-""")
-
-
-@for_all(TOUCHED)
+"""))  # fmt: skip
 def test_odd_kernels_touch_what_they_say(body: str, expected: list[int]) -> None:
     assert offsets(read(body, "n = 4\nsize = n * 2")) == expected
 

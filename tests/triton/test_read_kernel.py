@@ -54,14 +54,12 @@ CASES: dict[str, tuple[Any, str, Values, Values, tuple[int, ...]]] = {
 """A kernel, its pointers, its constants, its numbers and its grid."""
 
 
-def points_of(
-    kernel: KernelAccesses, substituted: Values
-) -> dict[tuple[int, str, str], list[Touched]]:
+def points_of(kernel: KernelAccesses, given: Values) -> dict[tuple[int, str, str], list[Touched]]:
     """What a kernel touches by its maps, as the model notes it."""
     found: dict[tuple[int, str, str], list[Touched]] = defaultdict(list)
     for access in kernel.accesses:
         names = {each.name for each in access.map.parameters}
-        values = {name: value for name, value in substituted.items() if name in names}
+        values = {name: value for name, value in given.items() if name in names}
         at_values = access.map.substitute(values).simplify(preserve_ranges=True)
         for dims, _, _, results in at_values.points():
             found[access.line, access.kind, access.argument].append((*dims, *results))
@@ -205,9 +203,7 @@ def test_threads_hold_the_elements_of_their_layout(layout: LinearLayout) -> None
     (((16, 256), 4, (1, 2), (1, 0), 32), ((1, 32), (1, 4))),
     (((2, 4, 8), 1, (1, 2, 2), (2, 0, 1), 64), ((2, 8, 4), (1, 1, 1))),
 ])  # fmt: skip
-def test_lanes_and_warps_follow_the_order(
-    given: tuple[Any, ...], expected: tuple[Any, ...]
-) -> None:
+def test_lanes_and_warps_follow_an_order(given: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
     shape, warps, sizes, order, lanes = given
     found = blocked_for(shape, warps, size_per_thread=sizes, order=order, lanes=lanes)
     assert found == blocked(shape, sizes, expected[0], expected[1], order)
