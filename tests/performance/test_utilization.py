@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import product
 from math import prod
 from random import Random
@@ -23,12 +23,10 @@ from ops.performance.utilization import footprint_of
 from simplifier import Interval, symbol
 from simplifier.errors import ArgumentError
 from tests.cases import for_all, for_rows, texts_with_values
-from tests.fusion.random_programs import Program, programs
-from tests.fusion.simulated_kernel import SimulatedKernel
 from tests.fusion.small_programs import SOFTMAX, SUM_WITH_TRANSPOSE
 from tests.fusion.units import ADD, entry, fusion_in, named
 from tests.indexing.tables import refusals
-from tests.performance.runtime_programs import NOTHING, random_updates
+from tests.performance.runtime_programs import NOTHING, Program, random_program, random_updates
 from tests.strategies import maps
 
 NO_TIME, FOREVER = 0.0, None
@@ -97,24 +95,21 @@ def test_large_arrays_have_closed_forms(body: str, sizes: str, read: int, reads:
     assert (row.elements_read, row.reads, row.bytes, row.bounds) == (read, reads, 4 * read, "")
 
 
-@given(programs())
-def test_a_simulated_kernel_uses_as_much(program: Program) -> None:
-    fusion = Fusion.of_computation(program.module.entry)
-    row = row_of(utilization(fusion), fusion.operands[0])
-    times = SimulatedKernel(program).reads()
-    assert (row.elements_read, row.reads) == ((times > 0).sum(), times.sum())
-    assert row.bounds == ""
-
-
 @pytest.mark.needs("jax")
-@for_all(range(24))
-def test_least_and_most_are_those_of_all_values(seed: int) -> None:
-    program = random_updates(Random(seed))  # noqa: S311 - a program, no secret
+@for_all(product([random_updates, random_program], range(24)))
+def test_least_and_most_are_those_of_all_values(
+    make: Callable[[Random], Program], seed: int
+) -> None:
+    """Bounds leave none out."""
+    program = make(Random(seed))  # noqa: S311 - a program, no secret
     text = program.text()
     counts = [len({*each.tolist()} - {NOTHING}) for each in program.results()]
     rows = utilization(Fusion.of_computation(hlo.parse(text).entry), seconds=FOREVER)
     (row,) = (each for each in rows if each.operand.name == "p0")
-    assert (ends(row.elements_read), row.bounds) == ((min(counts), max(counts)), ""), text
+    expected, found = (min(counts), max(counts)), ends(row.elements_read)
+    assert found == expected or (row.bounds and Interval(*found).contains(Interval(*expected))), (
+        text
+    )
 
 
 # Offsets.
@@ -328,35 +323,30 @@ def _shown(count: Count) -> Ends:
     return least if least == most else (least, most)
 
 
-GATHERED = texts_with_values("""
-# rows | (4, 2), (3, 1), (1, 2)
-3,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}
-# more indices than rows | (2, 2), (4, 1), (1, 2)
-4,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}
-# elements by two indices | (2, 2), (3, 2), (1, 1)
-3] gather(x, ids), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}
-# windows of rows | (4, 2), (2, 1), (2, 2)
-2,2,2] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}
-# more windows of rows than rows in one | (5, 1), (3, 1), (2, 1)
-3,2,1] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}
-""")
 Sizes: TypeAlias = "tuple[int, ...]"
 
 
-@pytest.mark.parametrize(("body", "shape", "indices", "window"), GATHERED.values(), ids=GATHERED)
-def test_gathers_at_all_indices(body: str, shape: Sizes, indices: Sizes, window: Sizes) -> None:
+@for_all(texts_with_values("""
+# rows | (4, 2), (3, 1), (1, 2), (2, 6)
+3,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}
+# more indices than rows | (2, 2), (4, 1), (1, 2), (2, 4)
+4,2] gather(x, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}
+# elements by two indices | (2, 2), (3, 2), (1, 1), (1, 3)
+3] gather(x, ids), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}
+# windows of rows | (4, 2), (2, 1), (2, 2), (4, 8)
+2,2,2] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}
+# more windows of rows than rows in one | (5, 1), (3, 1), (2, 1), (2, 5)
+3,2,1] gather(x, ids), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}
+"""))  # fmt: skip
+def test_gathers_at_all_indices(
+    body: str, shape: Sizes, indices: Sizes, window: Sizes, elements: tuple[int, int]
+) -> None:
     sizes, count, slices = (",".join(map(str, each)) for each in (shape, indices, window))
     row = used_by(
         f"""x = f32[{sizes}] parameter(0) ids = s32[{count}] parameter(1)
         ROOT r = f32[{body}, index_vector_dim=1, slice_sizes={{{slices}}}"""
     )
-    number, rank = indices
-    choices = [*product(*map(range, shape[:rank]))]
-    touched = [
-        len({place for index in chosen for place in _window(index, window, shape)})
-        for chosen in product(choices, repeat=number)
-    ]
-    assert ends(row.elements_read) == (min(touched), max(touched))
+    assert ends(row.elements_read) == elements
     assert bool(row.bounds) == (window[0] > 1)
     assert row.reads == prod(map(int, body.partition("]")[0].split(",")))
 
@@ -391,14 +381,6 @@ start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}
 def test_counts_of_a_gather(body: str, elements: tuple[int, int], reads: int) -> None:
     row = used_by(body.replace("BATCHED", BATCHED))
     assert (ends(row.elements_read), row.reads, row.bounds) == (elements, reads, "")
-
-
-def _window(index: Sizes, window: Sizes, shape: Sizes) -> Iterator[Sizes]:
-    """The elements of a slice that begins at an index, as far as there is room for it."""
-    starts = (*index, *[0] * (len(shape) - len(index)))
-    axes = zip(starts, shape, window, strict=True)
-    room = ((min(start, size - length), length) for start, size, length in axes)
-    yield from product(*(range(start, start + length) for start, length in room))
 
 
 def test_a_condition_says_when_an_element_is_needed() -> None:
@@ -521,17 +503,12 @@ def test_a_module_has_a_row_for_each_operand_of_each_kernel() -> None:
     ]
 
 
-def test_packed_elements_share_bytes() -> None:
+def test_packed_elements_share_bytes_and_parts_of_tuples_are_told_apart() -> None:
     module = entry("x = s4[9]{0:E(4)} parameter(0) ROOT r = s4[5]{0:E(4)} slice(x), slice={[0:5]}")
     (row,) = utilization(module.entry.root)
     assert (row.elements_read, row.bytes) == (5, 3)
-
-
-def test_a_part_of_a_tuple_is_told_apart() -> None:
-    module = entry(
-        """s = (f32[4], f32[6]) parameter(0) b = f32[6] get-tuple-element(s), index=1
-        ROOT c = f32[4] slice(b), slice={[1:5]}"""
-    )
+    module = entry("""s = (f32[4], f32[6]) parameter(0)
+        b = f32[6] get-tuple-element(s), index=1 ROOT c = f32[4] slice(b), slice={[1:5]}""")
     (row,) = utilization(Fusion.of_computation(module.entry))
     assert str(row) == "%s output 1: 4 of 6 elements, 16 bytes, 4 reads, 1 of each"
 
