@@ -15,7 +15,7 @@ from ops import OperandIndexing, RuntimeOrigin
 from simplifier import Interval
 from simplifier.expr import form as forms
 from simplifier.expr.form import Form
-from tests.evaluation import Pair
+from tests.evaluation import Pair, values_of, where
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
@@ -121,8 +121,7 @@ def _reached(
     domain = indexing_map.domain
     for candidates in _candidates(domain, begin, known):
         points = _with_values(domain, candidates, known)
-        index = _evaluated(indexing_map.forms, domain, points)
-        yield points[ROW], _stacked(index, len(points[ROW]))
+        yield points[ROW], _at(indexing_map.forms, points)
 
 
 def _candidates(domain: Domain, begin: Array, known: Known) -> Iterator[Columns]:
@@ -151,11 +150,8 @@ def _with_values(domain: Domain, points: Columns, known: Known) -> Columns:
     """The points of the domain, with the values of runtime variables."""
     points, waiting = _possible(domain, points), dict(known)
     while waiting:
-        name = next(
-            name
-            for name, (origin, _) in waiting.items()
-            if points.keys() >= {*forms.variables_of(origin.map.forms)}
-        )
+        ready = (name for name, (at, _) in waiting.items() if _is_known(at.map.forms, points))
+        name = next(ready)
         points[name] = _read(*waiting.pop(name), points)
         points = _possible(domain, points)
     return points
@@ -164,21 +160,18 @@ def _with_values(domain: Domain, points: Columns, known: Known) -> Columns:
 def _possible(domain: Domain, points: Columns) -> Columns:
     """The points that meet all bounds and constraints whose variables have values."""
     limits: list[Constraint] = [
-        (forms.variable(name), bounds) for name, bounds in domain.bounds.items()
+        (forms.variable(name), each) for name, each in domain.bounds.items()
     ]
     limits += domain.constraints
-    known = [limit for limit in limits if points.keys() >= {*forms.variables_of((limit[0],))}]
-    values = _evaluated([form for form, _ in known], domain, points)
-    keep = np.ones(len(points[ROW]), dtype=bool)
-    for column, (_, interval) in zip(values, known, strict=True):
-        lower, upper = interval.ends
-        keep &= np.asarray((column >= lower) & (column <= upper), dtype=bool)
-    return {name: column[keep] for name, column in points.items()}
+    return where(points, [each for each in limits if _is_known((each[0],), points)])
+
+
+def _is_known(wanted: Iterable[Form], points: Columns) -> bool:
+    return points.keys() >= {*forms.variables_of(wanted)}
 
 
 def _read(origin: Origin, array: Array, points: Columns) -> Array:
-    index = _evaluated(origin.map.forms, origin.map.domain, points)
-    places = _stacked(index, len(points[ROW]))
+    places = _at(origin.map.forms, points)
     values = array[tuple(places.T)] if array.ndim else np.full(len(places), array)
     assert (places >= 0).all(), f"{origin} leads before the array"
     found: Array = values.astype(np.int64)
@@ -186,15 +179,7 @@ def _read(origin: Origin, array: Array, points: Columns) -> Array:
     return np.clip(found, origin.clamp.lower, origin.clamp.upper) if origin.clamp else found
 
 
-def _evaluated(wanted: Sequence[Form], domain: Domain, points: Columns) -> list[Array]:
-    """The values of forms over the variables of a domain; those that are not known count as 0."""
-    columns = [points.get(name, 0) for name in domain.bounds]
-    found = IndexingMap.from_forms(wanted, domain).evaluate(*domain.by_role(columns))
-    return [np.asarray(column) for column in found]
-
-
-def _stacked(columns: Sequence[Array], count: int) -> Array:
-    table = np.zeros((count, len(columns)), dtype=np.int64)
-    for axis, column in enumerate(columns):
-        table[:, axis] = column
-    return table
+def _at(wanted: Sequence[Form], points: Columns) -> Array:
+    """The values of forms, those of a point in a row."""
+    columns = [values_of(form, points)[0] for form in wanted]
+    return np.array(columns, dtype=np.int64).reshape(len(columns), len(points[ROW])).T

@@ -81,21 +81,7 @@ def own_columns(values: Sequence[Array], width: int, starts: Sequence[int]) -> l
 
 
 CHAINS = {
-    "gather_of_gather": Case(
-        lambda values: replicas.all_gather(gathered(values, HALVES), STRIDED, 1),
-        """g = f32[4,6] all-gather(p), replica_groups={{0,1},{2,3}}, dimensions={0}
-            r = f32[4,12] all-gather(g), replica_groups={{0,2},{1,3}}, dimensions={1}""",
-    ),
-    "there_and_back": Case(
-        lambda values: values,
-        """g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}
-            r = f32[2,6] collective-permute(g), source_target_pairs={{1,0},{2,1},{3,2},{0,3}}""",
-    ),
-    "shift_twice": Case(
-        lambda values: replicas.collective_permute(values, [[0, 2], [1, 3]]),
-        """g = f32[2,6] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3}}
-            r = f32[2,6] collective-permute(g), source_target_pairs={{0,1},{1,2},{2,3}}""",
-    ),
+    # what a program drawn at random has not: XLA runs it, or it has other instructions between
     "scatter_of_transpose_of_exchange": Case(
         lambda values: replicas.collective_permute(
             replicas.reduce_scatter(
@@ -109,21 +95,11 @@ CHAINS = {
               to_apply=add
             r = f32[3,2] collective-permute(s), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}""",
     ),
-    "sum_of_sums": Case(
-        lambda values: replicas.all_reduce(values, ALL),
-        """a = f32[2,6] all-reduce(p), replica_groups={{0,1},{2,3}}, to_apply=add
-            r = f32[2,6] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add""",
-    ),
     "scatter_then_gather": Case(
         lambda values: replicas.all_reduce(values, HALVES),
         """s = f32[1,6] reduce-scatter(p), replica_groups={{0,1},{2,3}}, dimensions={0},
               to_apply=add
             r = f32[2,6] all-gather(s), replica_groups={{0,1},{2,3}}, dimensions={0}""",
-    ),
-    "sent_to_all": Case(
-        lambda values: gathered(replicas.collective_broadcast(values, [[2, 0]]), HALVES),
-        """b = f32[2,6] collective-broadcast(p), replica_groups={{2,0}}
-            r = f32[4,6] all-gather(b), replica_groups={{0,1},{2,3}}, dimensions={0}""",
     ),
     "started": Case(
         lambda values: replicas.all_reduce(
