@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any, Final
 
 from hypothesis import given
@@ -191,27 +192,25 @@ def test_two_offsets_are_over_one_counter() -> None:
     assert str(indexing).startswith("(d0){rt0} -> (rt0 * 5 + d0 + 1), domain")
 
 
-NESTED: Final = """HloModule nested
-    inner { s = (s32[], s32[], f32[12], f32[1]) parameter(0) i = s32[] get-tuple-element(s), index=0
-      o = s32[] get-tuple-element(s), index=1 v = f32[12] get-tuple-element(s), index=2
-      one = s32[] constant(1) j = s32[] add(i, one) four = s32[] constant(4)
-      f = s32[] multiply(o, four) at = s32[] add(f, i)
-      y = f32[1] dynamic-slice(v, at), dynamic_slice_sizes={1}
-      ROOT r = (s32[], s32[], f32[12], f32[1]) tuple(j, o, v, y) }
-    inside { s = (s32[], s32[], f32[12], f32[1]) parameter(0)
-      i = s32[] get-tuple-element(s), index=0 n = s32[] constant(4)
+LOOP_IN_LOOP: Final = """HloModule nested
+    inner { s = INNER parameter(0) i = get-tuple-element(s), index=0
+      o = get-tuple-element(s), index=1 v = get-tuple-element(s), index=2
+      one = s32[] constant(1) j = s32[] add(i, one)
+      four = s32[] constant(4) f = s32[] multiply(o, four) at = s32[] add(f, i)
+      y = f32[1] dynamic-slice(v, at), dynamic_slice_sizes={1} ROOT r = INNER tuple(j, o, v, y) }
+    inside { s = INNER parameter(0) i = get-tuple-element(s), index=0 n = s32[] constant(4)
       ROOT r = pred[] compare(i, n), direction=LT }
-    outer { t = (s32[], f32[12], f32[1]) parameter(0) i = s32[] get-tuple-element(t), index=0
-      v = f32[12] get-tuple-element(t), index=1 x = f32[1] get-tuple-element(t), index=2
+    outer { t = OUTER parameter(0) i = get-tuple-element(t), index=0
+      v = get-tuple-element(t), index=1 x = get-tuple-element(t), index=2
       zero = s32[] constant(0) one = s32[] constant(1) j = s32[] add(i, one)
-      s = (s32[], s32[], f32[12], f32[1]) tuple(zero, i, v, x)
-      w = (s32[], s32[], f32[12], f32[1]) while(s), condition=inside, body=inner
-      y = f32[1] get-tuple-element(w), index=3 ROOT r = (s32[], f32[12], f32[1]) tuple(j, v, y) }
-    outside { t = (s32[], f32[12], f32[1]) parameter(0) i = s32[] get-tuple-element(t), index=0
-      n = s32[] constant(3) ROOT r = pred[] compare(i, n), direction=LT }
+      s = INNER tuple(zero, i, v, x) w = INNER while(s), condition=inside, body=inner
+      y = get-tuple-element(w), index=3 ROOT r = OUTER tuple(j, v, y) }
+    outside { t = OUTER parameter(0) i = get-tuple-element(t), index=0 n = s32[] constant(3)
+      ROOT r = pred[] compare(i, n), direction=LT }
     ENTRY e { v = f32[12] parameter(0) x = f32[1] parameter(1) zero = s32[] constant(0)
-      t = (s32[], f32[12], f32[1]) tuple(zero, v, x)
-      ROOT w = (s32[], f32[12], f32[1]) while(t), condition=outside, body=outer }"""
+      t = OUTER tuple(zero, v, x) ROOT w = OUTER while(t), condition=outside, body=outer }"""
+STATES: Final = {"OUTER": "(s32[], f32[12], f32[1])", "INNER": "(s32[], s32[], f32[12], f32[1])"}
+NESTED: Final = re.sub("OUTER|INNER", lambda name: STATES[name[0]], LOOP_IN_LOOP)
 
 
 def test_nested_loops_have_a_counter_each() -> None:
@@ -228,11 +227,11 @@ def test_nested_loops_have_a_counter_each() -> None:
 
 def test_of_two_counters_the_one_that_ends_the_loop_is_its_variable() -> None:
     module = hlo.parse("""
-        body { s = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0
-          j = s32[] get-tuple-element(s), index=1 one = s32[] constant(1) two = s32[] constant(2)
-          k = s32[] add(i, one) l = s32[] add(j, two) ROOT r = (s32[], s32[]) tuple(k, l) }
-        goes_on { s = (s32[], s32[]) parameter(0) j = s32[] get-tuple-element(s), index=1
-          n = s32[] constant(16) ROOT r = pred[] compare(j, n), direction=LT }
+        body { s = (s32[], s32[]) parameter(0) i = get-tuple-element(s), index=0
+          j = get-tuple-element(s), index=1 one = s32[] constant(1) two = s32[] constant(2)
+          k = s32[] add(i, one) l = s32[] add(j, two) ROOT r = tuple(k, l) }
+        goes_on { s = (s32[], s32[]) parameter(0) j = get-tuple-element(s), index=1
+          n = s32[] constant(16) ROOT r = compare(j, n), direction=LT }
         ENTRY e { z = s32[] constant(0) s = (s32[], s32[]) tuple(z, z)
           ROOT w = (s32[], s32[]) while(s), condition=goes_on, body=body }""")
     found = counted_loop(module["w"])

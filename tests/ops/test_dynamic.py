@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
 
 import numpy as np
 import pytest
@@ -14,16 +13,16 @@ from hypothesis import strategies as st
 
 import ops
 from ops import OperandIndexing, fusion_indexing, hlo, input_to_output, output_to_input
+from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.answers import only
+from tests.ops.labelled_elements import Sizes, shapes
 from tests.ops.oracle import felt, moved
+from tests.ops.programs import array, braced
 from tests.ops.reached_elements import related_given
 
 EXAMPLES = examples(60)
-MAX_ELEMENTS = 120
-
-Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -39,19 +38,19 @@ class Part:
     def starts_text(self, first: int) -> str:
         """The instructions that give the starts, the parameters numbered from one on."""
         numbers = iter(range(first, first + len(self.starts)))
+        pairs = enumerate(zip(self.starts, self.known, strict=True))
         return " ".join(
-            f"i{place} = s32[] "
-            + (f"constant({start})" if known else f"parameter({next(numbers)})")
-            for place, (start, known) in enumerate(zip(self.starts, self.known, strict=True))
+            f"i{at} = s32[] {f'constant({start})' if known else f'parameter({next(numbers)})'}"
+            for at, (start, known) in pairs
         )
 
     def text(self, opcode: str) -> str:
         """The operation in a module, on parameters ``x`` and, to be written, ``u``."""
         names = "".join(f", i{place}" for place in range(len(self.starts)))
-        declared = f"x = s32{list(self.sizes)} parameter(0)"
+        declared = f"x = {array('s32', self.sizes)} parameter(0)"
         if opcode == "dynamic-slice":
             given, starts, result = f"x{names}", self.starts_text(1), self.part
-            attribute = f", dynamic_slice_sizes={{{','.join(map(str, self.part))}}}"
+            attribute = f", dynamic_slice_sizes={braced(self.part)}"
         else:
             declared += f" u = s32{list(self.part)} parameter(1)"
             given, starts, result = f"x, u{names}", self.starts_text(2), self.sizes
@@ -68,12 +67,9 @@ class Part:
 @st.composite
 def parts(draw: st.DrawFn, least_rank: int = 0) -> Part:
     """Parts of tensors of rank up to 6; starts lie inside, and outside at either end."""
-    sizes: list[int] = []
-    for _ in range(draw(st.integers(least_rank, 6))):
-        room = MAX_ELEMENTS // max(1, prod(sizes))
-        sizes.append(draw(st.integers(0 if draw(st.booleans()) else 1, min(5, max(1, room)))))
+    sizes = draw(shapes(6).filter(lambda sizes: len(sizes) >= least_rank))
     return Part(
-        tuple(sizes),
+        sizes,
         tuple(draw(st.integers(0, size)) for size in sizes),
         tuple(draw(st.integers(-2, 7)) for _ in sizes),
         tuple(draw(st.booleans()) for _ in sizes),
@@ -82,10 +78,9 @@ def parts(draw: st.DrawFn, least_rank: int = 0) -> Part:
 
 def pairs_of(way: OperandIndexing, given: dict[int, int]) -> set[Pair]:
     """What a dependence says if the scalar parameters have these values."""
+    values = {number: np.array(value) for number, value in given.items()}
     return related_given(
-        way.map,
-        way.runtime,
-        lambda origin: np.array(given[origin.instruction.parameter_number or 0]),
+        way.map, way.runtime, lambda origin: values[origin.instruction.parameter_number or 0]
     )
 
 
@@ -151,11 +146,7 @@ UNCOVERED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "part", "starts", "kept"),
-    UNCOVERED,
-    ids=[f"complement-of-update {part} of {sizes}" for sizes, part, *_ in UNCOVERED],
-)
+@for_all(UNCOVERED)
 def test_what_an_update_leaves_is_a_condition_without_maxima(
     sizes: Sizes, part: Sizes, starts: Sequence[int | None], kept: str
 ) -> None:
@@ -177,20 +168,12 @@ def test_what_an_update_leaves_is_a_condition_without_maxima(
 
 KNOWN_STARTS = [
     # size, part, start, where the part begins
-    (9, 4, -7, 0),
-    (9, 4, -1, 0),
-    (9, 4, 0, 0),
-    (9, 4, 2, 2),
-    (9, 4, 5, 5),
-    (9, 4, 6, 5),
-    (9, 4, 99, 5),
-    (9, 9, -3, 0),
-    (9, 0, -3, 0),
-    (9, 0, 12, 9),
+    *((9, 4, start, min(max(start, 0), 5)) for start in (-7, -1, 0, 2, 5, 6, 99)),
+    *((9, 9, -3, 0), (9, 0, -3, 0), (9, 0, 12, 9)),
 ]
 
 
-@pytest.mark.parametrize(("size", "part", "start", "first"), KNOWN_STARTS)
+@for_all(KNOWN_STARTS)
 def test_a_known_start_is_clamped_at_both_ends(
     size: int, part: int, start: int, first: int
 ) -> None:
@@ -217,10 +200,6 @@ def nested(draw: st.DrawFn) -> tuple[Sizes, Sizes, Sizes, tuple[int, ...]]:
     return sizes, middle, inner, tuple(draw(st.integers(-1, 5)) for _ in (*sizes, *sizes))
 
 
-def _braced(sizes: Sequence[int]) -> str:
-    return f"{{{','.join(map(str, sizes))}}}"
-
-
 @pytest.mark.needs("jaxlib")
 @examples(30)
 @given(nested())
@@ -233,9 +212,9 @@ def test_a_slice_of_a_slice_has_the_starts_of_both(
     declared = " ".join(f"{name} = s32[] parameter({n})" for n, name in enumerate(names, 1))
     first, second = ", ".join(names[: len(sizes)]), ", ".join(names[len(sizes) :])
     text = f"""HloModule m ENTRY e {{ x = s32{list(sizes)} parameter(0) {declared}
-      y = s32{list(middle)} dynamic-slice(x, {first}), dynamic_slice_sizes={_braced(middle)}
+      y = s32{list(middle)} dynamic-slice(x, {first}), dynamic_slice_sizes={braced(middle)}
       m = s32{list(middle)} opt-barrier(y)
-      ROOT r = s32{list(inner)} dynamic-slice(m, {second}), dynamic_slice_sizes={_braced(inner)}
+      ROOT r = s32{list(inner)} dynamic-slice(m, {second}), dynamic_slice_sizes={braced(inner)}
     }}"""
     given = dict(enumerate(starts, 1))
     entry = hlo.parse(text).entry
@@ -252,14 +231,12 @@ def test_origins_are_printed_below_the_map() -> None:
           t = s32[] reshape(s)
           ROOT r = s32[1,2,32] dynamic-slice(x, of1, of2, t), dynamic_slice_sizes={1,2,32} }"""
     root = hlo.parse(text).entry.root
-    assert str(only(output_to_input(root).indexing[0])).splitlines() == [
-        (
-            "(d0, d1, d2){rt0, rt1} -> (d0 + rt0, d1, d2 + rt1), domain: d0 in [0, 0], "
-            "d1 in [0, 1], d2 in [0, 31], rt0 in [0, 1], rt1 in [0, 226]"
-        ),
-        "rt0: %of1 = s32[] parameter(1); (d0, d1, d2) -> ()",
-        "rt1: %t = s32[] reshape(%s); (d0, d1, d2) -> ()",
-    ]
+    assert str(only(output_to_input(root).indexing[0])) == (
+        "(d0, d1, d2){rt0, rt1} -> (d0 + rt0, d1, d2 + rt1), domain: d0 in [0, 0], "
+        "d1 in [0, 1], d2 in [0, 31], rt0 in [0, 1], rt1 in [0, 226]\n"
+        "rt0: %of1 = s32[] parameter(1); (d0, d1, d2) -> ()\n"
+        "rt1: %t = s32[] reshape(%s); (d0, d1, d2) -> ()"
+    )
 
 
 def test_a_notebook_shows_origins_as_rows_of_the_table() -> None:

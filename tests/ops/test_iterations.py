@@ -5,7 +5,7 @@ A loop has a counter, a vector that it keeps, and two that it changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -97,10 +97,8 @@ class Program:
         names = {name: f"s{name}" for name in ARRAYS}
         x, y = (body.array(each, "i", names) for each in (self.x, self.y))
         first, last, step = self.counter.start, self.counter.stop, self.counter.step
-        read = " ".join(
-            f"s{name} = {VECTOR} get-tuple-element(s), index={number}"
-            for number, name in enumerate(ARRAYS, 1)
-        )
+        arrays = enumerate(ARRAYS, 1)
+        read = " ".join(f"s{name} = {VECTOR} get-tuple-element(s), index={n}" for n, name in arrays)
         counter = "i = s32[] get-tuple-element(s), index=0"
         direction = "LT" if step > 0 else "GT"
         return f"""HloModule loop
@@ -121,9 +119,7 @@ class Program:
             counter = writer.add(f"s32[] constant({value})")
             x, y = (writer.array(each, counter, names) for each in (self.x, self.y))
             names = {"v": "pv", "x": x, "y": y}
-        read = " ".join(
-            f"p{name} = {VECTOR} parameter({number})" for number, name in enumerate(ARRAYS)
-        )
+        read = " ".join(f"p{name} = {VECTOR} parameter({n})" for n, name in enumerate(ARRAYS))
         return f"""HloModule written_out ENTRY e {{ {read} {" ".join(writer.lines)}
             ROOT r = ({VECTOR}, {VECTOR}, {VECTOR}) tuple({", ".join(names.values())}) }}"""
 
@@ -183,19 +179,13 @@ def update(  # an update of ``array`` at ``to`` by what ``source`` has at ``from
     return Node("update", (array, source), (from_, to), size)
 
 
-def turned(node: Node) -> Node:
-    return Node("reverse", (node,))
+def unary(operation: str) -> Callable[[Node], Node]:
+    return lambda node: Node(operation, (node,))
 
 
-def shifted(node: Node) -> Node:
-    return Node("shift", (node,))
+turned, shifted, rotated = map(unary, ("reverse", "shift", "rotate"))
 
-
-def rotated(node: Node) -> Node:
-    return Node("rotate", (node,))
-
-
-ALL: Final = range(SIZE)
+ALL, DOWN = range(SIZE), range(5, 0, -1)
 EXACT: Final = {
     "a stacked output": Program(ALL, update(X, V), Y),
     "a stacked output, in reverse": Program(range(5, -1, -1), update(X, V), Y),
@@ -218,9 +208,7 @@ EXACT: Final = {
     "a delay, stacked": Program(ALL, update(X, Y), V),
     "what was there before": Program(ALL, update(X, Y), update(Y, V)),
     "what was overwritten": Program(range(5), update(X, Y), update(Y, V, (1, 1))),
-    "what was overwritten, downwards": Program(
-        range(5, 0, -1), update(X, Y), update(Y, V, (1, -1))
-    ),
+    "what was overwritten, downwards": Program(DOWN, update(X, Y), update(Y, V, (1, -1))),
     "a block of what was overwritten": Program(
         range(2), update(X, Y, (2, 0), (2, 0), 2), update(Y, V, (2, 2), size=2)
     ),
