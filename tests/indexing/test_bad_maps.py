@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, MapError, Variable, layout, parse_map
-from simplifier import ConversionError, FloorDiv, IndexingError, TextError, symbol
+from simplifier import ConversionError, FloorDiv, IndexingError, Interval, TextError, symbol
 from simplifier.expr.text import parse_form
 from tests.call_counts import calls_of
 from tests.carets import DrawnError
@@ -180,29 +180,20 @@ def test_what_xla_refuses_is_drawn_above(row: Row) -> None:
 
 
 THREE = "\N{ARABIC-INDIC DIGIT THREE}"
-LATER_LINES = [
+
+
+@for_all([
     ("(d0) ->\n  (d0", "2:6: expected ',' or ')', but the text ends\n  (d0\n     ^"),
-    (
-        "(d0) -> (d0),\r\ndomain:\r\n\td0 in [0, x]\r\n",
-        "3:12: expected an integer, but found 'x'\n d0 in [0, x]\n           ^",
-    ),
+    ("(d0) -> (d0),\r\ndomain:\r\n\td0 in [0, x]\r\n",
+     "3:12: expected an integer, but found 'x'\n d0 in [0, x]\n           ^"),
     ("(d0)\n-> (d0\0)", "2:7: unexpected character '\\x00'\n-> (d0\ufffd)\n      ^"),
-    (
-        f"(d0) -> (d0{THREE})",
-        f"1:12: unexpected character '{THREE}'\n(d0) -> (d0{THREE})\n           ^",
-    ),
-    (
-        "(d0) -> (.5)",
-        "1:10: unexpected character '.'\n(d0) -> (.5)\n         ^\nhint: all numbers are integers",
-    ),
-    (
-        "(d0) -> (d1)",
-        "1:10: 'd1' is not a declared variable\n(d0) -> (d1)\n         ^^\nhint: declared: d0",
-    ),
-]
-
-
-@for_all(LATER_LINES)
+    (f"(d0) -> (d0{THREE})",
+     f"1:12: unexpected character '{THREE}'\n(d0) -> (d0{THREE})\n           ^"),
+    ("(d0) -> (.5)",
+     "1:10: unexpected character '.'\n(d0) -> (.5)\n         ^\nhint: all numbers are integers"),
+    ("(d0) -> (d1)",
+     "1:10: 'd1' is not a declared variable\n(d0) -> (d1)\n         ^^\nhint: declared: d0"),
+])  # fmt: skip
 def test_file_line_and_hint_are_shown(text: str, error: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_map(text, "maps.txt")
@@ -480,28 +471,8 @@ IndexingMap.identity(["4"])
     IndexingMap: sizes[0] is '4'; expected a size, an integer of at least 0
 Variable.of_size(-1) => Variable: size is -1; expected a size, an integer of at least 0
 # one variable
-Variable("x") => Variable: bounds is 'x'; expected an Interval, or a pair of integers or None
-Variable(0.5) => Variable: bounds is 0.5; expected an Interval, or a pair of integers or None
-Variable((0, 3.0))
-    Variable: bounds is (0, 3.0); expected an Interval, or a pair of integers or None
-Variable((1, 2, 3))
-    Variable: bounds is (1, 2, 3); expected an Interval, or a pair of integers or None
-Variable((False, True))
-    Variable: bounds is (False, True); expected an Interval, or a pair of integers or None
 Variable((10**5000, 1, 2))
     Variable: bounds is a large tuple; expected an Interval, or a pair of integers or None
-Variable((0, 1), "a b")
-    Variable: name is 'a b'; expected letters, digits and underscores, and no reserved word
-Variable((0, 1), "mod")
-    Variable: name is 'mod'; expected letters, digits and underscores, and no reserved word
-Variable((0, 1), "2x")
-    Variable: name is '2x'; expected letters, digits and underscores, and no reserved word
-Variable((0, 1), "é")
-    Variable: name is 'é'; expected letters, digits and underscores, and no reserved word
-Variable((0, 1), "a\n")
-    Variable: name is 'a\n'; expected letters, digits and underscores, and no reserved word
-Variable((0, 1), 3)
-    Variable: name is 3; expected letters, digits and underscores, and no reserved word
 Variable((0, 1), "", "th_x") => Variable: kind is 'th_x'; expected a VariableKind
 Variable((0, 1), "row", VariableKind.TH_X) => Variable: name is 'row'; expected 'th_x', its kind
 """)
@@ -514,6 +485,22 @@ IndexingMap.from_sizes([expression], [4]) => result 0
 IndexingMap([], [TEN], (), (), [(expression, (0, 3))]) => constraint 0
 IndexingMap.identity([4]).with_constraint(expression, (0, 3)) => constraint 0
 """)
+
+
+@for_all(["a b", "mod", "2x", "é", "a\n", 3])
+def test_names_that_no_variable_has(name: object) -> None:
+    with pytest.raises(MapError) as caught:
+        Variable((0, 1), cast("str", name))
+    expected = "expected letters, digits and underscores, and no reserved word"
+    assert str(caught.value) == f"Variable: name is {name!r}; {expected}"
+
+
+@for_all(["x", 0.5, (0, 3.0), (1, 2, 3), (False, True)])
+def test_bounds_that_no_variable_has(bounds: object) -> None:
+    with pytest.raises(MapError) as caught:
+        Variable(cast("Interval", bounds))
+    expected = "expected an Interval, or a pair of integers or None"
+    assert str(caught.value) == f"Variable: bounds is {bounds!r}; {expected}"
 
 
 @each_row("""

@@ -499,10 +499,6 @@ def test_the_search_finds_sums_that_are_too_narrow(monkeypatch: pytest.MonkeyPat
 # Loops made from maps: they visit the points of the domain in order.
 
 
-def needs(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(shutil.which(program) is None, reason=f"there is no {program}")
-
-
 def shared_library(text: str, folder: Path) -> ctypes.CDLL:
     """The compiled C of a text, where a warning and what C does not define are errors."""
     strict = ["-Wall", "-Wextra", "-Werror"]
@@ -566,9 +562,9 @@ def seen_in_body(indexing_map: IndexingMap, language: str) -> list[str]:
     return own + (["r"] if count == 1 else [f"r{number}" for number in range(count)])
 
 
-@needs("cc")
 @pytest.mark.parametrize("text", LOOPED.values(), ids=LOOPED)
 def test_loops_in_c_visit_the_points_of_the_domain(text: str, tmp_path: Path) -> None:
+    skip_without("c")
     indexing_map = parse_map(text)
     right = expected(indexing_map)
     body = "".join(f"*(*seen)++ = {name};\n" for name in seen_in_body(indexing_map, "c"))
@@ -593,8 +589,8 @@ def test_loops_in_c_visit_the_points_of_the_domain(text: str, tmp_path: Path) ->
         assert found == wanted, point
 
 
-@needs("node")
 def test_loops_in_javascript_visit_the_points_of_the_domain(tmp_path: Path) -> None:
+    skip_without("javascript")
     lines: list[str] = []
     right: list[list[list[list[int]]]] = []
     for text in LOOPED.values():
@@ -723,8 +719,8 @@ def test_results_are_computed_where_they_are_known() -> None:
     assert text.index("r0 =") < text.index("for (") < text.index("r1 =")
 
 
-@needs("cc")
 def test_ranges_of_one_name_are_one_loop(tmp_path: Path) -> None:
+    skip_without("c")
     read = parse_map(
         "(d0)[s0] -> (d0 + s0 - 1), domain: d0 in [0, 9], s0 in [0, 2], d0 + s0 in [1, 10]"
     )

@@ -47,10 +47,5 @@ def _distances(dependence: LoopDependence) -> str:
     return found + (f", at most ({dependence.approximation})" if dependence.approximation else "")
 
 
-def with_table(page: str) -> str:
-    """The page with the table of all loops."""
-    return with_generated(page, LOOPS, table())
-
-
 if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text("utf-8")), "utf-8")
+    PAGE.write_text(with_generated(PAGE.read_text("utf-8"), LOOPS, table()), "utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import pytest
@@ -15,8 +13,8 @@ from ops import Loop, LoopError, hlo, loops, output_to_input
 from ops.hlo import HloModule
 from simplifier.errors import ArgumentError
 from tests.extent import seldom
-from tests.indexing.pairs import pairs_of
 from tests.indexing.tables import each_named, each_row, evaluated, refusals
+from tests.indexing.test_index_relation import pairs_of
 from tests.ops.answers import only
 from tests.ops.test_counted_loops import NESTED, loop
 from tests.ops.test_iterations import ARRAYS, COUNTERS, EXACT, NODES, SIZE, Node, Offset, Program
@@ -336,7 +334,7 @@ def carried(program: Program) -> dict[int, set[tuple[int, int]]]:
 
 
 def expected(program: Program) -> dict[int, set[tuple[int, int]]]:
-    found = trace(program).carried
+    found, _ = trace(program)
     return {NUMBERS[name]: each for name, each in found.items() if each}
 
 
@@ -363,7 +361,7 @@ def test_dependences_of_random_loops_are_those_of_a_run(program: Program) -> Non
 def test_updates_are_disjoint_if_no_element_is_written_twice(program: Program) -> None:
     names = {number: name for name, number in NUMBERS.items()}
     for update in Loop(hlo.parse(program.loop())["w"]).updates():
-        written = trace(program).written[names[update.array]]
+        written = trace(program)[1][names[update.array]]
         is_disjoint = sum(map(len, written)) == len({place for each in written for place in each})
         assert update.is_disjoint() == is_disjoint
         conflict = update.conflict()
@@ -387,68 +385,52 @@ NUMBERS: Final = {name: number for number, name in enumerate(ARRAYS, 1)}
 """The numbers of the arrays in the state, behind the counter."""
 
 
-@dataclass
-class Trace:
-    """What the iterations of a loop did: each was the last to write what a later one read."""
-
-    carried: dict[str, set[tuple[int, int]]]
-    written: dict[str, list[frozenset[int]]]
-
-
-def trace(program: Program) -> Trace:
-    found = Trace({name: set() for name in ARRAYS}, {name: [] for name in ARRAYS})
+def trace(
+    program: Program,
+) -> tuple[dict[str, set[tuple[int, int]]], dict[str, list[frozenset[int]]]]:
+    """Which iteration was the last to write what another read, and what each wrote."""
+    carried: dict[str, set[tuple[int, int]]] = {name: set() for name in ARRAYS}
+    written: dict[str, list[frozenset[int]]] = {name: [] for name in ARRAYS}
     writers: dict[Element, int] = {}
     for iteration, counter in enumerate(program.counter):
         read: set[Element] = set()
-        written: set[Element] = set()
         for name, node in (("x", program.x), ("y", program.y)):
-            parts = [*_updates(node, name)] if is_in_place(node, name) else None
-            if parts is None:
-                read.update(*_value(node, counter))
-                places = range(SIZE)
+            updates, array = _updates(node)
+            if array.operation == name:
+                read.update(*(each for update in updates for each in _part(update, counter)))
+                places = {place for update in updates for place in _window(update, counter)}
             else:
-                read.update(*(each for update in parts for each in _part(update, counter)))
-                places = {place for update in parts for place in _window(update, counter)}
-            written |= {(name, place) for place in places}
-            found.written[name].append(frozenset(places))
+                read.update(*_value(node, counter))
+                places = set(range(SIZE))
+            written[name].append(frozenset(places))
         for element in read & writers.keys():
-            found.carried[element[0]].add((writers[element], iteration))
-        writers |= dict.fromkeys(written, iteration)
-    return found
+            carried[element[0]].add((writers[element], iteration))
+        writers |= {(name, each): iteration for name in "xy" for each in written[name][-1]}
+    return carried, written
 
 
-def is_in_place(node: Node, name: str) -> bool:
-    """Whether a node is an array with updates alone."""
+def _updates(node: Node) -> tuple[list[Node], Node]:
+    """The updates of an array, the last one first, and the array."""
+    found: list[Node] = []
     while node.operation == "update":
+        found.append(node)
         node = node.operands[0]
-    return node.operation == name
+    return found, node
 
 
 def is_read_as_it_is(program: Program) -> bool:
     """Whether nothing is read of an array of which a part has just been overwritten."""
-    waiting = [
-        each
-        for name, node in (("x", program.x), ("y", program.y))
-        for each in ([*_sources(node)] if is_in_place(node, name) else [node])
-    ]
+    waiting: list[Node] = []
+    for name, node in (("x", program.x), ("y", program.y)):
+        updates, array = _updates(node)
+        in_place = array.operation == name
+        waiting += [each.operands[1] for each in updates] if in_place else [node]
     while waiting:
         node = waiting.pop()
         if node.operation == "update":
             return False
         waiting += node.operands
     return True
-
-
-def _updates(node: Node, name: str) -> Iterator[Node]:
-    while node.operation != name:
-        yield node
-        node = node.operands[0]
-
-
-def _sources(node: Node) -> Iterator[Node]:
-    while node.operation == "update":
-        yield node.operands[1]
-        node = node.operands[0]
 
 
 def _value(node: Node, counter: int) -> Value:

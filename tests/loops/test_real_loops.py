@@ -13,12 +13,13 @@ import pytest
 from ops import Loop
 from tests.cases import for_all
 from tests.extent import in_ci
-from tests.loops.documentation import PAGE, with_table
+from tests.loops.documentation import LOOPS, PAGE, table
 from tests.loops.real_loops import Iteration, all_loops, different_loops, whole
 from tests.loops.test_loops import pairs
 from tests.ops.oracle import Array, same
 from tests.ops.perturbation import Trial, tallies
 from tests.ops.tested_computations import Subject
+from tests.pages import generated_in
 
 every_loop = for_all(lambda: [*different_loops()])
 
@@ -40,7 +41,7 @@ def test_the_loops_of_real_modules_count_unless_data_decides() -> None:
 @in_ci
 def test_the_page_has_the_table() -> None:
     page = PAGE.read_text("utf-8")
-    assert page == with_table(page), "run python -m tests.loops.documentation"
+    assert generated_in(page, LOOPS) == table(), "run python -m tests.loops.documentation"
 
 
 @pytest.mark.needs("jax")

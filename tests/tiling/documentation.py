@@ -42,10 +42,5 @@ def _sizes(sizes: Iterable[object]) -> str:
     return "x".join(map(str, sizes)) or "scalar"
 
 
-def written(page: str) -> str:
-    """The page with the table."""
-    return with_generated(page, TRITON, table())
-
-
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))
+    PAGE.write_text(with_generated(PAGE.read_text(), TRITON, table()))

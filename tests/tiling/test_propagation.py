@@ -96,10 +96,7 @@ def test_tiles_hold_what_the_points_of_the_space_read(name: str) -> None:
     assert sum(checked_tiles(propagate(fusion, sizes)) for sizes in all_sizes(fusion)) > 5
 
 
-NEEDED = ["dot", "convolution", "softmax", "two results", "scaled dot", "choice of one"]
-
-
-@for_all(NEEDED)
+@for_all(["dot", "convolution", "softmax", "two results", "scaled dot", "choice of one"])
 def test_all_tiles_together_are_what_the_fusion_needs(name: str) -> None:
     """The maps of :meth:`ops.Fusion.indexing` are composed without the space."""
     fusion = fusion_of(OPERATIONS[name])
@@ -141,14 +138,12 @@ def test_triton_tiles_of_real_fusions(tiled: TiledFusion) -> None:
             for dimension, size in zip(found.space.dimensions, found.sizes, strict=True)
             if dimension.instruction is dot and dimension.kind is DimensionKind.CONTRACTING
         )
-        assert isinstance(of_dot.tile, Tile)
-        *_, m, n = of_dot.tile.sizes
+        *_, m, n = of_dot.checked_tile().sizes
         for operand, kept, name in zip(dot.operands, (m, n), ("lhs", "rhs"), strict=True):
             (contracted,) = dot.attributes[f"{name}_contracting_dims"]
             batch = dot.attributes.get(f"{name}_batch_dims", ())
             for each in found.of(operand):
-                assert isinstance(each.tile, Tile)
-                sizes = dict(enumerate(each.tile.sizes))
+                sizes = dict(enumerate(each.checked_tile().sizes))
                 assert sizes.pop(contracted) == k
                 assert [sizes[at] for at in sizes if at not in batch] == [kept]
 
@@ -158,10 +153,7 @@ def test_the_table_of_the_page_is_what_is_propagated() -> None:
     assert generated_in(PAGE.read_text(), TRITON) == table()
 
 
-SMALL = 40_000
-
-
-@for_all(lambda: part([each for each in tiled_fusions() if each.points <= SMALL], 6))
+@for_all(lambda: part([each for each in tiled_fusions() if each.points <= 40_000], 6))
 def test_triton_tiles_by_enumeration(tiled: TiledFusion) -> None:
     assert checked_tiles(propagate(tiled.fusion, tiled.sizes)) > 0
 
@@ -171,12 +163,8 @@ def test_the_contracting_dimension_is_one_dimension_for_both_operands() -> None:
     k = TilingSpace.of(fusion).dimensions[2]
     assert (k.kind, k.axes) == (DimensionKind.CONTRACTING, ((0, 1), (1, 0)))
     found = propagate(fusion, {k: 2})
-    x, y = fusion.operands
-    (of_x,), (of_y,) = found.of(x), found.of(y)
-    assert isinstance(of_x.tile, Tile)
-    assert isinstance(of_y.tile, Tile)
-    t2 = symbol("t2")
-    assert (of_x.tile.offsets, of_y.tile.offsets) == ((0, t2 * 2), (t2 * 2, 0))
+    offsets = [found.of(each)[0].checked_tile().offsets for each in fusion.operands]
+    assert offsets == [(0, symbol("t2") * 2), (symbol("t2") * 2, 0)]
 
 
 def test_the_key_axis_of_attention_can_be_tiled() -> None:
@@ -220,7 +208,8 @@ def test_a_result_that_is_reached_in_part_has_dimensions_of_its_own() -> None:
     assert checked_tiles(propagate(fusion, [2, 3])) == 5
 
 
-COLLECTIVES = [
+# the body behind ``x``, and at how many sizes of tiles it has a tile at least
+@for_rows([
     ("all-gather", "ROOT r = f32[8,6] all-gather(x), replica_groups={{0,1}}, dimensions={0}", 18),
     ("all-gather of other axes",
      "ROOT r = f32[4,12] all-gather(x), replica_groups={{1,0}}, dimensions={1}", 16),
@@ -234,11 +223,7 @@ COLLECTIVES = [
     ("all-to-all", "ROOT r = f32[4,6] all-to-all(x), replica_groups={{0,1}}, dimensions={0}", 12),
     ("collective-permute",
      "ROOT r = f32[4,6] collective-permute(x), source_target_pairs={{0,1},{1,0}}", 24),
-]  # fmt: skip
-"""The body behind ``x``, and at how many sizes of tiles it has a tile at least."""
-
-
-@for_rows(COLLECTIVES)
+])  # fmt: skip
 def test_tiles_of_collectives_are_elements_of_replicas(body: str, least: int) -> None:
     text = f"HloModule m, replica_count=2 {ADD} ENTRY e {{ x = f32[4,6] parameter(0) {body} }}"
     fusion = Fusion.of_computation(hlo.parse(text).entry)

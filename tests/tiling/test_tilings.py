@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, TileError, parse_map
 from ops import Fusion, Tilings, TilingSpace, hlo, tilings
-from ops.hlo import HloModule
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.kernels import kernels_of
 from ops.performance.tally import Deadline, number_of_sums, tally_of
@@ -40,66 +39,60 @@ ENDLESS = replace(A100, name="endless", registers=1 << 40, shared_memory_bytes=1
 """Every tile fits it."""
 
 
-def softmax(rows: int, columns: int) -> HloModule:
+def softmax(rows: int, columns: int) -> Fusion:
     text = OPERATIONS["softmax"].replace("[3,6]", f"[{rows},{columns}]")
-    return entry(text.replace("[3]", f"[{rows}]"))
+    return whole(text.replace("[3]", f"[{rows}]"))
 
 
-SHARED = ["concatenate", "pad", "slice", "reduce-window", "reshape that splits"]
-FUSIONS: dict[str, HloModule] = {
-    **{name: entry(OPERATIONS[name]) for name in SHARED},
-    "a sum with a transpose": entry("""p = f32[6,10] parameter(0) q = f32[10,6] parameter(1)
+SHARED = (
+    *("concatenate", "pad", "slice", "reduce-window", "dynamic-slice", "softmax"),
+    *("reshape that splits", "reshape that merges"),
+)
+FUSIONS: dict[str, Fusion] = {
+    **{name: whole(OPERATIONS[name]) for name in SHARED},
+    "a sum with a transpose": whole("""p = f32[6,10] parameter(0) q = f32[10,6] parameter(1)
         t = f32[10,6] transpose(p), dimensions={1,0} ROOT sum = f32[10,6] add(t, q)"""),
-    "a matrix with its own transpose": entry("""p = f32[7,7] parameter(0)
+    "a matrix with its own transpose": whole("""p = f32[7,7] parameter(0)
         t = f32[7,7] transpose(p), dimensions={1,0} ROOT sum = f32[7,7] add(t, p)"""),
-    "a dot": entry("""x = bf16[6,10] parameter(0) y = bf16[10,5] parameter(1)
+    "a dot": whole("""x = bf16[6,10] parameter(0) y = bf16[10,5] parameter(1)
         ROOT d = f32[6,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""),
-    "softmax": softmax(4, 9),
-    "a reshape that merges": entry("""a = f32[24] parameter(0) b = f32[6,4] reshape(a)
-        ROOT n = f32[6,4] negate(b)"""),
-    "a broadcast": entry("""a = f32[5] parameter(0)
+    "a broadcast": whole("""a = f32[5] parameter(0)
         ROOT b = f32[6,5] broadcast(a), dimensions={1}"""),
-    "a dynamic slice": entry("""a = f32[20] parameter(0) at = s32[] parameter(1)
-        s = f32[8] dynamic-slice(a, at), dynamic_slice_sizes={8} ROOT n = f32[8] negate(s)"""),
-    "two dynamic slices of an array": entry("""a = f32[20] parameter(0) at = s32[] parameter(1)
+    "two dynamic slices of an array": whole("""a = f32[20] parameter(0) at = s32[] parameter(1)
         s = f32[8] dynamic-slice(a, at), dynamic_slice_sizes={8} to = s32[] parameter(2)
         t = f32[8] dynamic-slice(a, to), dynamic_slice_sizes={8} ROOT d = f32[8] add(s, t)"""),
-    "rows that are looked up": entry("""a = f32[20,6] parameter(0) at = s32[5] parameter(1)
+    "rows that are looked up": whole("""a = f32[20,6] parameter(0) at = s32[5] parameter(1)
         ROOT g = f32[5,6] gather(a, at), offset_dims={1}, collapsed_slice_dims={0},
           start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}"""),
-    "a row that is part of a concatenation": entry("""a = f32[4] parameter(0)
+    "a row that is part of a concatenation": whole("""a = f32[4] parameter(0)
         b = f32[2,4] broadcast(a), dimensions={1} y = f32[5,4] parameter(1)
         ROOT c = f32[7,4] concatenate(b, y), dimensions={0}"""),
-    "a row in two pieces": entry("""a = f32[4] parameter(0) y = f32[5,4] parameter(1)
+    "a row in two pieces": whole("""a = f32[4] parameter(0) y = f32[5,4] parameter(1)
         b = f32[2,4] broadcast(a), dimensions={1}
         ROOT c = f32[9,4] concatenate(b, y, b), dimensions={0}"""),
-    "one element in four pieces": entry("""x = f32[1] parameter(0)
+    "one element in four pieces": whole("""x = f32[1] parameter(0)
         a = f32[2] concatenate(x, x), dimensions={0}
         ROOT b = f32[4] concatenate(a, a), dimensions={0}"""),
-    "a piece of which nothing is left": entry("""x = f32[1] parameter(0)
+    "a piece of which nothing is left": whole("""x = f32[1] parameter(0)
         a = f32[2] concatenate(x, x), dimensions={0} ROOT s = f32[1] slice(a), slice={[0:1]}"""),
-    "an update of rows": entry("""a = f32[8,6] parameter(0) u = f32[6] parameter(1)
+    "an update of rows": whole("""a = f32[8,6] parameter(0) u = f32[6] parameter(1)
         at = s32[] parameter(2) v = f32[3,6] broadcast(u), dimensions={1} z = s32[] constant(0)
         ROOT d = f32[8,6] dynamic-update-slice(a, v, at, z)"""),
-    "an array with its own numbers as one": entry("""a = f32[4,6] parameter(0)
+    "an array with its own numbers as one": whole("""a = f32[4,6] parameter(0)
         b = f32[24] reshape(a) c = f32[24,4,6] broadcast(a), dimensions={1,2}
         d = f32[24,4,6] broadcast(b), dimensions={0} ROOT s = f32[24,4,6] add(c, d)"""),
-    "two pieces whose masks split": entry("""x = f32[2,3] parameter(0) r = f32[3,1,2] reshape(x)
+    "two pieces whose masks split": whole("""x = f32[2,3] parameter(0) r = f32[3,1,2] reshape(x)
         c = f32[6,1,2] concatenate(r, r), dimensions={0}
         ROOT d = f32[6,2,2] concatenate(c, c), dimensions={1}"""),
-    "neighbours that change places, at sizes that do not divide": entry("""x = f32[14] parameter(0)
+    "neighbours that change places, at sizes that do not divide": whole("""x = f32[14] parameter(0)
         p = f32[7,2] reshape(x) r = f32[7,2] reverse(p), dimensions={1} s = f32[14] reshape(r)
         ROOT sum = f32[14] add(x, s)"""),
-    "steps that load the same": entry("""x = f32[2] parameter(0) zero = f32[] constant(0)
+    "steps that load the same": whole("""x = f32[2] parameter(0) zero = f32[] constant(0)
         b = f32[16,2] broadcast(x), dimensions={1} r = f32[32] reshape(b)
         ROOT s = f32[] reduce(r, zero), dimensions={0}, to_apply=sum"""),
-    "two results": entry("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
+    "two results": whole("""a = f32[6,8] parameter(0) n = f32[6,8] negate(a)
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
 }  # fmt: skip
-
-
-def of(module: HloModule) -> Fusion:
-    return Fusion.of_computation(module.entry)
 
 
 LAYERS = """a = f32[16,8] parameter(0) b = f32[16,8] parameter(1)
@@ -122,8 +115,8 @@ def test_kernels_that_are_alike_are_tiled_once() -> None:
 
 
 @for_all(FUSIONS)
-def test_bytes_are_those_of_all_tiles(module: HloModule) -> None:
-    found = tilings(of(module), A100)
+def test_bytes_are_those_of_all_tiles(fusion: Fusion) -> None:
+    found = tilings(fusion, A100)
     for number in range(0, len(found), max(1, len(found) // LOOKED_AT)):
         tiling = found[number]
         propagation = found.propagation(tiling).check()
@@ -140,10 +133,10 @@ def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPat
     tally = Mock(wraps=tally_of)
     monkeypatch.setattr(TILINGS, "tally_of", tally)
     window = "window={size=15 pad=7_7}, to_apply=sum"
-    module = entry(f"""x = f32[8] parameter(0) zero = f32[] constant(0)
+    fusion = whole(f"""x = f32[8] parameter(0) zero = f32[] constant(0)
         w = f32[8] reduce-window(x, zero), {window}
         ROOT v = f32[8] reduce-window(w, zero), {window}""")
-    assert len(tilings(of(module), A100)) > 1
+    assert len(tilings(fusion, A100)) > 1
     asked = [str(each) for call in tally.call_args_list for each in call.args[0]]
     assert any("d0 + d1 + d2 - 14" in each for each in asked)
     assert not any("floordiv" in each for each in asked)
@@ -244,7 +237,7 @@ def test_bytes_of_real_fusions(module: str) -> None:
 @seldom
 @given(text=fusions())
 def test_bytes_of_random_fusions(text: str) -> None:
-    fusion = of(entry(text))
+    fusion = whole(text)
     try:
         found = tilings(fusion, ENDLESS, sizes=sizes_tried(fusion))
     except TileError:
@@ -256,9 +249,10 @@ def test_bytes_of_random_fusions(text: str) -> None:
 @given(text=swapped(), sizes=st.lists(st.integers(1, 32), min_size=1, max_size=4))
 def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     """At all sizes, also where the last tile is smaller."""
-    fusion = of(entry(text))
-    whole = TilingSpace.of(fusion).dimensions[0].size or 1
-    found = tilings(fusion, ENDLESS, sizes=[[size for size in {*sizes, whole} if size <= whole]])
+    fusion = whole(text)
+    extent = TilingSpace.of(fusion).dimensions[0].size or 1
+    tried = [size for size in {*sizes, extent} if size <= extent]
+    found = tilings(fusion, ENDLESS, sizes=[tried])
     assert all(tiling.is_exact for tiling in found)
     assert not found or check_against_points(found)
 
@@ -277,7 +271,7 @@ def test_results_in_two_orders_share_dimensions(shapes: str, names: str) -> None
 
 
 def test_softmax_reads_and_writes_in_one_pass() -> None:
-    best = tilings(of(softmax(64, 113)), A100)[0]
+    best = tilings(softmax(64, 113), A100)[0]
     assert (best.bytes_read, best.bytes_written) == (64 * 113 * 4, 64 * 113 * 4)
     rows, *others = best.sizes
     assert others == [113] * 3
@@ -287,14 +281,14 @@ def test_softmax_reads_and_writes_in_one_pass() -> None:
 @pytest.mark.parametrize("name", ["a dot", "a broadcast", "softmax", "a reshape that merges"])
 def test_the_best_are_the_first_of_all(name: str) -> None:
     """Many cost the same bytes, and some as many tiles, too."""
-    fusion = of(FUSIONS[name])
+    fusion = FUSIONS[name]
     found = list(tilings(fusion, ENDLESS))
     for most in (1, 2, 3, 5, 8, 13, len(found) - 1, len(found), len(found) + 1):
         assert list(tilings(fusion, ENDLESS, most=most)) == found[:most]
 
 
 def test_the_best_come_first() -> None:
-    found = tilings(of(FUSIONS["a dot"]), A100)
+    found = tilings(FUSIONS["a dot"], A100)
     moved = [tiling.bytes for tiling in found]
     assert moved == sorted(moved)
     assert len({tiling.sizes for tiling in found}) == len(found)
@@ -302,7 +296,7 @@ def test_the_best_come_first() -> None:
     assert found[-1] == found[len(found) - 1]
 
 
-LARGE = entry("""p = f32[4096,4096] parameter(0)
+LARGE = whole("""p = f32[4096,4096] parameter(0)
     ROOT t = f32[4096,4096] transpose(p), dimensions={1,0}""")
 
 
@@ -310,47 +304,47 @@ LARGE = entry("""p = f32[4096,4096] parameter(0)
 def test_a_tile_that_is_transposed_fits_in_shared_memory(device: Device) -> None:
     """A compiler lost kernels to such a tile: https://github.com/ROCm/xla/pull/1083."""
     assert device.shared_memory_bytes is not None
-    found = tilings(of(LARGE), device)
+    found = tilings(LARGE, device)
     assert 0 < len(found) < found.considered == 13 * 13
     largest = max(tiling.shared_memory_bytes for tiling in found)
     assert largest <= device.shared_memory_bytes
     less = replace(device, name="less", shared_memory_bytes=4096)
-    assert max(tiling.shared_memory_bytes for tiling in tilings(of(LARGE), less)) == 4096
+    assert max(tiling.shared_memory_bytes for tiling in tilings(LARGE, less)) == 4096
 
 
 def test_an_array_that_is_used_twice_is_exchanged_once() -> None:
     """A whole row of 64 KiB, which a reduction reads and a broadcast meets again."""
-    found = tilings(of(softmax(16, 16_000)), RTX_A6000, sizes=[[1], [16_000], [16_000], [16_000]])
+    found = tilings(softmax(16, 16_000), RTX_A6000, sizes=[[1], [16_000], [16_000], [16_000]])
     assert [tiling.shared_memory_bytes for tiling in found] == [(16_384 + 1) * 4]
 
 
 def test_both_tiles_of_an_array_are_exchanged() -> None:
     square = """x = f32[64,64] parameter(0)
       ROOT d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
-    found = tilings(of(entry(square)), RTX_A6000, sizes=[[16], [16], [8]])
+    found = tilings(whole(square), RTX_A6000, sizes=[[16], [16], [8]])
     assert [tiling.shared_memory_bytes for tiling in found] == [2 * 16 * 8 * 4]
 
 
 def test_registers_are_limited() -> None:
     few = replace(A100, name="few registers", registers=100)
-    assert {tiling.registers <= 40 for tiling in tilings(of(LARGE), few)} == {True}
+    assert {tiling.registers <= 40 for tiling in tilings(LARGE, few)} == {True}
 
 
 def test_without_warps_all_tiles_are_in_shared_memory() -> None:
-    best = max(tilings(of(LARGE), TPU_V5E), key=lambda tiling: tiling.shared_memory_bytes)
+    best = max(tilings(LARGE, TPU_V5E), key=lambda tiling: tiling.shared_memory_bytes)
     assert best.registers == 0
     assert best.shared_memory_bytes == 4 * 2 * best.sizes[0] * best.sizes[1]
 
 
 def test_sizes_may_have_to_divide_or_be_given() -> None:
-    found = tilings(of(FUSIONS["a dot"]), A100, divisible=True)
+    found = tilings(FUSIONS["a dot"], A100, divisible=True)
     assert {tiling.sizes[0] for tiling in found} == {1, 2, 6}
     assert {tiling.sizes[2] for tiling in found} == {1, 2, 10}
-    found = tilings(of(FUSIONS["a dot"]), A100, sizes=[[3], None, [5, 5]])
+    found = tilings(FUSIONS["a dot"], A100, sizes=[[3], None, [5, 5]])
     assert {tiling.sizes for tiling in found} == {(3, size, 5) for size in (1, 2, 4, 5)}
 
 
-DOT = of(FUSIONS["a dot"])
+DOT = FUSIONS["a dot"]
 UNKNOWN = whole("""x = f32[4] parameter(0)
     ROOT c = f32[4] custom-call(x), custom_call_target="lookup\"""")
 
@@ -363,7 +357,7 @@ test_what_has_no_tilings = refusals(globals(), TileError)("""
 tilings(DOT, A100, sizes=[[0], None, None]) => has the tile size 0; expected 1 to 6
 tilings(DOT, A100, sizes=[None, [6], None]) => has the tile size 6; expected 1 to 5
 tilings(DOT, A100, sizes=[[1]]) => 1 lists of sizes are given; expected 3
-tilings(of(LARGE), A100, sizes=[range(1, 4097)] * 2)
+tilings(LARGE, A100, sizes=[range(1, 4097)] * 2)
     there are 16777216 candidates; expected at most
 tilings(UNKNOWN, A100) => no indexing map of lookup
 """)
@@ -371,12 +365,12 @@ tilings(UNKNOWN, A100) => no indexing map of lookup
 test_what_are_no_sizes_and_no_device = refusals(globals(), ArgumentError)("""
 tilings(DOT, A100, sizes=[3, None, None]) => the sizes of parallel dimension 0 of %d, in
 tilings(DOT, A100, sizes={0: [1], 1: [1], 2: [1]}) => expected sizes, or None, for each dimension
-tilings(of(LARGE), "A100") => A100
+tilings(LARGE, "A100") => A100
 """)
 
 test_devices_without_figures = refusals(globals(), DeviceError)("""
-tilings(of(LARGE), lacking("shared_memory_bytes")) => tilings: mine has no shared_memory_bytes
-tilings(of(LARGE), lacking("registers")) => tilings: mine has no registers
+tilings(LARGE, lacking("shared_memory_bytes")) => tilings: mine has no shared_memory_bytes
+tilings(LARGE, lacking("registers")) => tilings: mine has no registers
 """)
 
 

@@ -27,7 +27,7 @@ def checked_tiles(found: Propagation) -> int:
 
 
 def _checked(each: ArrayTile, found: Propagation) -> int:
-    assert isinstance(each.tile, Tile)
+    tile = each.checked_tile()
     used = set[int]().union(*(used_dimensions(way, found.space) for way in each.indexings))
     for indexing in each.indexings:
         touched: dict[tuple[Index, Index], set[tuple[Index, Index]]] = {}
@@ -42,7 +42,7 @@ def _checked(each: ArrayTile, found: Propagation) -> int:
         values = {runtime for _, runtime in touched}
         for ids in product(*(range(n) if at in used else [0] for at, n in enumerate(found.grid))):
             for runtime in values:
-                elements = set(each.tile.elements(ids, runtime))
+                elements = set(tile.elements(ids, runtime))
                 replicas = [()] if each.replicas is None else each.replicas.elements(ids, runtime)
                 expected = touched.get((ids, runtime), set())
                 assert {*product(elements, replicas)} == expected, (str(each), ids)
@@ -73,8 +73,7 @@ def elements_in(found: Propagation, instruction: Instruction, begin: Sequence[in
     for ids in product(*map(range, found.grid)):
         if ids[: len(begin)] == tuple(begin):
             for each in found.of(instruction):
-                assert isinstance(each.tile, Tile)
-                elements |= set(each.tile.elements(ids))
+                elements |= set(each.checked_tile().elements(ids))
     return elements
 
 
