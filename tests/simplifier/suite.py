@@ -9,7 +9,7 @@ which may be a comparison. Tables inside tests have rows of the same kind, some 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 import sympy
 
 from simplifier import Interval, parse_expr
+from tests.cases import for_all
 from tests.conformance import rows
 from tests.extent import part
 
@@ -91,6 +92,11 @@ def table(text: str, name: str = "") -> tuple[Row, ...]:
     """The rows of a text; what is indented goes on with the line above."""
     lines = text.replace("\n    ", " ").splitlines()
     return tuple(Row.of(name, line) for line in lines if line and not line.startswith("#"))
+
+
+def for_questions(text: str) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Run a test with each row of a text."""
+    return for_all(table(text))
 
 
 @lru_cache

@@ -26,7 +26,7 @@ from simplifier.extraction import costs_of
 from simplifier.extraction.width import is_wide
 from simplifier.fixpoint import simplified
 from simplifier.problem import BoundsError, Constraints
-from tests.cases import for_all
+from tests.cases import for_all, for_table
 from tests.evaluation import every_point, first_difference, values_of
 from tests.simplifier.objective import check_range
 
@@ -161,56 +161,49 @@ def test_text_is_read_as_it_is_written(text: str) -> None:
     assert parse_form(format_expr(parse_expr(text))) == form
 
 
-WRONG_TEXTS = [
-    ("select(x, a, b)", "1:1: select begins with a value; expected a condition such as x >= 5"),
-    ("select(x >= 5, a)", "1:1: select has 2 arguments; expected a condition and two values"),
-    ("x and y", "1:3: expected a comparison, but found 'and'"),
-    ("(x < 2 or y)", "1:12: expected a comparison, but found ')'"),
-    ("not x", "1:6: expected a comparison, but the text ends"),
-    ("not not x", "1:10: expected a comparison, but the text ends"),
-    ("2 * not x", "1:5: expected an expression, but found 'not'"),
-    ("x not y < 3", "1:3: expected the end of the text, but found 'not'"),
-    ("bitand(x)", "1:1: bitand has 1 argument; expected 2 or more"),
-    ("x ! y", "1:3: unexpected character '!'"),
-    ("x >> y", "1:6: expected a constant from 0 to 4096 to shift by"),
-    ("x << -1", "1:6: expected a constant from 0 to 4096 to shift by"),
-    ("x + 1 >> (y - y + 2 * z) + 1", "1:10: expected a constant from 0 to 4096 to shift by"),
-    ("x << 4097", "1:6: expected a constant from 0 to 4096 to shift by"),
-    ("(x >> y) * 2", "1:7: expected a constant from 0 to 4096 to shift by"),
-    ("x >> y < 3", "1:6: expected a constant from 0 to 4096 to shift by"),
-    ("x >> y >> (", "1:6: expected a constant from 0 to 4096 to shift by"),
-    ("x >> 1 << z", "1:11: expected a constant from 0 to 4096 to shift by"),
-    ("x >>", "1:5: expected an expression, but the text ends"),
-    (">> 3", "1:1: expected an expression, but found '>>'"),
-    ("x > > 3", "1:5: expected an expression, but found '>'"),
-    ("x << not y", "1:6: expected an expression, but found 'not'"),
-    ("x >> 3 y", "1:8: expected the end of the text, but found 'y'"),
-]
-
-
-@for_all(WRONG_TEXTS)
+@for_table("""
+select(x, a, b) => 1:1: select begins with a value; expected a condition such as x >= 5
+select(x >= 5, a) => 1:1: select has 2 arguments; expected a condition and two values
+x and y => 1:3: expected a comparison, but found 'and'
+(x < 2 or y) => 1:12: expected a comparison, but found ')'
+not x => 1:6: expected a comparison, but the text ends
+not not x => 1:10: expected a comparison, but the text ends
+2 * not x => 1:5: expected an expression, but found 'not'
+x not y < 3 => 1:3: expected the end of the text, but found 'not'
+bitand(x) => 1:1: bitand has 1 argument; expected 2 or more
+x ! y => 1:3: unexpected character '!'
+x >> y => 1:6: expected a constant from 0 to 4096 to shift by
+x << -1 => 1:6: expected a constant from 0 to 4096 to shift by
+x + 1 >> (y - y + 2 * z) + 1 => 1:10: expected a constant from 0 to 4096 to shift by
+x << 4097 => 1:6: expected a constant from 0 to 4096 to shift by
+(x >> y) * 2 => 1:7: expected a constant from 0 to 4096 to shift by
+x >> y < 3 => 1:6: expected a constant from 0 to 4096 to shift by
+x >> y >> ( => 1:6: expected a constant from 0 to 4096 to shift by
+x >> 1 << z => 1:11: expected a constant from 0 to 4096 to shift by
+x >> => 1:5: expected an expression, but the text ends
+>> 3 => 1:1: expected an expression, but found '>>'
+x > > 3 => 1:5: expected an expression, but found '>'
+x << not y => 1:6: expected an expression, but found 'not'
+x >> 3 y => 1:8: expected the end of the text, but found 'y'
+""")
 def test_wrong_texts_are_refused(text: str, message: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_form(text)
     assert str(caught.value).startswith(message)
 
 
-SHIFTS = [
-    ("x >> 3", "x floordiv 8"),
-    ("x << 2", "x * 4"),
-    ("x + y << 1", "x * 2 + y * 2"),
-    ("-x >> 1", "(-x) floordiv 2"),
-    ("x << 1 + 1", "x * 4"),
-    ("x << 3 >> 1", "(x * 8) floordiv 2"),
-    ("x >> 1 < y << 1", "(y * 2 > x floordiv 2)"),
-    ("min(x >> 1, 1 << 3) * 2", "min(x floordiv 2, 8) * 2"),
-    ("(x >> 2) * 4 + x mod 4 >> 1", "((x floordiv 4) * 4 + x mod 4) floordiv 2"),
-    ("select(x >> 1 == 2 and y > 1 << 2, x << 1, 0)",
-     "select(y >= 5 and x floordiv 2 == 2, x * 2, 0)"),
-]  # fmt: skip
-
-
-@for_all(SHIFTS)
+@for_table("""
+x >> 3 => x floordiv 8
+x << 2 => x * 4
+x + y << 1 => x * 2 + y * 2
+-x >> 1 => (-x) floordiv 2
+x << 1 + 1 => x * 4
+x << 3 >> 1 => (x * 8) floordiv 2
+x >> 1 < y << 1 => (y * 2 > x floordiv 2)
+min(x >> 1, 1 << 3) * 2 => min(x floordiv 2, 8) * 2
+(x >> 2) * 4 + x mod 4 >> 1 => ((x floordiv 4) * 4 + x mod 4) floordiv 2
+select(x >> 1 == 2 and y > 1 << 2, x << 1, 0) => select(y >= 5 and x floordiv 2 == 2, x * 2, 0)
+""")
 def test_shifts_are_quotients_and_products(text: str, written: str) -> None:
     assert format_expr(parse_expr(text)) == written
 

@@ -27,7 +27,7 @@ from tests.evaluation import Bounds, differing_point, first_difference, values_o
 from tests.extent import examples, in_ci, part
 from tests.simplifier.objective import is_good
 from tests.simplifier.suite import Row as TextRow
-from tests.simplifier.suite import table
+from tests.simplifier.suite import for_questions
 from tests.strategies import Problem, any_problem, points_of
 from tests.wave_kernels import kernel, kernels, value_at
 
@@ -55,32 +55,6 @@ def test_all_results_together() -> None:
     assert sum(cost(simplify(*each), each[1]) for each in asked) <= TOTAL_COST
 
 
-CASES = table("""
-(x floordiv 8) * 8 + x mod 8  =>  x
-x - (x floordiv 3) * 3  =>  x mod 3
-x ceildiv 4  =>  (x + 3) floordiv 4  where x in [0, 100]
-min(x, x + 1)  =>  x
-max(x, 3) floordiv 8  =>  0  where x in [0, 7]
-min(x, y) + max(x, y)  =>  x + y
-x mod 8  =>  x + 8  where x in [-8, -1]
-x mod 8  stays  where x in [0, inf]
-((y mod 3) floordiv 2) floordiv 2  =>  0  where y in [0, 99]
-min((y mod 3) floordiv 2, 1)  =>  (y mod 3) floordiv 2  where y in [0, 99]
-max((d0 * 8 + d1) floordiv 12, 0)  =>  (d0 * 8 + d1) floordiv 12  where d0 in [0, 2], d1 in [0, 7]
-min(min(i, 6) + min(j, 3), 9)  =>  min(i, 6) + min(j, 3)
-min(max(min(max(i, 0), 6) + min(max(j, 0), 3), 0), 9)  =>  min(max(i, 0), 6) + min(max(j, 0), 3)
-x * y - y * x  =>  0
-(x * y) floordiv y  =>  x  where y in [1, inf]
-x mod y  =>  x  where x in [0, 3], y in [4, 9]
-""")
-
-
-@for_all(CASES)
-def test_named_cases(row: TextRow) -> None:
-    expression, bounds, _ = row.question.parsed()
-    assert format_expr(simplify(expression, bounds)) == row.expected
-
-
 x, y, n = map(symbol, "xyn")
 ROLLED = Facts({x: (0, n - 1), n: (4, None)})
 WINDOW = Facts({x: (0, 7)})
@@ -105,7 +79,7 @@ def test_dividends_stay_natural_in_c(text: str, facts: Facts, floored: str, trun
     assert simplify(results[1], facts, target="c") == results[1]
 
 
-SUMS = table("""
+@for_questions("""
 (x + y) * (n + 2)  =>  n * x + n * y + x * 2 + y * 2
 ((x + 3) * (n + 1)) floordiv 4  =>  (n * x + x - n + 3) floordiv 4 + n
 (x mod 8 + 1) * (n - 1)  =>  n * x + n - x - 1  where x in [0, 7]
@@ -126,9 +100,6 @@ s * x - ((x floordiv 8) * s - t * (x floordiv 8 mod 4) + s * 6) * 8 + s * 48
 (x * 2 + y) mod 8 - x  =>  (x mod 2) * 3 - (x floordiv 2) * 2  where y - 2 * x in [0, 0]
 select(x >= 8, (x + 1) * (n + 1), 0)  =>  select(x >= 8, n * x + n + x + 1, 0)
 """)
-
-
-@for_all(SUMS)
 def test_sums_of_products_depend_on_the_function_alone(row: TextRow) -> None:
     expression, bounds, constraints = row.question.parsed()
     facts = Facts(bounds, constraints)

@@ -40,12 +40,13 @@ from tests.evaluation import every_point, first_difference, values_of, where
 from tests.extent import examples
 from tests.simplifier.answers import forget
 from tests.simplifier.objective import is_good
-from tests.simplifier.suite import Row, table
+from tests.simplifier.suite import Row, for_questions, table
 from tests.strategies import bounded_boxes, points_of, quasi_affine
 
 x, y = symbol("x"), symbol("y")
 
-COMPARED = table(f"""
+
+@for_questions(f"""
 (x floordiv 8) * 8 + x mod 8  equals  x
 x % -3  equals  x - (x floordiv -3) * -3
 x floordiv -3  equals  (-x) floordiv 3
@@ -74,9 +75,6 @@ max(x, 0)  differs from  x  where x in [-1, inf]
     where d0 in [0, 11], d1 in [0, 85], d0 * 86 + d1 in [0, 1023]
 d0  equals  4  where d0 in [0, 11], d0 mod 5 in [4, 4], d0 in [0, 8]
 """)
-
-
-@for_all(COMPARED)
 def test_compared(row: Row) -> None:
     (left, bounds, known), right = row.question.parsed(), parse_expr(row.expected)
     assert equivalent(left, right, bounds, known) == (row.relation == "equals")
@@ -203,7 +201,7 @@ def test_finished(row: Row) -> None:
     assert simplify(result, *known, exact=True) == result
 
 
-EXACT = table(f"""
+@for_questions(f"""
 x mod 4 - x mod 6  lies in  [-4, 2]
 x - y  lies in  [-10, -4]  where x + y in [10, 10], x in [0, 3]
 x  lies in  [-3, 2]  where x * 3 + y * 5 in [1, 1], y in [-2, 4]
@@ -216,9 +214,6 @@ x  lies in  [0, -1]  where x in [0, 9], x mod 4 in [1, 1], x mod 6 in [0, 0]
 x  lies in  [0, -1]  where x in [3, 2]
 7  lies in  [7, 7]
 """)
-
-
-@for_all(EXACT)
 def test_exact_bounds(row: Row) -> None:
     assert str(bounds_of(*row.question.parsed(), exact=True)) == row.expected
 

@@ -36,7 +36,7 @@ from tests.call_counts import calls_of
 from tests.cases import for_all
 from tests.evaluation import Column, Columns, first_difference, values_of, where
 from tests.simplifier.objective import check_simplified
-from tests.simplifier.suite import Row, table
+from tests.simplifier.suite import Row, for_questions
 from tests.strategies import NAMES, Problem, bounded_boxes, quasi_affine
 
 
@@ -112,7 +112,7 @@ def test_differences_of_which_none_is_negative_do_not_contradict() -> None:
     assert not scope_under("x - y >= 0 and y - z >= 0 and z - x >= 0").is_empty
 
 
-ROUNDED = table("""
+@for_questions("""
 max(n - x * 2 - 1, 0)  =>  n - x * 2 - 1  where (n + 1) floordiv 2 - x in [1, inf]
 max(n - x * 2 - 2, 0)  stays  where (n + 1) floordiv 2 - x in [1, inf]
 min(x * 3 - n, 3)  =>  x * 3 - n  where x - n floordiv 3 in [-inf, 1]
@@ -120,9 +120,6 @@ min(x * 3 - n, 2)  stays  where x - n floordiv 3 in [-inf, 1]
 min(n + x * 3, 14)  =>  x * 3 + n  where x + n floordiv 3 in [-inf, 4]
 min(n + x * 3, 13)  =>  min(x * 3 + n, 13)  where x + n floordiv 3 in [-inf, 4]
 """)
-
-
-@for_all(ROUNDED)
 def test_a_fact_about_a_sum_with_a_quotient_bounds_what_is_rounded(row: Row) -> None:
     ((limited, interval),) = row.question.constraints
     scope = scope_of((), ((parse_form(limited), interval),))
@@ -164,7 +161,9 @@ def test_of_many_equations_a_few_are_solved() -> None:
 
 
 SIZES = dict.fromkeys("nmkc", (1, None))
-CASES = table("""
+
+
+@for_questions("""
 # chains
 max(x - w, 0)  =>  x - w  where x >= y, y >= z, z >= w
 max(x - w, 0)  stays  where x >= y, y >= z, w >= z
@@ -193,6 +192,8 @@ q  =>  1  where 0 <= q, q <= 1, k * q == 1
 q  stays  where q == n * m, q mod n == 0
 min(x floordiv n, x)  =>  x floordiv n  where x >= 0
 min(x floordiv n, x)  =>  min(x, (x + 1) ceildiv n - 1)  where x >= -1
+(x * n) floordiv n  =>  x
+x mod n  =>  x  where 0 <= x, x <= 3, n >= 4
 # quotients
 max(n - q * 2 - 1, 0)  =>  n - q * 2 - 1  where (n + 1) floordiv 2 - q >= 1
 max(((x + y + z) floordiv n) * 3 + w, 6)
@@ -213,9 +214,6 @@ max(n floordiv (n floordiv c), c)  =>  n floordiv (n floordiv c)  where n floord
 (x * x - y * y) mod (x + y)  =>  0
 (x * x + y * y) floordiv (x + y)  stays
 """)
-
-
-@for_all(CASES)
 def test_facts_simplify_and_keep_values(row: Row) -> None:
     expression, _, known = row.question.parsed()
     expected = parse_expr(row.expected)
@@ -297,14 +295,11 @@ def _corners(factors: Column, ends: Column) -> Column:
     return corners[(corners @ factors.T <= ends + TINY).all(axis=1)]
 
 
-CONGRUENCES = table("""
+@for_questions("""
 d * d floordiv b  lies in  [0, 12]
     where d mod 2 == 0, (c * 4 - a - 2) mod 2 == 0, b mod 3 == 0, (c + d * 4 + 1) mod 3 == 1
 a + b  lies in  [0, 9]  where a mod 4 == 0, (a + b) mod 3 == 0
 """)
-
-
-@for_all(CONGRUENCES)
 def test_the_order_of_facts_makes_no_difference(row: Row) -> None:
     expression, _, known = row.question.parsed()
     box = dict.fromkeys("abcd", (0, 6))

@@ -18,7 +18,7 @@ from tests.cases import for_all
 from tests.evaluation import first_difference
 from tests.extent import IN_CI
 from tests.simplifier.objective import check_range
-from tests.simplifier.suite import Row, table
+from tests.simplifier.suite import Row, for_questions
 from tests.strategies import NAMES, Problem
 
 
@@ -92,7 +92,7 @@ def test_divisors_of_any_sign_are_sound(text: str, ends: Mapping[str, tuple[int,
     check_settled(Problem(parse_form(text), {name: Interval(*ends[name]) for name in ends}))
 
 
-LEFT_ALONE = table("""
+@for_questions("""
 x floordiv 0  stays
 x mod 0  stays
 x ceildiv 0  stays
@@ -105,16 +105,13 @@ p ceildiv p  =>  0 ceildiv 0  where p in [0, 0]
 (x floordiv 0) floordiv (y mod 0)  stays
 x + y ceildiv 0 - x  =>  y ceildiv 0
 """)
-
-
-@for_all(LEFT_ALONE)
 def test_divisions_by_zero_are_left_alone(row: Row) -> None:
     expression, bounds, _ = row.question.parsed()
     assert format_expr(simplify(expression, bounds)) == row.expected
     assert bounds_of(expression, bounds) == Interval(None, None)
 
 
-MULTIPLES = table("""
+@for_questions("""
 above zero: (y floordiv m) * m  lies in  [0, 20]  where y in [0, 20]
 around zero: (y floordiv m) * m  lies in  [-28, 1]  where y in [-20, 1]
 times a symbol: (y floordiv m) * m * x  lies in  [-112, 80]  where y in [-20, 20]
@@ -122,9 +119,6 @@ of a product: (y floordiv (m * x + m)) * m * (x + 1)  lies in  [0, 50]  where y 
 without the divisor: (y floordiv m) * x  lies in  [-80, 80]  where y in [-20, 20]
 rounded up, by all divisors: 5 ceildiv y  lies in  [1, 5]  where y in [1, 10]
 """)
-
-
-@for_all(MULTIPLES)
 def test_what_is_rounded_down_is_no_greater(row: Row) -> None:
     expression, bounds, _ = row.question.parsed()
     box = bounds | {"m": Interval(1, 9), "x": Interval(0, 4)}
@@ -134,16 +128,13 @@ def test_what_is_rounded_down_is_no_greater(row: Row) -> None:
     check_range(problem.scope(), problem.form, problem.points())
 
 
-STRIDED_DIGITS = table("""
+@for_questions("""
 x * a - (x floordiv g) * a * g  =>  (x mod g) * a
 ((x floordiv g) mod 4) * g * a * b + (x mod g) * a * b  =>  (x mod (g * 4)) * a * b
 x * a - (x floordiv g) * (a * g - 1)  =>  (x mod g) * a + x floordiv g
 y * a * g + (x mod g) * a + x floordiv g  =>  ((y - x floordiv g) * g + x) * a + x floordiv g
 ((x floordiv g) mod 4) * a + (y mod g) * a * 4  =>  ((y mod g) * 4 + (x floordiv g) mod 4) * a
 """)
-
-
-@for_all(STRIDED_DIGITS)
 def test_digits_of_symbolic_radix_may_have_symbolic_strides(row: Row) -> None:
     lower = {"x": 0, "y": 0, "a": 1, "b": 1, "g": 1}
     bounds = {name: (low, None) for name, low in lower.items()}

@@ -15,7 +15,7 @@ from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy
 from simplifier.expr.text import parse_form
 from tests.carets import check_drawing
-from tests.cases import for_all
+from tests.cases import for_all, for_table
 from tests.evaluation import values_of
 from tests.extent import IN_CI, examples
 from tests.strategies import NAMES, expressions, points_of
@@ -36,37 +36,35 @@ def test_reading_and_writing_are_inverse(text: str) -> None:
     assert format_form(parse_form(format_form(form))) == format_form(form)
 
 
-SPELLINGS = [
-    # read, written
-    ("x//8", "x floordiv 8"),
-    ("x / 8", "x floordiv 8"),
-    ("x % 8", "x mod 8"),
-    ("x+-1", "x - 1"),
-    ("--x", "x"),
-    ("3*x", "x * 3"),
-    ("1 + x", "x + 1"),
-    ("-3 * x", "x * -3"),
-    ("-(x + 1)", "-x - 1"),
-    ("x * -1", "-x"),
-    ("(((x)))", "x"),
-    ("x*2 floordiv 8", "(x * 2) floordiv 8"),
-    ("x floordiv 2 floordiv 3", "(x floordiv 2) floordiv 3"),
-    ("x floordiv 2 * 3", "(x floordiv 2) * 3"),
-    ("x - y - 1", "x - y - 1"),
-    ("-x floordiv 2", "(-x) floordiv 2"),
-    ("min( 1,x )", "min(x, 1)"),
-    ("min(x)", "x"),
-    ("max(4, 2, x, 7)", "max(x, 7)"),
-    ("x\n  + y", "x + y"),
-    ("7 mod -3", "1"),  # XLA's remainder is never negative
-    ("7 mod (-3)", "1"),
-    ("7 % -3", "-2"),  # Python's has the sign of the divisor
-    ("x mod -3", "x mod 3"),
-    ("x % -3", "x % -3"),
-]
-
-
-@for_all(SPELLINGS)
+@for_table("""
+x//8 => x floordiv 8
+x / 8 => x floordiv 8
+x % 8 => x mod 8
+x+-1 => x - 1
+--x => x
+3*x => x * 3
+1 + x => x + 1
+-3 * x => x * -3
+-(x + 1) => -x - 1
+x * -1 => -x
+(((x))) => x
+x*2 floordiv 8 => (x * 2) floordiv 8
+x floordiv 2 floordiv 3 => (x floordiv 2) floordiv 3
+x floordiv 2 * 3 => (x floordiv 2) * 3
+x - y - 1 => x - y - 1
+-x floordiv 2 => (-x) floordiv 2
+min( 1,x ) => min(x, 1)
+min(x) => x
+max(4, 2, x, 7) => max(x, 7)
+x\n  + y => x + y
+# XLA's remainder is never negative
+7 mod -3 => 1
+7 mod (-3) => 1
+# Python's has the sign of the divisor
+7 % -3 => -2
+x mod -3 => x mod 3
+x % -3 => x % -3
+""")
 def test_spellings(read: str, written: str) -> None:
     assert format_expr(parse_expr(read)) == written
 
