@@ -32,7 +32,6 @@ PROBLEM = Problem("halves", "x // 2 + (x + 1) // 2", {"x": (0, 9)})
 
 
 def answering(*texts: str, name: str = "parrot") -> Peer:
-    """A peer that gives the same answers to everything."""
     return Peer(name, "1", lambda _: Answer(tuple(map(parse_form, texts)), 1e-6))
 
 
@@ -210,7 +209,6 @@ def test_wide_and_negative_results_are_counted() -> None:
 
 @pytest.fixture(params=MACHINES, ids=lambda machine: machine.name)
 def machine(request: pytest.FixtureRequest) -> Machine:
-    """Each machine that is there."""
     if not request.param.is_there:
         pytest.skip(request.param.name)
     return request.param

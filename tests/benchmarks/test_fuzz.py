@@ -182,7 +182,6 @@ needs_jax = pytest.mark.needs("jax")
 
 
 def jax_module(name: str) -> Any:  # noqa: ANN401 - a module
-    """A module of the fuzzer that imports JAX."""
     return importlib.import_module(f"benchmarks.fuzzing.{name}")
 
 

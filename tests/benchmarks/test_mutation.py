@@ -71,7 +71,6 @@ FAULTS = (
 
 
 def loaded(path: Path, text: str) -> ModuleType:
-    """The module of a text, which is written there."""
     path.write_text(text, "utf-8")
     module = ModuleType(path.stem)
     SourceFileLoader(path.stem, str(path)).exec_module(module)

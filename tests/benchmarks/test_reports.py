@@ -90,7 +90,6 @@ def test_both_sides_say_the_same_of_relations(question: str, name: str) -> None:
 
 
 def check_same(sides: Sequence[Any], own: Sequence[Any]) -> None:
-    """An answer of ours is that of islpy."""
     ours, theirs = sides
     found, expected = ours(*own), theirs(*map(_to_islpy, own))
     is_set = isinstance(found, (IndexSet, IndexRelation))

@@ -28,7 +28,6 @@ class CommandLine:
         self.folder, self._capsys = folder, capsys
 
     def file(self, content: str | bytes, name: str = "module.hlo") -> Path:
-        """A file with this content."""
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -43,7 +42,6 @@ class CommandLine:
         return out, err
 
     def __call__(self, *arguments: object, code: int = 0) -> str:
-        """The answer."""
         return self.streams(*arguments, code=code)[0]
 
     def words(self, call: str) -> list[str]:
@@ -52,7 +50,6 @@ class CommandLine:
         return [str(self.file(FILES[word], word)) if word in FILES else word for word in words]
 
     def document(self, *arguments: object, code: int | None = 0) -> Json:
-        """The answer in JSON."""
         found: Json = json.loads(self.streams(*arguments, "--json", code=code)[0])
         return found
 

@@ -43,7 +43,6 @@ def ended(
 
 
 def streams_of(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    """The two pipes of a process."""
     assert process.stdout
     assert process.stderr
     return process.stdout, process.stderr

@@ -26,7 +26,6 @@ OBJECTS: Final[dict[str, Json]] = {
 
 
 def definition_of(reference: str) -> Json:
-    """What ``#/$defs/name`` refers to."""
     found: Json = SCHEMA["$defs"][reference.removeprefix("#/$defs/")]
     return found
 
@@ -39,7 +38,6 @@ def description_of(field: Json) -> str:
 
 
 def tables() -> str:
-    """One table for each object."""
     return "\n".join("\n".join(_table(definition)) for definition in OBJECTS.values())
 
 
@@ -59,7 +57,6 @@ def _table(definition: Json) -> Iterator[str]:
 
 
 def _value(field: Json) -> str:
-    """The values that a field may have."""
     if "$ref" in field:
         target = definition_of(field["$ref"])
         return (
@@ -88,7 +85,6 @@ def _link(reference: str) -> str:
 
 
 def with_tables(page: str) -> str:
-    """The page with the tables between the two marks."""
     return with_generated(page, FIELDS, tables())
 
 

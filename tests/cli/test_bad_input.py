@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -14,50 +14,41 @@ from tests.cli.small_modules import SOFTMAX_SUM, WRONG_INSIDE
 DEEP = 100_000
 
 
-class Bad(NamedTuple):
-    """A file, and what the message says: the place in it, then words."""
-
-    id: str
-    content: str | bytes
-    place: str
-    words: tuple[str, ...]
-
-    def check(self, said: str, file: Path) -> None:
-        """Raise an AssertionError unless the message about the file says this."""
-        assert said.startswith(f"error: {file}{self.place}")
-        assert [word for word in self.words if word not in said.splitlines()[0]] == []
-
-
-def wrong(name: str, instruction: str, *words: str, line: int = 4) -> Bad:
-    """A module whose fourth line is an instruction, and the words about it."""
-    text = f"HloModule m\n\nENTRY %e {{\n  {instruction}\n  ROOT %r = f32[2] parameter(0) }}\n"
-    return Bad(name, text, f":{line}:", ("%a", *words))
+def module(instruction: str) -> str:
+    """A module whose fourth line is an instruction."""
+    return f"HloModule m\n\nENTRY %e {{\n  {instruction}\n  ROOT %r = f32[2] parameter(0) }}\n"
 
 
 RESHAPED = "%c = f32[6] constant({1,2,3,4,5,6})\n  %a = f32[7] reshape(%c)"
 
-BAD_MODULES = [
-    Bad("empty", "", ":1:1", ("expected",)),
-    Bad("binary", b"\x7fELF\x02\x01\x01\0\0\0", "", ("binary",)),
-    Bad("not UTF-8", b"HloModule \xff\xfe", "", ("UTF-8",)),
-    Bad("cut in the middle", SOFTMAX_SUM[:200], ":10:", ("%exp",)),
-    wrong("layout of another rank", "%a = f32[2,3]{2,1,0} parameter(1)", "layout"),
-    wrong("operand not defined", "%a = f32[2] negate(%ghost)", "ghost"),
-    wrong("wrong operand count", "%a = f32[] add()", "2"),
-    wrong("reshape to another count", RESHAPED, "6", "7", line=5),
-    wrong("deep tuple shape", f"%a = {'(' * DEEP}"),
-    wrong("deep braces", f"%a = f32[2] constant({'{' * DEEP}"),
-    wrong("huge dimension", f"%a = f32[{10**30}] parameter(1)", "64 bits"),
-]
+BAD_MODULES: dict[str | bytes, str] = {
+    # content, and what is said of the file: the place, then words
+    "": ":1:1.*expected",
+    b"\x7fELF\x02\x01\x01\0\0\0": ".*binary",
+    b"HloModule \xff\xfe": ".*UTF-8",
+    SOFTMAX_SUM[:200]: ":10:.*%exp",
+    module("%a = f32[2,3]{2,1,0} parameter(1)"): ":4:.*%a.*layout",
+    module("%a = f32[2] negate(%ghost)"): ":4:.*%a.*ghost",
+    module("%a = f32[] add()"): ":4:.*%a.*2",
+    module(RESHAPED): ":5:.*%a.*(6.*7|7.*6)",
+    module(f"%a = {'(' * DEEP}"): ":4:.*%a",
+    module(f"%a = f32[2] constant({'{' * DEEP}"): ":4:.*%a",
+    module(f"%a = f32[{10**30}] parameter(1)"): ":4:.*%a.*64 bits",
+}
+
+
+def check(said: str, file: Path, expected: str) -> None:
+    """The first line of a message begins with the file, and with what is expected."""
+    assert re.match(f"error: {re.escape(str(file))}{expected}", said), expected
 
 
 @pytest.mark.parametrize("command", OF_KERNELS)
-@pytest.mark.parametrize("bad", BAD_MODULES, ids=[bad.id for bad in BAD_MODULES])
-def test_bad_module(bad: Bad, command: str, cli: CommandLine) -> None:
-    file = cli.file(bad.content)
-    said = cli.error(command, file)
-    bad.check(said, file)
-    assert said.count("error:") == 1
+def test_bad_module(command: str, cli: CommandLine) -> None:
+    for content, expected in BAD_MODULES.items():
+        file = cli.file(content)
+        said = cli.error(command, file)
+        check(said, file, expected)
+        assert said.count("error:") == 1
 
 
 def test_no_file(cli: CommandLine) -> None:
@@ -78,21 +69,21 @@ def test_what_is_wrong_is_unknown(cli: CommandLine) -> None:
 GOOD = "(d0) -> (d0), domain: d0 in [0, 3]"
 GOOD_LINES = "(d0) -> (d0),\ndomain:\nd0 in [0, 3]\n"
 
-BAD_MAPS = [
-    Bad("not declared", "(d0) -> (d7), domain: d0 in [0, 3]", ":3:10", ("'d7'",)),
-    Bad("cut", "(d0) -> (d0", ":", ("expected",)),
-    Bad("no map", "HloModule m", ":3:1", ("expected",)),
-    Bad("declared twice", "(d0, d0) -> (d0), domain: d0 in [0, 3]", ":3:6", ("twice",)),
-    Bad("deep", "(d0) -> (" + "(" * DEEP, ":", ("expected",)),
-]
+BAD_MAPS = {
+    "(d0) -> (d7), domain: d0 in [0, 3]": ":3:10.*'d7'",
+    "(d0) -> (d0": ":.*expected",
+    "HloModule m": ":3:1.*expected",
+    "(d0, d0) -> (d0), domain: d0 in [0, 3]": ":3:6.*twice",
+    "(d0) -> (" + "(" * DEEP: ":.*expected",
+}
 
 
 def test_a_bad_map_leaves_the_others_alone(cli: CommandLine) -> None:
-    for bad in BAD_MAPS:
-        file = cli.file(f"{GOOD}\n---\n{bad.content}\n---\n{GOOD}")
+    for bad, expected in BAD_MAPS.items():
+        file = cli.file(f"{GOOD}\n---\n{bad}\n---\n{GOOD}")
         out, err = cli.streams("simplify", file, code=1)
         assert out == f"{GOOD_LINES}---\n{GOOD_LINES}"
-        bad.check(err, file)
+        check(err, file, expected)
     file = cli.file(f"(d0) -> ({'(' * DEEP}d0{')' * DEEP}), domain: d0 in [0, 3]")
     assert cli("simplify", file) == GOOD_LINES
 

@@ -29,11 +29,8 @@ ENTRY main {{
 }}
 """
 LAYER = {
-    "fused": """row_sum_{n} {{
-  p = f32[4,8] parameter(0)
-  zero = f32[] constant(0)
-  ROOT sum = f32[4] reduce(p, zero), dimensions={{1}}, to_apply=add
-}}""",
+    "fused": """row_sum_{n} {{ p = f32[4,8] parameter(0) zero = f32[] constant(0)
+  ROOT sum = f32[4] reduce(p, zero), dimensions={{1}}, to_apply=add }}""",
     "weights": "  w{n} = f32[4] parameter({next})",
     "body": """  x{n} = f32[4,8] broadcast(t{n}), dimensions={{0}}
   y{n} = f32[{next},4,8] broadcast(x{n}), dimensions={{1,2}}
@@ -45,7 +42,6 @@ LAYER = {
 
 @pytest.fixture
 def deep(cli: CommandLine) -> Path:
-    """The file of a module of many layers."""
     parts = {
         name: "\n".join(text.format(n=n, next=n + 1) for n in range(LAYERS))
         for name, text in LAYER.items()
@@ -142,9 +138,8 @@ KERNELS = {
 
 BARE = """HloModule bare
 add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
-less {{
-  a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT
-}}
+less {{ a = f32[] parameter(0) b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }}
 ENTRY e {{ p = f32[64,96] parameter(0) z = f32[] constant(0) ROOT k = {kernel} }}
 """
 
@@ -203,19 +198,13 @@ def test_one_name_for_an_index(cli: CommandLine) -> None:
 
 TURNED_INSIDE = """\
 HloModule small_transpose
-fused {
-  x = f32[65536,4] parameter(0)
-  y = f32[4,65536] parameter(1)
+fused { x = f32[65536,4] parameter(0) y = f32[4,65536] parameter(1)
   t = f32[4,65536] transpose(x), dimensions={1,0}, metadata={source_file="model.py" source_line=11}
   n = f32[4,65536] tanh(t), metadata={source_file="model.py" source_line=12}
-  ROOT s = f32[4,65536] add(n, y), metadata={source_file="model.py" source_line=13}
-}
-ENTRY main {
-  x = f32[65536,4] parameter(0)
-  y = f32[4,65536] parameter(1)
+  ROOT s = f32[4,65536] add(n, y), metadata={source_file="model.py" source_line=13} }
+ENTRY main { x = f32[65536,4] parameter(0) y = f32[4,65536] parameter(1)
   ROOT f = f32[4,65536] fusion(x, y), kind=kLoop, calls=fused,
-    metadata={source_file="model.py" source_line=13}
-}
+    metadata={source_file="model.py" source_line=13} }
 """
 
 

@@ -153,7 +153,6 @@ PICTURES = {
 
 @pytest.mark.parametrize("row", PICTURES.values(), ids=PICTURES)
 def test_a_picture_of_what_is_read(row: tuple[str, str, str, range, int], cli: CommandLine) -> None:
-    """That of the library."""
     module, name, tile, columns, output = row
     saved, drawn = cli.file(module), cli.folder / "reads.svg"
     instruction = hlo.load(saved)[name]

@@ -27,7 +27,6 @@ def files(cli: CommandLine) -> list[str]:
 
 @pytest.mark.parametrize("command", [*map(str.split, COMMANDS)], ids=COMMANDS)
 def test_answers_are_those_of_files(command: list[str], files: list[str], cli: CommandLine) -> None:
-    """As text each under its name, in JSON in a list."""
     text = "\n".join(f"==> {file} <==\n{cli(*command, file)}" for file in files)
     assert cli(*command, *files) == cli(*command, cli.folder) == text
     alone = [cli.document(*command, file) for file in files]

@@ -30,7 +30,6 @@ def hears_interrupts() -> Iterator[None]:
 
 @pytest.fixture
 def file(cli: CommandLine) -> Path:
-    """A small module."""
     return cli.file(SOFTMAX_SUM)
 
 

@@ -15,12 +15,10 @@ FIELDS: Fields = {"command": "try", "file": "a\nb"}
 
 
 def word(text: str) -> Lines:
-    """The smallest item."""
     return Lines([text], lambda: {"word": text})
 
 
 def document(items: Iterable[Item | IndexingError]) -> Document:
-    """A document of words."""
     return Document("words", items, FIELDS)
 
 

@@ -51,13 +51,11 @@ MAPS = "(d0) -> (d0 mod 8), domain: d0 in [0, 7]\n---\n(d0) -> (d1)\n"
 
 
 def schema_for(document: Json) -> Any:  # noqa: ANN401 - a validator
-    """What checks the documents of the same command."""
     part = document["command"] + "_of_many" * ("modules" in document)
     return PARTS[part + "_of_passes" * ("passes" in document)]
 
 
 def violations(document: Json) -> list[str]:
-    """What is wrong with a document."""
     errors = schema_for(document).iter_errors(document)
     return [f"{error.json_path}: {error.message}" for error in errors]
 

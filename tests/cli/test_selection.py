@@ -20,7 +20,6 @@ ITEMS = {
 
 
 def names_in(cli: CommandLine, command: str, *arguments: object) -> list[str]:
-    """The names in the items that a command lists."""
     items, key = ITEMS[command]
     return [item[key] for item in cli.document(command, *arguments)[items]]
 

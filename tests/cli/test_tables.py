@@ -68,13 +68,11 @@ def test_rows_are_those_of_the_library(name: str, cli: CommandLine) -> None:
 
 
 def identity(row: dict[str, Any]) -> str:
-    """What a row says of which operand."""
     names = ("kernel", "name", "element", "elements_read", "reads", "bytes_read")
     return repr(tuple(row[name] for name in names))
 
 
 def ends(count: Count) -> list[int | None]:
-    """The least and the most."""
     if isinstance(count, Interval):
         return [count.lower, count.upper]
     assert isinstance(count, int)
@@ -97,11 +95,10 @@ def test_without_time_counts_are_bounds(cli: CommandLine) -> None:
 
 
 WRONG = """\
-ENTRY main {
-  x = f32[2,3] parameter(0)
+
+ENTRY main { x = f32[2,3] parameter(0)
   turned = f32[3,4] transpose(x), dimensions={1,0}
-  ROOT minus = f32[2,3] negate(x)
-}
+  ROOT minus = f32[2,3] negate(x) }
 """
 
 

@@ -22,11 +22,9 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The parsed file."""
         return ast.parse(self.text, filename=self.path)
 
     def nodes(self, *types: type[ast.AST]) -> Iterator[ast.AST]:
-        """All nodes of these types, nested ones too."""
         return (node for node in ast.walk(self.tree) if isinstance(node, types))
 
 

@@ -89,7 +89,6 @@ _WITHOUT_CODE: Final = {
 
 
 def import_lines(source: Source) -> int:
-    """The lines of a file that import."""
     return sum(len(_lines_of(node)) for node in source.nodes(ast.Import, ast.ImportFrom))
 
 

@@ -38,7 +38,6 @@ def _runs_text(called: str) -> bool:
 
 
 def calls(source: Source) -> list[str]:
-    """What a file calls, as it is written there."""
     nodes = source.nodes(ast.Call)
     return [ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)]
 
@@ -77,7 +76,6 @@ def other_words_for_max(source: Source) -> list[str]:
 
 
 def constants(source: Source) -> Iterator[tuple[str, ast.stmt]]:
-    """The names that a module gives to values, and where."""
     for statement in source.tree.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)):
             is_plain = isinstance(statement, ast.Assign)

@@ -22,7 +22,6 @@ BLOCKS = [block.split("\n", 1) for block in FILE.read_text("utf-8").strip().spli
 
 
 def texts(kind: str) -> list[str]:
-    """The blocks of a kind, without the line that names it."""
     return [text for title, text in BLOCKS if title == f"# {kind}"]
 
 

@@ -23,7 +23,6 @@ from tests.project.sources import PACKAGES, ROOT, Source, sources
 
 @lru_cache
 def all_imports() -> tuple[Import, ...]:
-    """Every import of the packages."""
     files = sources(*PACKAGES)
     modules = frozenset(map(module_of, files))
     return tuple(found for source in files for found in imports_of(source, modules))
@@ -67,7 +66,6 @@ def _is_inside(found: Import) -> bool:
 
 
 def is_door_upwards(found: Import) -> bool:
-    """Whether an import is one of the few that may run up."""
     return any(
         found.importer == importer and _lies_in(found.imported, imported)
         for importer, imported in IMPORTS_UPWARDS

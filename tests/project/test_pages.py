@@ -36,7 +36,6 @@ _HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
-    """The pages that people read."""
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

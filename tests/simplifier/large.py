@@ -22,22 +22,18 @@ MANY: Final = 10_000 if IN_CI else 2_000
 
 
 def by(form: Form, divisor: int) -> Form:
-    """``form floordiv divisor``."""
     return operations.floordiv(form, forms.constant(divisor))
 
 
 def modulo(form: Form, divisor: int) -> Form:
-    """``form mod divisor``."""
     return operations.mod(form, forms.constant(divisor))
 
 
 def up(form: Form, divisor: int) -> Form:
-    """``form ceildiv divisor``."""
     return operations.ceildiv(form, forms.constant(divisor))
 
 
 def d(number: int) -> Form:
-    """One of many variables."""
     return forms.variable(f"d{number}")
 
 
@@ -164,7 +160,6 @@ WHOLES: Mapping[str, Callable[[], Form]] = {
 
 
 def nest(one_more: Callable[[Form, int], Form], levels: int) -> Form:
-    """That many levels around ``x``."""
     form = x
     for level in range(levels):
         form = one_more(form, level)

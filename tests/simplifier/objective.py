@@ -36,7 +36,6 @@ def _divides_by_what_is_negative(scope: Scope, form: Form) -> bool:
 
 
 def check_range(scope: Scope, form: Form, points: Columns) -> None:
-    """All values of a form lie in its range."""
     values, defined = values_of(form, points)
     interval = range_of(scope, form)
     assert all(value in interval for value in values[defined]), interval

@@ -31,14 +31,11 @@ LIMIT = re.compile(r"(.+?)(?: in \[(-inf|-?\d+), (inf|-?\d+)\]|( (?:[<>]=?|==) .
 
 
 class Question(NamedTuple):
-    """An expression, bounds of variables, constraints."""
-
     expression: str
     bounds: tuple[Limit, ...]
     constraints: tuple[Limit, ...] = ()
 
     def parsed(self) -> tuple[sympy.Expr, dict[str, Interval], list[tuple[sympy.Expr, Interval]]]:
-        """The arguments of ``simplify`` and ``bounds_of``."""
         constraints = [(parse_expr(text), interval) for text, interval in self.constraints]
         return parse_expr(self.expression), dict(self.bounds), constraints
 
@@ -50,8 +47,6 @@ class Question(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One line of a table."""
-
     name: str
     question: Question
     relation: str
@@ -72,7 +67,6 @@ class Row(NamedTuple):
 
 
 def _limits(domain: str) -> tuple[tuple[Limit, ...], tuple[Limit, ...]]:
-    """Bounds and constraints."""
     bounds: dict[str, Interval] = {}
     constraints: list[Limit] = []
     for text, lower, upper, compared in LIMIT.findall(domain):
@@ -101,7 +95,6 @@ def for_questions(text: str) -> Callable[[Callable[..., None]], Callable[[], Non
 
 @lru_cache
 def families() -> tuple[Row, ...]:
-    """The rows of all families."""
     files = sorted(FOLDER.glob("*.txt"))
     return tuple(row for file in files for row in table(file.read_text("utf-8"), file.stem))
 

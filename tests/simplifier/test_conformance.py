@@ -36,7 +36,6 @@ TOTAL_COST = 264
 
 
 def ends_of(row: Row) -> Bounds:
-    """The bounds of a row."""
     return {name: Interval(*ends) for name, ends in row["bounds"].items()}
 
 
@@ -171,7 +170,6 @@ def test_no_peer_expects_tighter_bounds(row: Row) -> None:
 
 
 def question(row: Row) -> tuple[Any, ...]:
-    """An expression, its bounds, its constraints."""
     constraints = [(parse_expr(text), Interval(*ends)) for text, ends in row.get("constraints", ())]
     return parse_expr(row["expression"]), ends_of(row), constraints
 

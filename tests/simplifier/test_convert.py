@@ -274,7 +274,6 @@ def stand_in(name: str) -> Any:  # noqa: ANN401 - a class of sympy
 
 
 def theirs(name: str) -> Any:  # noqa: ANN401 - a class of sympy
-    """PyTorch's own function."""
     if importlib.util.find_spec("torch") is None:
         pytest.skip("compares with PyTorch's functions; torch is not installed")
     return getattr(importlib.import_module(TORCH), name)

@@ -244,7 +244,6 @@ TINY = 1e-9
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[Form, list[Fact], dict[str, Interval]]:
-    """A sum of variables, facts about others, and a box."""
     sums = st.lists(st.integers(-3, 3), min_size=3, max_size=3).map(_sum)
     ends = st.tuples(st.integers(-9, 9), st.integers(0, 9))
     intervals = ends.map(lambda pair: Interval(pair[0], sum(pair)))

@@ -129,7 +129,6 @@ def test_a_transpose_between_reshapes_is_undone(text: str) -> None:
 
 
 def variables(shape: Shape) -> Index:
-    """An index of the shape: ``d0``, ``d1`` ..."""
     return tuple(variable(f"d{place}") for place in range(len(shape)))
 
 

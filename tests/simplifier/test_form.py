@@ -31,7 +31,6 @@ DEEP = 5_000 if IN_CI else 2_000
 
 @lru_cache
 def nested(name: str, depth: int = DEEP) -> Form:
-    """A form with that many levels."""
     form = x
     for _ in range(depth):
         form = NESTS[name](form)

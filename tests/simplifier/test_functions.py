@@ -120,13 +120,11 @@ def test_substitution_gives_values() -> None:
 
 
 def computed(text: str, names: dict[str, Any]) -> list[int]:
-    """The values of a text at all points, by Python."""
     code = compile(text, "text", "eval")
     return [eval(code, names, {"x": a, "y": b}) for a, b in POINTS]  # noqa: S307 - our own text
 
 
 def called(module: str, expression: sympy.Expr) -> list[Any]:
-    """The values of what sympy compiles for a module, point by point."""
     function = sympy.lambdify((x, y), expression, module)
     return [function(a, b) for a, b in POINTS]
 

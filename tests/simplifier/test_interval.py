@@ -44,24 +44,15 @@ def some_values(interval: Interval) -> list[int]:
     return [value for value in (*near, -1000, -2, 0, 3, 1000) if value in interval]
 
 
-@pytest.mark.parametrize("name", list(COMPARISONS))
-@given(a=intervals, b=intervals)
-def test_a_decided_comparison_holds_for_all_values(name: str, a: Interval, b: Interval) -> None:
-    answer = COMPARISONS[name](a, b)
-    found = {ON_INTEGERS[name](x, y) for x in some_values(a) for y in some_values(b)}
-    assert found == {answer} if isinstance(answer, bool) else isinstance(answer, Undecided)
-
-
-@pytest.mark.parametrize("name", list(ARITHMETIC))
-@given(a=intervals, b=intervals)
-def test_arithmetic_holds_all_values(name: str, a: Interval, b: Interval) -> None:
-    result = ARITHMETIC[name](a, b)
-    values = [ON_INTEGERS[name](x, y) for x in some_values(a) for y in some_values(b)]
-    assert all(value in result for value in values)
-
-
-@given(a=intervals, divisor=st.integers(-9, 9).filter(bool))
-def test_quotients_are_tight(a: Interval, divisor: int) -> None:
+@given(a=intervals, b=intervals, divisor=st.integers(-9, 9).filter(bool))
+def test_operations_hold_for_all_values(a: Interval, b: Interval, divisor: int) -> None:
+    pairs = [*product(some_values(a), some_values(b))]
+    for name, compare in COMPARISONS.items():
+        answer, found = compare(a, b), {ON_INTEGERS[name](x, y) for x, y in pairs}
+        assert found == {answer} if isinstance(answer, bool) else isinstance(answer, Undecided)
+    for name, compute in ARITHMETIC.items():
+        result = compute(a, b)
+        assert all(ON_INTEGERS[name](x, y) in result for x, y in pairs), name
     quotient = a // divisor
     assert all(value // divisor in quotient for value in some_values(a))
     ends = {end // divisor for end in a.ends if isinstance(end, int)}
@@ -89,23 +80,18 @@ def hull(values: Iterable[int]) -> Interval:
     return Interval(None if lower < -FAR // 9 else lower, None if upper > FAR // 9 else upper)
 
 
-@pytest.mark.parametrize("name", list(ARITHMETIC))
-def test_arithmetic_is_tight(name: str) -> None:
+def test_arithmetic_is_tight() -> None:
     for a, b in product(FULL, repeat=2):
-        pairs = product(extreme_values(a), extreme_values(b))
-        assert ARITHMETIC[name](a, b) == hull(ON_INTEGERS[name](x, y) for x, y in pairs), (a, b)
+        pairs = [*product(extreme_values(a), extreme_values(b))]
+        for name, compute in ARITHMETIC.items():
+            assert compute(a, b) == hull(ON_INTEGERS[name](x, y) for x, y in pairs), (name, a, b)
+        quotients = [x // y for x, y in pairs if y]
+        found = floordiv_range((a.ends, b.ends))
+        assert found == (hull(quotients) if quotients else ANY).ends, (a, b)
     for a in FULL:
         assert -a == hull(-x for x in extreme_values(a))
         assert 2 - a == hull(2 - x for x in extreme_values(a))
         assert 2 + a == a + 2 == hull(2 + x for x in extreme_values(a))
-
-
-def test_quotients_of_ranges_are_tight() -> None:
-    for a, b in product(FULL, repeat=2):
-        divisors = [value for value in extreme_values(b) if value]
-        found = floordiv_range((a.ends, b.ends))
-        quotients = [x // y for x in extreme_values(a) for y in divisors]
-        assert found == (hull(quotients) if quotients else ANY).ends, (a, b)
 
 
 def test_comparisons_are_decided_where_all_values_agree() -> None:

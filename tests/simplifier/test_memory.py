@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from timeit import repeat
 from typing import Any, TypeAlias
 
@@ -126,17 +125,6 @@ def test_what_cannot_be_hashed_is_still_answered() -> None:
     assert simplify(x, unhashable) == 3
     with pytest.raises(IndexingError, match="expected integer arithmetic"):
         simplify([x], {})  # pyright: ignore[reportArgumentType]
-
-
-def test_threads_share_the_memory() -> None:
-    def answers(number: int) -> tuple[object, object]:
-        expression = FloorDiv(x + number % 7, 8)
-        return simplify(expression, {x: (0, 7)}), bounds_of(expression, {x: (0, 63)})
-
-    expected = [answers(number) for number in range(64)]
-    forget()
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(answers, range(64))) == expected
 
 
 def test_a_scope_of_very_many_results_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,6 @@ def small_boxes(draw: st.DrawFn) -> dict[str, Interval]:
 
 @st.composite
 def with_symbolic_divisors(draw: st.DrawFn, depth: int = 3) -> Form:
-    """Sums, products, and divisions by expressions."""
     if not depth or draw(st.integers(0, 3)) == 0:
         return draw(_LEAVES)
     left = draw(with_symbolic_divisors(depth - 1))

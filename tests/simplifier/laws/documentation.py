@@ -21,7 +21,6 @@ LAWS: Final = "laws"
 
 
 def tables() -> str:
-    """One table for each group of the catalogue."""
     return "\n".join(
         "\n".join((f"### {title.capitalize()}", "", _HEAD, *map(_row, group), ""))
         for title, group in GROUPS.items()
@@ -47,7 +46,6 @@ def appliers() -> Mapping[Law, list[str]]:
 
 
 def laws() -> Iterator[tuple[str, Law, str]]:
-    """The file of each law, the law, and what the code calls it."""
     for home, module in vars(catalogue).items():
         for name, law in vars(module).items() if isinstance(module, ModuleType) else ():
             if isinstance(law, Law):
@@ -80,7 +78,6 @@ def _definitions(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.A
 
 
 def with_tables(page: str) -> str:
-    """The page with the tables between the two marks."""
     return with_generated(page, LAWS, tables())
 
 

@@ -16,8 +16,6 @@ Case: TypeAlias = Example | NearMiss
 
 
 class Question(NamedTuple):
-    """What to simplify, under which bounds and constraints."""
-
     expression: sympy.Expr
     bounds: dict[str, Interval]
     constraints: list[tuple[sympy.Expr, Interval]]
@@ -39,7 +37,6 @@ def interval_of(comparison: Comparison) -> tuple[Form, Interval]:
 
 
 def question(case: Case) -> Question:
-    """The case as arguments of ``simplify``."""
     bounds: dict[str, Interval] = {}
     constraints: list[tuple[sympy.Expr, Interval]] = []
     for form, interval in known(case):
@@ -52,7 +49,6 @@ def question(case: Case) -> Question:
 
 
 def every_case() -> list[tuple[Law, str, Case]]:
-    """Each law with its example and its near miss, and which of the two it is."""
     return [
         (law, kind, case)
         for law in LAWS

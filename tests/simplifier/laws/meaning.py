@@ -67,13 +67,11 @@ class Sample:
 
     @property
     def count(self) -> int:
-        """How many of the points meet the condition."""
         return int(reduce(np.logical_and, self.conditions, self.is_defined).sum())
 
 
 @cache
 def sample(law: Law) -> Sample:
-    """The law at the same random points in every run."""
     draw = random.Random(" ".join(law.metavariables))  # noqa: S311 - the same points in every run
     rows = ([draw.randint(-REACH, REACH) for _ in range(POINTS)] for _ in law.metavariables)
     points = {name: np.array(next(rows), dtype=object) for name in law.metavariables}
@@ -124,7 +122,6 @@ class Encoding:
         return self.z3.And(*formulas, self.context)
 
     def all_of(self, parts: Iterable[Comparison]) -> Term:
-        """That all of the comparisons hold."""
         sides = [(each, self.form(each.left), self.form(each.right)) for each in parts]
         return self.conjunction(RELATIONS[each.relation](a, b) for each, a, b in sides)
 
@@ -177,7 +174,6 @@ class Encoding:
         return rest if atom.kind is AtomKind.MOD else quotient
 
     def _divided(self, dividend: Form, by: Form) -> tuple[Any, Any]:
-        """Quotient and rest."""
         if (dividend, by) not in self._quotients:
             count = len(self._quotients)
             quotient, rest = (self.variable(f"{name} {count}") for name in "qr")
@@ -235,5 +231,4 @@ def verdicts(law: Law) -> list[str]:
 
 
 def every_condition() -> list[tuple[Law, int]]:
-    """Each law with the place of each part of its condition."""
     return [(law, place) for law in LAWS for place in range(len(law.conditions))]

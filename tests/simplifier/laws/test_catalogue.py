@@ -102,7 +102,6 @@ ELSEWHERE = {
 
 @st.composite
 def shapes(draw: st.DrawFn, size: int) -> list[int]:
-    """Shapes of that many elements."""
     shape: list[int] = []
     while size > 1:
         divisors = [divisor for divisor in range(2, size + 1) if size % divisor == 0]
