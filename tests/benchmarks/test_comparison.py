@@ -192,14 +192,11 @@ def test_a_wide_result_is_no_rival_and_no_merit() -> None:
     assert standing([row], "parrot").problems == 0
 
 
-def test_narrow_results_are_totalled() -> None:
+def test_narrow_results_are_totalled_and_wide_and_negative_ones_counted() -> None:
     (row,) = compared([PROBLEM], [answering("x", name="short"), answering(PROBLEM.text)], runs=1)
     cost = cost_of_form(PROBLEM.form)
     assert standing([row], "short") == Standing(1, 1, 1, 0, cost, 0, 0)
     assert standing([row], "parrot") == Standing(1, 0, 0, cost, 0, 0, 0)
-
-
-def test_wide_and_negative_results_are_counted() -> None:
     rows = rows_of(ROWS, answering(GOLFED, name="wide"), answering("d0 floordiv -1"))
     counts = [summary(rows, name, "ours") for name in ("wide", "parrot")]
     assert [(found.wide, found.negative, found.wrong) for found in counts] == [(1, 0, 0), (0, 0, 1)]

@@ -66,6 +66,9 @@ def test_what_was_asked_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     checks = dict(re.findall(r"([a-z ]+) (\d+)(?:,|$)", printed.split("checks:")[1]))
     assert checks[" quick"] == "40"
     assert 0 < int(checks[" equal for isl"]) < 20
+    with pytest.raises(SystemExit):
+        fuzz.main(["--kinds", "afine"])
+    assert "'afine' is no kind; expected some of small, affine" in capsys.readouterr().err
 
 
 COUNTER = count()
@@ -112,15 +115,11 @@ def test_a_row_is_read_back_and_points_keep_to_bounds_and_limits() -> None:
 
 
 def test_a_case_is_made_as_small_as_its_fault_allows() -> None:
+    of_text = texts.TextCase("maps", "(d0)[s0] -> (d0 + \0), domain: d0 in [0, 3]")
+    assert shrunk(of_text, lambda near: "\0" in near.text).row == "\"maps\", '\\x00'"
     text = "max((a * 3 + b mod 12) floordiv 5, b - 40) + 17"
     case = Case.of(text, {"a": (-4, 90), "b": (3, None), "c": (0, 1)}, {"a + b": (0, None)})
     assert shrunk(case, lambda near: " mod " in near.row).row == '"0 mod 0", {}, {}'
-
-
-def test_unknown_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        fuzz.main(["--kinds", "afine"])
-    assert "'afine' is no kind; expected some of small, affine" in capsys.readouterr().err
 
 
 def refuse(message: str, start: int) -> Callable[[str], object]:
@@ -158,11 +157,6 @@ def test_a_reader_that_errs_is_found(
     monkeypatch.setattr(texts, "MAX_SECONDS", 0.01)
     case = texts.TextCase("maps", "(d0) -> ")
     assert said in str(dict(checks.complaints(case, texts.CHECKS)))
-
-
-def test_a_text_is_made_as_short_as_its_fault_allows() -> None:
-    case = texts.TextCase("maps", "(d0)[s0] -> (d0 + \0), domain: d0 in [0, 3]")
-    assert shrunk(case, lambda near: "\0" in near.text).row == "\"maps\", '\\x00'"
 
 
 @pytest.mark.parametrize("language", texts.LANGUAGES)

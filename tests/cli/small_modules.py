@@ -41,13 +41,9 @@ ENTRY %main {
 
 TURNED = """\
 HloModule turned
-
-ENTRY main {
-  rows = f32[<=8,4] parameter(0)
-  count = s32[] parameter(1)
+ENTRY main { rows = f32[<=8,4] parameter(0) count = s32[] parameter(1)
   few = f32[<=8,4] set-dimension-size(rows, count), dimensions={0}
-  ROOT turned = f32[<=8,4] reverse(few), dimensions={0}
-}
+  ROOT turned = f32[<=8,4] reverse(few), dimensions={0} }
 """
 """Its size is a value, which is a parameter of the maps."""
 
@@ -77,15 +73,12 @@ ENTRY e { p = f32[2,3] parameter(0)
 
 PARTS = """\
 HloModule parts
-ENTRY main {
-  x = f32[9] parameter(0)
-  start = s32[] parameter(1)
+ENTRY main { x = f32[9] parameter(0) start = s32[] parameter(1)
   zero = f32[] constant(0)
   head = f32[2] slice(x), slice={[0:2]}
   wide = f32[12] pad(x, zero), padding=3_0
   part = f32[4] dynamic-slice(wide, start), dynamic_slice_sizes={4}
-  ROOT all = (f32[2], f32[4]) tuple(head, part)
-}
+  ROOT all = (f32[2], f32[4]) tuple(head, part) }
 """
 
 WINDOW = """\

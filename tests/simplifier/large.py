@@ -37,6 +37,12 @@ def d(number: int) -> Form:
     return forms.variable(f"d{number}")
 
 
+def where_greater(compared: Form, n: int, value: Form) -> Form:
+    """The value where what is compared is greater than n, and elsewhere some number."""
+    number = forms.constant(n * 7 % 13)
+    return operations.select(operations.nonnegative(compared - n - 1), value, number)
+
+
 low, high, times = operations.minimum, operations.maximum, operations.product
 
 # One level more, and its number.
@@ -51,20 +57,14 @@ LEVELS: Mapping[str, Callable[[Form, int], Form]] = {
     "min(f + 1, y)": lambda f, _: low((f + 1, y)),
     "x // (f + 1)": lambda f, _: operations.floordiv(x, f + 1),
     "(f * 3 + x) % y": lambda f, _: operations.mod(f * 3 + x, y),
-    "select(y > n, f, m)": lambda f, n: operations.select(
-        operations.nonnegative(y - n - 1), f, forms.constant(n * 7 % 13)
-    ),
-    "select(f > n, x, m)": lambda f, n: operations.select(
-        operations.nonnegative(f - n - 1), x, forms.constant(n * 7 % 13)
-    ),
+    "select(y > n, f, m)": lambda f, n: where_greater(y, n, f),
+    "select(f > n, x, m)": lambda f, n: where_greater(f, n, x),
     "bitxor(f, y + n)": lambda f, n: operations.bitwise(AtomKind.BITXOR, (f, y + n)),
 }
 
 # Levels that hold the level below more than once: as texts they would be of exponential length.
 SHARED: Mapping[str, Callable[[Form, int], Form]] = {
-    "select(f > n, f, m)": lambda f, n: operations.select(
-        operations.nonnegative(f - n - 1), f, forms.constant(n * 7 % 13)
-    ),
+    "select(f > n, f, m)": lambda f, n: where_greater(f, n, f),
     "f + f // 2": lambda f, _: f + by(f, 2),
     "f + f // n": lambda f, n: f + by(f, n + 2),
     "f + f % n": lambda f, n: f + modulo(f, n + 2),

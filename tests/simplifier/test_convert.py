@@ -395,15 +395,12 @@ def test_functions_of_one_name_differ_by_what_they_assume() -> None:
     assert simplify(size(x) - loose(x), {}) != 0
 
 
-def test_nested_and_shared_calls_are_read_once() -> None:
+def test_nested_and_shared_calls_are_read_once_copied_and_written() -> None:
     deep = wide = x
     for _ in range(60):
         deep, wide = f(deep + 1), g(wide, wide + 1)
     assert simplify(deep, {}) == deep
     assert simplify(wide, {}) == wide
-
-
-def test_forms_with_calls_are_copied_and_written() -> None:
     form = from_sympy(3 * f(x + 1) + 2**p)
     assert pickle.loads(pickle.dumps(form)) == form  # noqa: S301 - what was just written
     assert str(form) == "f(x + 1) * 3 + 2**p"

@@ -106,9 +106,6 @@ def scope_under(facts: str) -> Scope:
 )
 def test_contradictions_are_found(facts: str) -> None:
     assert scope_under(facts).is_empty
-
-
-def test_differences_of_which_none_is_negative_do_not_contradict() -> None:
     assert not scope_under("x - y >= 0 and y - z >= 0 and z - x >= 0").is_empty
 
 
@@ -347,12 +344,9 @@ def test_facts_answer_as_bounds_and_constraints_do(asked: tuple[Problem, Constra
     assert bounds_of(simpler, facts).contains(bounds_of(expression, facts))
 
 
-def test_facts_are_read_once() -> None:
+def test_facts_are_values_and_read_once() -> None:
     first, second = FACTS.problem([x]), FACTS.problem([FloorDiv(x, 3)])
     assert first.scope() is second.scope()
-
-
-def test_facts_are_values() -> None:
     same = Facts({x: Interval(0, 63), n: (1, None)}, [x < n, sympy.Eq(Mod(k, 8), 0)])
     assert same == FACTS
     assert hash(same) == hash(FACTS)

@@ -35,13 +35,10 @@ def test_differences_are_seen(a: str, b: str, point: dict[str, int] | None) -> N
     assert first_difference(parse_form(a), parse_form(b), points_of(BOX)) == point
 
 
-def test_constraints_choose_points() -> None:
+def test_constraints_choose_points_and_relations_are_sets_of_pairs() -> None:
     kept = where(points_of(BOX), [(parse_form("x mod 4"), Interval(1, 1))])
     assert kept["x"].tolist() == [-3, 1, 5, 9]
     assert where(kept, [(parse_form("x"), Interval(2, 4))])["x"].tolist() == []
-
-
-def test_relations_are_sets_of_pairs() -> None:
     text = "(d0)[s0] -> (d0 + s0 * 2), domain: d0 in [0, 1], s0 in [0, 3], s0 * 2 in [1, 4]"
     assert related(parse_map(text)) == {((0,), (2,)), ((0,), (4,)), ((1,), (3,)), ((1,), (5,))}
     assert related(parse_map("() -> ()")) == {((), ())}
@@ -71,15 +68,14 @@ def test_plain_ranges(text: str, ends: tuple[int | None, int | None]) -> None:
 
 
 @given(bounded_boxes())
-def test_points_are_in_the_box_and_at_its_ends(box: dict[str, Interval]) -> None:
+def test_points_are_in_the_box_and_a_problem_prints_the_call_that_shows_it(
+    box: dict[str, Interval],
+) -> None:
     points = points_of(box)
     for name, interval in box.items():
         assert {interval.lower, interval.upper} <= set(points[name])
         assert all(value in interval for value in points[name])
     assert len(points["x"]) <= MAX_POINTS
-
-
-def test_a_problem_prints_the_call_that_shows_it() -> None:
     problem = Problem(parse_form("x mod 8"), {"x": Interval(0, None)})
     assert repr(problem) == 'simplify(parse_expr("x mod 8"), {"x": (0, None)})'
 

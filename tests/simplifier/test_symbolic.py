@@ -163,12 +163,9 @@ def test_powers_of_powers_end_with_a_sound_result(grow: Callable[[Form], Form]) 
     assert not range_of(problem.scope(), form).is_empty
 
 
-def test_a_power_of_what_is_zero_or_one_is_itself() -> None:
+def test_a_power_of_zero_or_one_is_itself_and_a_product_cancels_however_long_it_is() -> None:
     problem = Problem(parse_form(" * ".join("x" * 300)), {"x": Interval(0, 1)})
     assert problem.result() == forms.variable("x")
-
-
-def test_a_product_cancels_however_long_its_sum_is() -> None:
     sizes = [symbol(f"u{number}") for number in range(40)]
     q, total = symbol("q"), sum(sizes[1:], sizes[0])
     bounds = dict.fromkeys(sizes, (1, None))

@@ -137,63 +137,43 @@ def agree_with_python(text: str, form: Form) -> None:
 ERRORS = """
 1 +
    ^ expected an expression, but the text ends
-
 max(1, )
        ^ expected an expression, but found ')'
-
 (1 + 2
       ^ expected ')' for the parenthesis opened at 1:1, but the text ends
-
 foo(3, 4)
    ^ expected the end of the text, but found '('
-
 ^ expected an expression, but the text ends
-
 x y
   ^ expected the end of the text, but found 'y'
-
 x + 3.5
      ^ unexpected character '.'
-
 2x
  ^ unexpected character 'x'
-
 x $ y
   ^ unexpected character '$'
-
 x floordiv
           ^ expected an expression, but the text ends
-
 x * * y
     ^ expected an expression, but found '*'
-
 min x
     ^ expected '(' after 'min', but found 'x'
-
 min(x, y
         ^ expected ',' or ')' for the parenthesis opened at 1:1, but the text ends
-
 (x, y)
   ^ expected ')' for the parenthesis opened at 1:1, but found ','
-
 x + y)
      ^ expected the end of the text, but found ')'
-
 mod 3
 ^^^ expected an expression, but found 'mod'
-
 +x
 ^ expected an expression, but found '+'
-
 x ** 2
    ^ expected an expression, but found '*'
-
 x in [0, 3]
   ^^ expected the end of the text, but found 'in'
-
 __import__(os)
           ^ expected the end of the text, but found '('
-
 x + "y"
     ^ unexpected character '"'
 """
