@@ -274,6 +274,15 @@ def _cast(reader: OperationReader, draft: OperationDraft) -> None:
     draft.types = (reader.type(),)
 
 
+def _compare_numbers(reader: OperationReader, draft: OperationDraft) -> None:
+    """``sge, %0, %1 : i32``, with a result of type ``i1``."""
+    draft.attributes["predicate"] = Keyword(reader.lexer.word("a predicate, such as eq"))
+    reader.lexer.expect(",", "after the predicate")
+    draft.operands = reader.operands()
+    reader.attributes_and_types(draft)
+    draft.types = (Shape(ElementType.PRED),)
+
+
 def _dim(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0, %1 : tensor<2xf32>``, with a result of type ``index``."""
     draft.operands = reader.operands()
@@ -481,13 +490,39 @@ def _initialized(reader: OperationReader) -> tuple[Name, Name]:
     return name, reader.operand()
 
 
+ARITHMETIC: Final = {
+    f"arith.{name}": opcode
+    for opcode, names in {
+        "add": "addf addi",
+        "and": "andi",
+        "convert": "index_cast",
+        "divide": "divf divsi",
+        "maximum": "maximumf maxsi",
+        "minimum": "minimumf minsi",
+        "multiply": "mulf muli",
+        "or": "ori",
+        "remainder": "remf remsi",
+        "select": "select",
+        "subtract": "subf subi",
+    }.items()
+    for name in names.split()
+}
+"""Operations of ``arith`` that compute sizes beside StableHLO, and the opcodes of HLO."""
+
+_UNSIGNED: Final = ("arith.divui", "arith.maxui", "arith.minui", "arith.remui")
+"""HLO does not read signed numbers so: the maps of these are unknown."""
+
 _OWN: Final[Mapping[str, AssemblyForm]] = {
     **{
         f"{dialect}.{name}": _plain(row.words)
         for name, row in ROWS.items()
         for dialect in row.dialects
     },
+    **dict.fromkeys([*ARITHMETIC, *_UNSIGNED], _plain({})),
+    "arith.cmpf": _compare_numbers,
+    "arith.cmpi": _compare_numbers,
     "arith.constant": _constant,
+    "arith.index_cast": _cast,
     "builtin.module": _module,
     "module": _module,
     "func.func": _function,
@@ -517,6 +552,7 @@ _OWN: Final[Mapping[str, AssemblyForm]] = {
     "stablehlo.slice": _slice,
     "tensor.cast": _cast,
     "tensor.dim": _dim,
+    "tensor.from_elements": _plain({}),
     "stablehlo.while": _while,
 }
 

@@ -26,7 +26,7 @@ from ops.hlo.shape_inference import one_or_tuple, padded_size
 from ops.index_maps import Size, ceil_divided, difference, shown_sizes
 from ops.mlir.operations import MlirBlock
 from ops.mlir.text import DenseElements, DialectAttribute
-from ops.stablehlo.assembly import ROWS
+from ops.stablehlo.assembly import ARITHMETIC, ROWS
 from ops.stablehlo.given import NoCounterpartError, SourceOperation
 from ops.stablehlo.writer import (
     AttributesOf,
@@ -747,6 +747,18 @@ def _dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     return writer.results(op, "convert", {}, [size])
 
 
+def _from_elements(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """Scalars in a row."""
+    if op.shape.dimensions != (len(op.operands),):
+        raise NoCounterpartError
+    one = Shape(op.shape.element_type, (1,))
+    parts = (
+        writer.add(op, "reshape", one, [each], {}, name=f"element{number}")
+        for number, each in enumerate(op.operands)
+    )
+    return writer.results(op, "concatenate", {"dimensions": (0,)}, [*parts])
+
+
 def _arc_tangent(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The angle of a point at distance 1, since XLA has no opcode for it."""
     shape = op.operand.shape
@@ -835,6 +847,7 @@ _BY_FORM: Final[Mapping[Any, Callable[[SourceOperation, str], Any]]] = {
 
 CONVERSIONS: Final[Mapping[str, Conversion]] = {
     **dict(_conversions()),
+    **{name: one_instruction(opcode, lambda _: {}) for name, opcode in ARITHMETIC.items()},
     "all_gather": one_instruction("all-gather", _along("all_gather_dim")),
     "all_reduce": one_instruction("all-reduce", _collective, "to_apply"),
     "all_to_all": _all_to_all,
@@ -892,6 +905,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "topk": one_instruction("topk", _top_k),
     "tensor.cast": _cast,
     "tensor.dim": _dim,
+    "tensor.from_elements": _from_elements,
     "torch_index_select": _index_select,
     "while": _while,
 }
