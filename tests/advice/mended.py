@@ -18,7 +18,6 @@ ADD: Final = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[]
 def advice_of(
     kinds: tuple[str, ...], asked: HloModule | Instruction, device: Device = H100
 ) -> list[Advice]:
-    """The advice of some kinds."""
     return [each for each in advise(asked, device) if each.kind in kinds]
 
 

@@ -51,7 +51,6 @@ def call(name: str, body: str, operand: str = "x", shape: str = BIG, kind: str =
 
 
 def both(shape: str = BIG) -> str:
-    """A root with two results."""
     return f" ROOT r = ({BIG}, {shape}) tuple(a, b)"
 
 

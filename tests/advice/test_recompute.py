@@ -45,7 +45,6 @@ def under_broadcast(chain: str, *, sizes: str = "2048", dimensions: str = "1") -
 
 
 def powers(sizes: str, last: str) -> str:
-    """A chain of costly operations."""
     array = f"f32[{sizes}]"
     return f"t = {array} tanh(v) e = {array} exponential(t) u = {array} sine(e) {last}"
 
@@ -76,7 +75,6 @@ def test_layers_that_are_alike_are_one_piece_of_advice() -> None:
 
 
 def two_layers() -> hlo.HloModule:
-    """A module with a fusion twice."""
     body = under_broadcast(powers("2048", "w = f32[2048] tanh(u)")).split("ENTRY")[0]
     other = body.replace("f {", "g {", 1).replace("w =", "last =").replace("(w)", "(last)")
     return hlo.parse(f"""{body}{other} ENTRY main {{

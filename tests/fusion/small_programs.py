@@ -88,5 +88,4 @@ JOINED = """p = f32[2,5,3] parameter(0) q = f32[2,7,3] parameter(1)
 
 
 def reshaped(start: str, middle: str, end: str) -> str:
-    """Two reshapes in a row."""
     return f"p = {start} parameter(0) m = {middle} reshape(p) ROOT t = {end} reshape(m)"

@@ -131,7 +131,6 @@ def boxes(root: Element) -> list[Box]:
 
 
 def edges(root: Element) -> list[list[tuple[float, float]]]:
-    """The points that each edge goes through."""
     found: list[list[tuple[float, float]]] = []
     for path in root.iter(f"{SVG}path"):
         if path.get("class") == "way":

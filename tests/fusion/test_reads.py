@@ -26,7 +26,6 @@ FEW_READS = 5000
 
 
 def reads_of(fusion: Fusion, operand: str | Instruction, *start: Any, **output: Any) -> Reads:  # noqa: ANN401 - as :meth:`ops.Fusion.reads` takes them
-    """The reads of an operand, which are known."""
     named_ = named(fusion.computation.module, operand) if isinstance(operand, str) else operand
     found = fusion.reads(named_, *start, **output)
     assert isinstance(found, Reads)

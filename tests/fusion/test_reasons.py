@@ -82,7 +82,6 @@ why(share, a) => %a is in %add; expected an instruction of %main
 
 
 def tiles_of(read: TileRead) -> list[tuple[int, ...]]:
-    """The ids of all tiles."""
     sizes = read.instruction.shape.arrays[read.output].dimensions
     counts = (-(-size // tile) for size, tile in zip(sizes, read.sizes, strict=True))
     return [*product(*map(range, counts))]

@@ -30,7 +30,6 @@ def fusions_of(name: str) -> list[Instruction]:
 
 
 def elements(maps: Iterable[IndexingMap]) -> set[tuple[int, ...]]:
-    """All elements that some maps lead to."""
     return {results for each in maps for _, _, _, results in each.points()}
 
 
@@ -236,7 +235,6 @@ NO_TILES = "names no tiles that can be read; expected lists of sizes"
 
 
 def by_triton(tiles: str, result: str = "f32[8]") -> str:
-    """A fusion that the backend_config gives to Triton, with these tiles."""
     return f"""{result} fusion(p), kind=kCustom, calls=f, backend_config={{
         "fusion_backend_config":{{"kind":"__triton","block_level_fusion_config":{{
           "num_warps":"1","output_tiles":{tiles}}}}}}}"""
@@ -292,7 +290,6 @@ def test_what_has_no_schedule_is_refused(called: str, root: str, message: str) -
 
 
 def all_of(schedule: FusionSchedule) -> list[Access]:
-    """Everything that is written and read."""
     written = (schedule.writes(number) for number in range(len(schedule.heroes)))
     read = (schedule.reads(number) for number in range(len(schedule.fusion.operands)))
     return [access for accesses in (*written, *read) for access in accesses]

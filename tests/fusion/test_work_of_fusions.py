@@ -13,14 +13,14 @@ from ops.hlo import HloModule, Instruction
 from ops.rules.registry import Registry
 from ops.rules.rule import Calls
 from tests.call_counts import calls_of
-
-CALL: Final = "inner { a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }"
-"""A computation that some of the instructions call."""
+from tests.fusion.units import entry
 
 
 def program(size: int) -> HloModule:
     """A chain of additions and of calls, with a transpose and its user in the middle."""
-    inner = [CALL.replace("inner", f"inner{n}") for n in range(size)]
+    inner = [
+        f"inner{n} {{ a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }}" for n in range(size)
+    ]
     chain = [
         f"y{n} = f32[8] call(x{n}), to_apply=inner{n} x{n + 1} = f32[8] add(y{n}, x{n})"
         for n in range(size)
@@ -32,8 +32,7 @@ def program(size: int) -> HloModule:
         wide = f32[8,4] broadcast(called), dimensions={0}
         consumer = f32[8,4] multiply(producer, wide)""",
     )
-    body = "\n".join(chain)
-    return hlo.parse("\n".join([*inner, f"ENTRY e {{ x0 = f32[8] parameter(0) {body} }}"]))
+    return entry("\n".join(["x0 = f32[8] parameter(0)", *chain]), "\n".join(inner))
 
 
 Named = Mapping[str, "Instruction"]
@@ -44,24 +43,20 @@ def places(module: HloModule) -> Named:
     return {each.name: each for each in (module.computations[0].root, *module.entry.instructions)}
 
 
-def _pair(at: Named) -> Fusion:
-    return Fusion.of_pair(at["producer"], at["consumer"])
-
-
 def _set(at: Named) -> Fusion:
     return Fusion.of_instructions(at[name] for name in ("consumer", "called", "wide", "producer"))
 
 
 QUESTIONS: Final[dict[str, Callable[[Named], object]]] = {
-    "make a pair": _pair,
+    "make a pair": lambda at: Fusion.of_pair(at["producer"], at["consumer"]),
     "make a set": _set,
     "operands": lambda at: _set(at).operands,
     "indexing": lambda at: _set(at).indexing(),
     "results": lambda at: _set(at).indexing_of_results(),
     "why": lambda at: _set(at).why(at["p"]),
-    "reads": lambda at: _pair(at).reads(at["producer"]),
-    "epilogue": lambda at: _pair(at).epilogue(at["producer"]),
-    "hero inputs": lambda at: _pair(at).hero_inputs(at["producer"]),
+    "reads": lambda at: _set(at).reads(at["p"]),
+    "epilogue": lambda at: _set(at).epilogue(at["producer"]),
+    "hero inputs": lambda at: _set(at).hero_inputs(at["producer"]),
     "inside": lambda at: at["b"] in _set(at),
 }
 every_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
@@ -78,16 +73,12 @@ class Closed(tuple["Instruction", ...]):
 
 @every_question
 def test_a_question_goes_through_no_other_instructions(question: Callable[[Named], object]) -> None:
+    """Whoever goes through them is seen."""
     module = program(4)
     at = places(module)
     question(at)
     object.__setattr__(module.entry, "instructions", Closed(module.entry.instructions))
     question(at)
-
-
-def test_going_through_the_instructions_is_seen() -> None:
-    module = program(1)
-    object.__setattr__(module.entry, "instructions", Closed(module.entry.instructions))
     with pytest.raises(AssertionError, match="somebody"):
         Fusion.of_computation(module.entry).indexing()
 

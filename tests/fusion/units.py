@@ -55,7 +55,6 @@ def entry(body: str, computations: str = "") -> HloModule:
 
 
 def whole(body: str, computations: str = "") -> Fusion:
-    """The entry of such a module as a fusion."""
     return Fusion.of_computation(entry(body, computations).entry)
 
 
@@ -86,7 +85,6 @@ class Row:
 
     @property
     def first(self) -> Instruction:
-        """Where the question begins."""
         return named(self.module, self.start) if self.start else self.fusion.roots[0]
 
     def __str__(self) -> str:

@@ -40,7 +40,6 @@ def emitted(given: Sequence[Computation], language: str) -> dict[Computation, tu
 
 
 def fusions_of(name: str) -> list[Computation]:
-    """The computations of the fusions of a module."""
     instructions = hlo.parse(module_text(name)).instructions
     called = (each.attributes["calls"] for each in instructions if each.opcode == "fusion")
     return list(dict.fromkeys(called))
@@ -85,7 +84,6 @@ def check_close(found: Array, expected: Array) -> None:
 
 
 def run_in_numpy(text: str, name: str, operands: Sequence[Array | int]) -> tuple[Array, ...]:
-    """The results of a kernel in NumPy."""
     scope: dict[str, Any] = {}
     exec(text, scope)  # noqa: S102 - the text under test
     found: Any = scope[name](*operands)

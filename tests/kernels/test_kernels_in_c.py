@@ -111,12 +111,10 @@ def test_most_fusions_of_real_modules_are_emitted() -> None:
     assert count >= 0.55 * sum(map(len, found))
 
 
-def test_reductions_are_computed_outside_of_loops_that_do_not_change_them() -> None:
+def test_loops_have_nothing_in_them_that_may_stand_outside() -> None:
+    """Reductions that they do not change, and divisions that splitting them spares."""
     text = kernel_of(CHAINS["softmax"])
     assert text.index("peak") < text.index("for (int32_t d1")
-
-
-def test_loops_are_split_where_that_spares_divisions() -> None:
     assert not {*"/%"} & {*kernel_of(CHAINS["heads apart"])}
 
 
@@ -124,6 +122,12 @@ def test_conditions_ask_what_can_be_false() -> None:
     body = """x = f32[4] parameter(0) y = f32[3] parameter(1)
         ROOT z = f32[7] concatenate(x, y), dimensions={0}"""
     assert re.findall(r"if \((.*)\)", kernel_of(body)) == ["d0 < 4", "d0 >= 4"]
+
+
+def test_what_is_inside_is_not_filled_before() -> None:
+    text = kernel_of("""x = f32[2,5,7] parameter(0) c = f32[] constant(3)
+        ROOT p = f32[2,6,7] pad(x, c), padding=0_0x1_0x0_0""")
+    assert re.findall(r"(\w+) < (\d+); \+\+", text) == [("d0", "2"), ("i", "7"), ("d1", "35")]
 
 
 def test_unknown_languages_and_names_that_c_cannot_use_are_refused() -> None:
@@ -146,16 +150,13 @@ def test_a_sum_of_truths_is_whether_one_is_true(tmp_path: Path) -> None:
     assert result == 1
 
 
-KEEPING_NAN = {
-    "the maximum of a row": "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=maximum",
-    "the minimum of a row": "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=minimum",
-    "beside a number": """zs = f32[40] broadcast(z), dimensions={} m = f32[40] maximum(x, zs)
-        n = f32[40] minimum(zs, m) ROOT r = f32[] reduce(n, z), dimensions={0}, to_apply=add""",
-}
-
-
 @needs_compiler
-@pytest.mark.parametrize("lines", KEEPING_NAN.values(), ids=KEEPING_NAN)
+@pytest.mark.parametrize("lines", [
+    "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=maximum",
+    "ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=minimum",
+    """zs = f32[40] broadcast(z), dimensions={} m = f32[40] maximum(x, zs)
+        n = f32[40] minimum(zs, m) ROOT r = f32[] reduce(n, z), dimensions={0}, to_apply=add""",
+], ids=["maximum", "minimum", "beside a number"])  # fmt: skip
 def test_no_number_is_kept_wherever_it_stands(lines: str, tmp_path: Path) -> None:
     folds = "".join(
         f"{fold} {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] {fold}(a, b) }}\n"
@@ -174,10 +175,3 @@ def test_no_number_is_kept_wherever_it_stands(lines: str, tmp_path: Path) -> Non
 @for_all(fusions.JOINED)
 def test_dimensions_are_one_loop_where_they_can(body: str, sizes: list[int]) -> None:
     assert [int(size) for size in re.findall(r"d\d+ < (\d+); \+\+", kernel_of(body))] == sizes
-
-
-def test_what_is_inside_is_not_filled_before() -> None:
-    body = """x = f32[2,5,7] parameter(0) c = f32[] constant(3)
-        ROOT p = f32[2,6,7] pad(x, c), padding=0_0x1_0x0_0"""
-    text = kernel_of(body)
-    assert re.findall(r"(\w+) < (\d+); \+\+", text) == [("d0", "2"), ("i", "7"), ("d1", "35")]

@@ -175,7 +175,6 @@ class Run(NamedTuple):
 
     @property
     def held(self) -> list[Array]:
-        """The operands in memory."""
         pairs = zip(self.operands, self.computation.parameters, strict=True)
         return [in_places(values, each.shape) for values, each in pairs]
 

@@ -57,7 +57,6 @@ def test_the_schedules_of_real_fusions_write_what_jax_computes(name: str) -> Non
 
 
 def scheduled(names: Sequence[str], language: str) -> list[tuple[str, Computation]]:
-    """Kernels of the fusions of modules over their own schedules."""
     found: list[tuple[str, Computation]] = []
     for name in names:
         for each in hlo.parse(module_text(name)).find(opcode="fusion"):

@@ -62,7 +62,6 @@ def test_half_of_every_tile_may_be_padding() -> None:
 
 
 def steps_of(shape: Shape) -> IndexingMap:
-    """The steps of tiling, one after the other."""
     steps = map(layout.step_map, layout.tiling_steps(shape))
     return reduce(IndexingMap.compose, steps, IndexingMap.identity(shape.dimensions))
 

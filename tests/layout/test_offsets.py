@@ -18,7 +18,6 @@ from tests.layout.strategies import small_arrays
 
 
 def offsets_of(shape: Shape) -> Any:  # noqa: ANN401 - an array
-    """The offset of each element."""
     return layout.linear_index(tuple(np.indices(shape.dimensions)), shape)
 
 

@@ -73,7 +73,6 @@ TUPLE, BUFFER, TOKEN = ElementType.TUPLE, ElementType.BUFFER, ElementType.TOKEN
 
 
 def laid_out(*order: int, **fields: Any) -> Callable[[], Shape]:  # noqa: ANN401 - any fields
-    """An array of two dimensions with a layout."""
     return lambda: Shape(F32, (2, 3), Layout(order, **fields))
 
 

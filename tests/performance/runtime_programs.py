@@ -277,7 +277,6 @@ class Program:
         return "\n".join(["HloModule m", *sorted(self.called), f"{head} {{ {body} }}", after])
 
     def fusion(self) -> str:
-        """A module whose entry is one fusion of the program."""
         shape = self.lines[-1].split(" ")[2]
         call = f"ROOT r = {shape} fusion({_joined(self.names)}), kind=kLoop, calls=f"
         return self.text("f", "\n".join(["ENTRY e {", *self.parameters, f"{call} }}"]))

@@ -139,7 +139,6 @@ def test_loads_of_random_launches(found: IndexingMap, element: tuple[str, int]) 
 
 
 def accesses(schedule: FusionSchedule) -> Iterator[Access]:
-    """All that the threads read and write."""
     for operand in range(len(schedule.fusion.operands)):
         yield from schedule.reads(operand)
     for output in range(len(schedule.heroes)):

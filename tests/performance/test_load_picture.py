@@ -35,7 +35,6 @@ def drawn(text: str, element_type: str = "f32") -> Element:
 
 
 def legend(root: Element) -> list[str]:
-    """What the legend explains."""
     return [each for each in texts(root) if each.startswith(("wanted", "loaded", "not"))]
 
 

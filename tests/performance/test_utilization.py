@@ -38,13 +38,11 @@ def row_of(used: Utilization, operand: Instruction) -> OperandUtilization:
 
 
 def used_by(body: str, name: str = "e.x") -> OperandUtilization:
-    """How much an entry uses of an operand."""
     module = entry(body, ADD)
     return row_of(utilization(Fusion.of_computation(module.entry)), named(module, name))
 
 
 def ends(count: Count) -> tuple[int, int]:
-    """The least and the most."""
     if not isinstance(count, Interval):
         return int(count), int(count)
     assert count.lower is not None
@@ -318,7 +316,6 @@ Ends: TypeAlias = "int | tuple[int, int]"
 
 
 def _shown(count: Count) -> Ends:
-    """A number, or its ends."""
     least, most = ends(count)
     return least if least == most else (least, most)
 
@@ -579,7 +576,6 @@ def test_symbolic_sizes(body: str, expected: str) -> None:
 
 
 def _with_sizes(body: str, size: int, other: int) -> str:
-    """The program with numbers for its symbolic sizes."""
     body = body.replace("[<=6,<=6] parameter", f"[{size},{other}] parameter")
     body = body.replace("<=36", str(size * other))
     return re.sub(r"<=6|\?", str(size), body)

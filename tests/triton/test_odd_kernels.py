@@ -23,7 +23,6 @@ def read(body: str, module: str = "", n: object = 3) -> KernelAccesses:
 
 
 def offsets(kernel: KernelAccesses) -> list[int]:
-    """The different offsets of all accesses."""
     points = (results for each in kernel.accesses for *_, results in each.map.points())
     return sorted({result for (result,) in points})
 

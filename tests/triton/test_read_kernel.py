@@ -67,7 +67,6 @@ def points_of(kernel: KernelAccesses, given: Values) -> dict[tuple[int, str, str
 
 
 def run_by_hand(name: str) -> dict[tuple[int, str, str], list[Touched]]:
-    """What the kernel of a case touches."""
     kernel, pointers, constants, integers, grid = CASES[name]
     return run(kernel, grid, {**constants, **integers, **{p: Pointer(p) for p in pointers.split()}})
 
