@@ -16,10 +16,9 @@ from indexing.layout import ShapeError, cute
 from indexing.layout.cute import CuteLayout, Swizzle, parse
 from indexing.layout.cute.layout import unflattened
 from simplifier.errors import ArgumentError, TextError
-from tests.carets import check_drawing
 from tests.cases import for_all
 from tests.extent import examples, seldom
-from tests.indexing.tables import refusals
+from tests.indexing.tables import errors_in, refusals
 
 DATA: Final = Path(__file__).parents[1] / "data" / "cute"
 
@@ -170,23 +169,13 @@ def test_swizzled_layouts_have_maps(text: str) -> None:
 
 # Errors.
 
-BAD_TEXTS: Final = """
-((2,4),8:(1,8)
-        ^ expected ',' or ')', but found ':'
-(2,4):(1,2,3)
-^^^^^^^^^^^^^ CuteLayout: shape (2,4) and strides (1,2,3); expected both nested in the same way
-(2,0):(1,2)
-^^^^^^^^^^^ CuteLayout: shape (2,0) has the size 0; expected 1 or more
-(2,x):(1,2)
-   ^ expected an integer, but found 'x'
-8:1 8
-    ^ expected the end of the text, but found '8'
-"""
-
-
-def test_bad_texts() -> None:
-    check_drawing(BAD_TEXTS, parse)
-
+test_bad_texts = errors_in(parse)("""
+((2,4),8«:»(1,8) => expected ',' or ')', but found ':'
+«(2,4):(1,2,3)» => CuteLayout: shape (2,4) and strides (1,2,3); expected both nested in the same way
+«(2,0):(1,2)» => CuteLayout: shape (2,0) has the size 0; expected 1 or more
+(2,«x»):(1,2) => expected an integer, but found 'x'
+8:1 «8» => expected the end of the text, but found '8'
+""")
 
 NAMES = {**vars(cute), "cute": cute}
 

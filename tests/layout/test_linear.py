@@ -19,7 +19,7 @@ from simplifier.errors import ArgumentError, TextError
 from tests.carets import check_drawing
 from tests.cases import for_all, for_rows, rows
 from tests.extent import examples
-from tests.indexing.tables import refusals
+from tests.indexing.tables import errors_in, refusals
 from tests.layout.model import wavefronts
 
 # The cases of unittest/Dialect/TritonGPU/LinearLayoutConversionsTest.cpp in triton-lang/triton, by
@@ -277,7 +277,6 @@ def test_definitions_stand_among_the_other_lines_of_a_module() -> None:
 
 def test_bad_texts() -> None:
     check_drawing(BAD_ENCODINGS, lambda text: linear.parse_encoding(text, (64, 64)))
-    check_drawing(BAD_TEXTS, linear.parse)
 
 
 # A model in NumPy.
@@ -444,16 +443,12 @@ def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_by
 
 # Errors.
 
-BAD_TEXTS: Final = """
-- lane=3 -> (0, 1)
-       ^ expected lane=1, the next power of two
-- lane=1 -> (0, x)
-                ^ expected an integer, but found 'x'
-- lane=1 -> (1) - lane=1 -> (2)
-                  ^^^^ lane is there twice
-- lane is a size 2 dimension
-                 ^ expected '1' of 'is a size 1 dimension', but found '2'
-"""
+test_bad_texts_of_layouts = errors_in(linear.parse)("""
+- lane=«3» -> (0, 1) => expected lane=1, the next power of two
+- lane=1 -> (0, «x») => expected an integer, but found 'x'
+- lane=1 -> (1) - «lane»=1 -> (2) => lane is there twice
+- lane is a size «2» dimension => expected '1' of 'is a size 1 dimension', but found '2'
+""")
 
 
 NAMES["ROWS"] = linear.blocked((32, 32), (1, 4), (4, 8), (2, 1), (1, 0))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from indexing.layout import PaddedLayout, PaddingValue, Shape, ShapeError, linear_index
 from indexing.layout.layout import ElementType
-from tests.carets import check_drawing
 from tests.cases import for_all
+from tests.indexing.tables import errors_in
 
 OLD = PaddedLayout((0, 1), (3, 5), PaddingValue.ZERO_PAD)
 LETTERS = np.array([list("abc"), list("def")])
@@ -68,19 +68,10 @@ def test_what_does_not_fit(order: tuple[int, ...], widths: tuple[int, ...], mess
     assert message in str(caught.value)
 
 
-BAD_TEXTS = """
-minor_to_major 0
-               ^ expected ':' after minor_to_major, but found '0'
-minor_to_major: 0 major: 1
-                  ^^^^^ expected a field of a layout, but found 'major'
-minor_to_major: [0, x]
-                    ^ expected a minor_to_major, but found 'x'
-minor_to_major: [0, 1
-                     ^ expected ',' or ']', but the text ends
-padding_value: GREY_PAD
-               ^^^^^^^^ expected a padding_value, but found 'GREY_PAD'
-"""
-
-
-def test_a_wrong_text_is_shown() -> None:
-    check_drawing(BAD_TEXTS, PaddedLayout.parse)
+test_a_wrong_text_is_shown = errors_in(PaddedLayout.parse)("""
+minor_to_major «0» => expected ':' after minor_to_major, but found '0'
+minor_to_major: 0 «major»: 1 => expected a field of a layout, but found 'major'
+minor_to_major: [0, «x»] => expected a minor_to_major, but found 'x'
+minor_to_major: [0, 1«» => expected ',' or ']', but the text ends
+padding_value: «GREY_PAD» => expected a padding_value, but found 'GREY_PAD'
+""")

@@ -12,8 +12,8 @@ from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from indexing.layout.layout import ARRAY_TYPES
 from indexing.layout.shape import read_shape
 from simplifier.errors import TextError
-from tests.carets import check_drawing
 from tests.cases import for_all, rows
+from tests.indexing.tables import errors_in
 from tests.layout.strategies import layouts
 
 
@@ -49,59 +49,31 @@ def test_every_element_type_is_read_and_layouts_can_be_left_out() -> None:
     assert shape.text(layout=False) == "(f32[2,<=3], b(s32[2]))"
 
 
-BAD_SHAPES = """
-f32[2
-     ^ expected ',' or ']', but the text ends
-f32[2,]
-      ^ expected a number, but found ']'
-f32[-2]
-    ^ expected a number, but found '-'
-f32[٣]
-    ^ expected a number, but found '٣'
-f32[1000000000000000000000000000000]
-    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ '1000000000000000000000000000000' does not fit in 64 bits
-f33[2]
-^^^ expected a shape, but found 'f33'
-f32[2]{}
-       ^ expected a dimension or ':' in the braces of a layout, but found '}'
-f32[2] f32[2]
-       ^^^ expected the end of the shape, but found 'f32'
-f32[2,2]{1,1}
-^^^^^^^^^^^^^ minor_to_major {1,1} lists a dimension twice
-f32[2,2]{0}
-^^^^^^^^^^^ the shape has 2 dimensions, but the layout {0} orders 1
-(f32[2], f32[2,2]{0})
-         ^^^^^^^^^^^ the shape has 2 dimensions, but the layout {0} orders 1
-f32[2]{0:E(4)T(2)}
-             ^ expected '}' or one of D T L # * E S SC P M in this order, but found 'T'
-f32[2]{0:T(2,)}
-             ^ expected a number, but found ')'
-f32[2]{0:D(X)}
-           ^ expected a level type D, C, S or H, but found 'X'
-f32[2]{0:#(x32)}
-           ^^^ expected an element type, but found 'x32'
-f32[2]{0:T(0)}
-^^^^^^^^^^^^^^ the layout {0:T(0)} has a tile without elements
-f32[4]{0:T(-2,2)}
-            ^ expected '1' in a tile, where -1 stands for '*', but found '2'
-f32[4]{0:T(*)}
-^^^^^^^^^^^^^^ the layout {0:T(*)} has a tile that does not end in a size
-f32[4,4]{1,0:T(2,*)}
-^^^^^^^^^^^^^^^^^^^^ the layout {1,0:T(2,*)} has a tile that does not end in a size
-token[2]
-^^^^^^^^ a shape of type token has neither dimensions nor a layout
-(f32[2]
-       ^ expected ',' or ')', but the text ends
-b((f32[2]))
-  ^ expected a shape, but found '('
-f32[2] /* and
-       ^ expected the end of the shape, but found '/'
-"""
-"""Text, carets and message; the message is of the place that the carets show."""
-
-
-def test_a_wrong_shape_is_shown() -> None:
-    check_drawing(BAD_SHAPES, Shape.parse)
+test_a_wrong_shape_is_shown = errors_in(Shape.parse)("""
+f32[2«» => expected ',' or ']', but the text ends
+f32[2,«]» => expected a number, but found ']'
+f32[«-»2] => expected a number, but found '-'
+f32[«٣»] => expected a number, but found '٣'
+f32[«1000000000000000000000000000000»] => '1000000000000000000000000000000' does not fit in 64 bits
+«f33»[2] => expected a shape, but found 'f33'
+f32[2]{«}» => expected a dimension or ':' in the braces of a layout, but found '}'
+f32[2] «f32»[2] => expected the end of the shape, but found 'f32'
+«f32[2,2]{1,1}» => minor_to_major {1,1} lists a dimension twice
+«f32[2,2]{0}» => the shape has 2 dimensions, but the layout {0} orders 1
+(f32[2], «f32[2,2]{0}») => the shape has 2 dimensions, but the layout {0} orders 1
+f32[2]{0:E(4)«T»(2)} => expected '}' or one of D T L # * E S SC P M in this order, but found 'T'
+f32[2]{0:T(2,«)»} => expected a number, but found ')'
+f32[2]{0:D(«X»)} => expected a level type D, C, S or H, but found 'X'
+f32[2]{0:#(«x32»)} => expected an element type, but found 'x32'
+«f32[2]{0:T(0)}» => the layout {0:T(0)} has a tile without elements
+f32[4]{0:T(-«2»,2)} => expected '1' in a tile, where -1 stands for '*', but found '2'
+«f32[4]{0:T(*)}» => the layout {0:T(*)} has a tile that does not end in a size
+«f32[4,4]{1,0:T(2,*)}» => the layout {1,0:T(2,*)} has a tile that does not end in a size
+«token[2]» => a shape of type token has neither dimensions nor a layout
+(f32[2]«» => expected ',' or ')', but the text ends
+b(«(»f32[2])) => expected a shape, but found '('
+f32[2] «/»* and => expected the end of the shape, but found '/'
+""")
 
 
 @for_all(["(" * 100_000, "f32[1]{0:P(" * 10_000, "f32[1]{0:D(C)P(f32[1]" * 10_000])
