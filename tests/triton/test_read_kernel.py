@@ -20,9 +20,9 @@ from indexing.layout.linear import LinearLayout, blocked, blocked_for, nvidia_mm
 from ops.performance import A100
 from ops.triton import KernelAccesses, TritonError, by_thread, read_kernel
 from simplifier.errors import ArgumentError
-from tests.carets import DrawnError, drawn_errors
+from tests.carets import DrawnError
 from tests.cases import for_all
-from tests.indexing.tables import refusals
+from tests.indexing.tables import marked_errors, refusals
 from tests.triton import kernels_by_hand as by_hand
 from tests.triton.tl_model import Pointer, Touched, run
 
@@ -236,47 +236,27 @@ def test_a_scalar_is_one_thread_s() -> None:
 
 # What cannot be read.
 
-REFUSED = """
-x = tl.load(x_ptr + tl.load(x_ptr))
-            ^^^^^^^^^^^^^^^^^^^^^^ the address depends on a value that is loaded
-x = tl.load(x_ptr + n + m)
-    ^^^^^^^^^^^^^^^^^^^^^^ x_ptr or n or m is the pointer of this address; expected one
-x = tl.load(n * 4)
-    ^^^^^^^^^^^^^^ no argument is the pointer of this address; expected one
-x = tl.arange(0, n)
-    ^^^^^^^^^^^^^^^ tl.arange: end is no number that is known; expected a constexpr
-x = tl.arange(0, 8) + tl.arange(0, 16)
-    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ blocks of the shapes (8,), (16,) do not fit
-x = tl.histogram(n, 4)
-    ^^^^^^^^^^^^^^^^^^ the function tl.histogram cannot be read
-x = tl.arange(0, 8)[0]
-                    ^ expected ':' or None, as in [:, None]
-x = lambda y: y
-    ^^^^^^^^^^^ a kernel with a Lambda cannot be read
-x = y
-    ^ 'y' has no value
-while n > 0: n -= 1
-^^^^^^^^^^^^^^^^^^^ how often this loop runs is known only while the kernel runs
-for k in x_ptr: pass
-         ^^^^^ expected range, tl.range or tl.static_range
-for k in range(8, 0, -1): pass
-         ^^^^^^^^^^^^^^^ the step is -1; expected at least 1
-x, y = 1
-^^^^ expected 2 values
-if tl.arange(0, 8) > 4: pass
-   ^^^^^^^^^^^^^^^^^^^ a branch has one condition for all elements; expected a scalar
-x = tl.program_id(3)
-    ^^^^^^^^^^^^^^^^ a grid has no axis 3; expected 0, 1 or 2
-x = 2 ** 5000
-    ^^^^^^^^^ this number has more than 4096 bits, or is no integer
-x = 1 // 0
-    ^^^^^^ integer division or modulo by zero
-with x_ptr: pass
-^^^^^^^^^^^^^^^^ a kernel with the statement With cannot be read
-"""
 
-
-@for_all(lambda: drawn_errors(REFUSED), lambda drawn: drawn.message)
+@for_all(marked_errors("""
+x = tl.load(«x_ptr + tl.load(x_ptr)») => the address depends on a value that is loaded
+x = «tl.load(x_ptr + n + m)» => x_ptr or n or m is the pointer of this address; expected one
+x = «tl.load(n * 4)» => no argument is the pointer of this address; expected one
+x = «tl.arange(0, n)» => tl.arange: end is no number that is known; expected a constexpr
+x = «tl.arange(0, 8) + tl.arange(0, 16)» => blocks of the shapes (8,), (16,) do not fit
+x = «tl.histogram(n, 4)» => the function tl.histogram cannot be read
+x = tl.arange(0, 8)[«0»] => expected ':' or None, as in [:, None]
+x = «lambda y: y» => a kernel with a Lambda cannot be read
+x = «y» => 'y' has no value
+«while n > 0: n -= 1» => how often this loop runs is known only while the kernel runs
+for k in «x_ptr»: pass => expected range, tl.range or tl.static_range
+for k in «range(8, 0, -1)»: pass => the step is -1; expected at least 1
+«x, y» = 1 => expected 2 values
+if «tl.arange(0, 8) > 4»: pass => a branch has one condition for all elements; expected a scalar
+x = «tl.program_id(3)» => a grid has no axis 3; expected 0, 1 or 2
+x = «2 ** 5000» => this number has more than 4096 bits, or is no integer
+x = «1 // 0» => integer division or modulo by zero
+«with x_ptr: pass» => a kernel with the statement With cannot be read
+"""), lambda drawn: drawn.message)  # fmt: skip
 def test_what_cannot_be_read_is_refused_at_its_place(drawn: DrawnError) -> None:
     with pytest.raises(TritonError) as refused:
         read_kernel(f"def kernel(x_ptr, n, m):\n    {drawn.text}\n")
