@@ -209,13 +209,6 @@ def test_a_long_line_is_shown_around_the_place() -> None:
     assert line[caret.index("^") : caret.index("^") + 2] == "d9"
 
 
-@for_all([None, 7, b"() -> ()", ["() -> ()"]])
-def test_only_a_text_is_read(text: object) -> None:
-    with pytest.raises(MapError) as caught:
-        parse_map(cast("str", text))
-    assert str(caught.value) == f"parse_map: text is {text!r}; expected a string"
-
-
 EVERYTHING = (
     "(d0, d1)[s0]{rt0} -> (min(d0, 3) + max(s0, rt0) floordiv 2, d1 ceildiv 3), domain: "
     "d0 in [0, 3], d1 in [-inf, inf], s0 in [0, 9], rt0 in [0, 1], (d0 + s0) mod 2 in [0, 0]"
@@ -398,6 +391,10 @@ TEN = Variable((0, 9))
 
 
 test_refused_arguments = refusals(globals(), MapError, ConversionError, whole=True)(r"""
+parse_map(None) => parse_map: text is None; expected a string
+parse_map(7) => parse_map: text is 7; expected a string
+parse_map(b"() -> ()") => parse_map: text is b'() -> ()'; expected a string
+parse_map(["() -> ()"]) => parse_map: text is ['() -> ()']; expected a string
 # results
 IndexingMap([d0 / 2], [TEN])
     d0/2: is a fraction; expected an integer, floor around it, or a fact such as d0 mod 2 == 0

@@ -348,10 +348,8 @@ def test_maps_between_other_tensors_are_not_compared(a: str, b: str) -> None:
 
 # Maps with few points answer by going through them as isl does.
 
-parameters = st.booleans()
 
-
-@given(maps(), parameters)
+@given(maps(), st.booleans())
 def test_elements_are_reached_as_isl_says(made: IndexingMap, as_parameters: bool) -> None:
     options = {"runtime_as_parameters": as_parameters}
     sizes = [max(0, (bounds.upper or 0) + 1) for bounds in made.image().bounds]
@@ -364,7 +362,7 @@ def test_elements_are_reached_as_isl_says(made: IndexingMap, as_parameters: bool
     assert few_points.is_bijective_onto(told, box) == bijective
 
 
-@given(maps(), maps(), parameters)
+@given(maps(), maps(), st.booleans())
 def test_relations_are_compared_as_by_isl(
     one: IndexingMap, other: IndexingMap, as_parameters: bool
 ) -> None:
@@ -419,10 +417,7 @@ def test_where_isl_takes_too_long_the_points_answer(question: str) -> None:
     assert made.equals(parse_map(SMALL.replace("* 5 +", "* 5 + 4 +")), budget=1)
 
 
-NO_BUDGETS: list[Any] = [0, -1, 0.5, True, "many"]
-
-
-@for_all(NO_BUDGETS)
+@for_all([0, -1, 0.5, True, "many"])
 def test_what_is_no_budget_is_refused(budget: Any) -> None:  # noqa: ANN401
     made = parse_map(SMALL)
     questions = [getattr(made, question) for question in (*ASKED, "image", "domain_set")]

@@ -40,7 +40,7 @@ from simplifier.errors import ArgumentError
 from tests.cases import for_all
 from tests.extent import IN_CI, examples, seldom
 from tests.indexing import mlir_stand_in
-from tests.indexing.stand_in import functions_of, plain_values, tensors
+from tests.indexing.stand_in import functions_of, plain_values, tensors, values_in
 from tests.indexing.tables import each_named, evaluated, named, refusals, texts
 from tests.strategies import maps
 
@@ -89,10 +89,10 @@ def skip_without(language: str) -> None:
 
 
 def points_around(made: IndexingMap, margin: int = 1) -> list[Row]:
-    """Every point of the box of a map, and of a margin around it."""
+    """Every point of the box of a map, and of a margin; ends that are expressions are small."""
     bounds = [each.bounds for each in made.domain]
-    sides = [range((each.lower or 0) - margin, (each.upper or 0) + margin + 1) for each in bounds]
-    return [*product(*sides)]
+    ends = ((each.lower or 0, 9 if each.upper is None else each.upper) for each in bounds)
+    return [*product(*(range(low - margin, high + margin + 1) for low, high in ends))]
 
 
 def parameters_at(made: IndexingMap, row: Sequence[Any]) -> dict[str, Any]:
@@ -537,18 +537,12 @@ a parameter: (d0 < 3)[s0 < N]<N in [1, 4]> -> (d0 * N + s0)
 """)
 
 
-def values_of(indexing_map: IndexingMap) -> list[range]:
-    """The values of each variable within its bounds; ends that are expressions are small."""
-    ends = [(each.bounds.lower, each.bounds.upper) for each in indexing_map.domain]
-    return [range(low or 0, (9 if high is None else high) + 1) for low, high in ends]
-
-
 def expected(indexing_map: IndexingMap) -> dict[Row, list[list[int]]]:
     """For all values of what is no range: the ranges and results of each point in the domain."""
     domain = indexing_map.domain
     dims, ranges = len(domain.dims), len(domain.ranges)
     found: dict[Row, list[list[int]]] = {}
-    for point in product(*values_of(indexing_map)):
+    for point in points_around(indexing_map, 0):
         rows = found.setdefault((*point[:dims], *point[dims + ranges :]), [])
         if is_inside(indexing_map, point):
             rows.append([*point[dims : dims + ranges], *values_at(indexing_map, point)])
@@ -617,15 +611,13 @@ def check_masks(indexing_map: IndexingMap, rows: list[tuple[Any, ...]]) -> None:
     right = expected(indexing_map)
     found: dict[Row, list[list[int]]] = {point: [] for point in right}
     for mask, *values in rows:
-        columns = [np.broadcast_to(plain(each), len(right)).tolist() for each in (mask, *values)]
+        columns = [
+            np.broadcast_to(values_in(each), len(right)).tolist() for each in (mask, *values)
+        ]
         for point, is_inside, *row in zip(right, *columns, strict=True):
             if is_inside:
                 found[point].append(row)
     assert found == right
-
-
-def plain(value: object) -> Any:  # noqa: ANN401 - an array, or a number
-    return getattr(value, "values", value)
 
 
 def outer_columns(indexing_map: IndexingMap) -> list[np.ndarray[Any, Any]]:

@@ -406,7 +406,7 @@ UNNAMED = IndexingMap.from_sizes("d0", {"d0": 4, "row": 4}, [4], [4])
 def test_each_variable_of_a_map_has_a_name() -> None:
     roles = (UNNAMED.dims, UNNAMED.ranges, UNNAMED.runtime)
     assert [[each.name for each in role] for role in roles] == [["d0", "row"], ["s0"], ["rt0"]]
-    assert tuple(tuple(each.name for each in role) for role in roles) == UNNAMED.names
+    assert UNNAMED.names == (("d0", "row"), ("s0",), ("rt0",))
     image = UNNAMED.image(runtime_as_parameters=True)
     assert all(each.name for each in (*image.parameters, *image.hull.called[0]))
     assert (UNNAMED | UNNAMED).dims == ("d0", "row")
