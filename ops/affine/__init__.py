@@ -90,10 +90,10 @@ class FunctionAccesses:
         found: dict[str, Relation | Unknown] = {}
         for array in dict.fromkeys(each.array for each in inside if each.kind == "write"):
             own = (each for each in inside if each.array == array and each.kind != "view")
-            answer = _asked(partial(_meeting, loop), *own)
-            taken = self._taken.get(array)
-            if taken or answer:
-                found[array] = Unknown(f"{taken} takes {array}") if taken else answer
+            taken, meeting = self._taken.get(array), partial(_meeting, loop)
+            answer = Unknown(f"{taken} takes {array}") if taken else _asked(meeting, *own)
+            if isinstance(answer, Unknown) or answer:
+                found[array] = answer
         return found
 
 
