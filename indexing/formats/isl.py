@@ -161,10 +161,13 @@ def _read(
     runtime, parameters = (given, []) if parameters_as_runtime else ([], given)
     for parameter in parameters:
         check_parameter(parameter, "from_isl: the parameter")
-    joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(given))
+    both = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(given))
     positional = distinctly_named(dims, (), runtime).identifiers
     named = (parameter_identifier(parameter.name) for parameter in parameters)
-    reader = _RelationReader(joint, (*positional, *named), joins_cases=joins_cases)
+    # Equalities that isl finds late it loses: lexmin changes its operand where dimensions moved.
+    reader = _RelationReader(
+        both.detect_equalities(), (*positional, *named), joins_cases=joins_cases
+    )
     results = reader.results()
     ranges = [outputs[number] for number in reader.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime, parameters)

@@ -163,6 +163,10 @@ STENCIL = "[N] -> { [i] -> [j] : 1 <= i < N and i - 1 <= j <= i + 1 and j < N }"
 @each_named("""
 a window counts from an affine end: parse_relation(STENCIL)
     (i in [1, N - 1])[j < 3]<N in [2, inf]> -> (i + j - 1), domain: i + j - N in [-inf, 0]
+a congruence with a parameter stays: parse_relation("[N] -> { [i] -> [j] : (3 + 3N + i) mod 12 = 0
+        and 3 <= i <= N and 0 <= j < i }")
+    (i in [3, N])[j in [0, inf]]<N in [6, inf]> -> (j), domain: (N * 3 + i) mod 12 in [9, 9],
+        i - j in [1, inf]
 names are those of the first: parse_map("(a) -> (a), domain: a in [0, 3]") | parse_map("(b) -> (b),
         domain: b in [2, 9]") => (a < 10) -> (a)
 a map less a relation: IndexingMap.identity([9]) - IndexRelation(parse_map("(i) -> (i), domain: i in
