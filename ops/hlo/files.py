@@ -21,20 +21,26 @@ else:
     protobuf = Late("ops.hlo.protobuf")
 
 _MODULES: Final = (".hlo", ".mlir")
-_MAYBE_MODULES: Final = (".txt", ".pb", ".pbtxt", ".textproto", ".prototxt")
+_MAYBE_MODULES: Final = (".txt", ".pb", ".pbtxt", ".textproto", ".prototxt", "-cache")
 """XLA dumps modules as text or protobuf beside other reports: their beginning tells."""
 _BEGINNING: Final = b"HloModule"
 _LENGTH: Final = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
 """Of the content of a field, in digits of seven bits, the lowest first."""
-PROTOBUF: Final = re.compile(rb"(\n%b)?(\n%b)?\n%b[A-Za-z_][\w.-]*+\x12" % ((_LENGTH,) * 3))
-"""How a module in a protobuf begins: with the names of the module and its entry, fields 1 and 2; of
-what is around it, the message inside is field 1."""
+_PROTOBUF: Final = re.compile(
+    rb"(?s:.{0,9}?)(?:\n(%b))?(\n%b[A-Za-z_][\w.-]*+\x12)" % (_LENGTH, _LENGTH)
+)
+"""How a module in a protobuf begins: with the names of the module and its entry, fields 1 and 2. Of
+what is around it, the message inside is field 1; the length of all may stand before it."""
 PROTOBUF_TEXT: Final = r"""(?:\s|#.*)*+(?:hlo(?:_module)?\s*:?\s*[{<]\s*){0,2}name\s*:\s*["']"""
 """How a module in a protobuf as text begins, which may be in other messages."""
 _PROTOBUF_TEXT: Final = re.compile(PROTOBUF_TEXT.encode())
 _MAX_BEGINNING: Final = 4096
 """Bytes that tell a module: names are shorter."""
-_COMPRESSED: Final = b"\x1f\x8b"
+_GZIP: Final = b"\x1f\x8b"
+_ZLIB: Final = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
+"""JAX's compilation cache compresses what it compiled, with the module somewhere inside."""
+_ANY_HEADER: Final = 47
+"""For zlib: the stream is of gzip or zlib, with the largest window."""
 _MAX_UNPACKED: Final = 1 << 26
 """Bytes of a file that was compressed; a small one may swell to fill the memory."""
 _MAX_RATIO: Final = 40
@@ -48,6 +54,7 @@ def files_in(folder: str | os.PathLike[str]) -> list[str]:
     These are ``*.hlo`` and ``*.mlir`` (StableHLO), and of XLA's dumps each ``*.txt`` that begins as
     a module and each protobuf (``*.pb``, or as text ``*.txt``, ``*.pbtxt``, ``*.textproto``) that
     holds one, unless the same module is dumped as HLO text beside it; all also with ``.gz`` behind.
+    Of JAX's compilation cache each ``*-cache`` that holds a module is one.
 
     Raises:
         HloFileError: a folder cannot be listed.
@@ -74,12 +81,12 @@ def _is_module(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             begin = file.read(_MAX_BEGINNING)
-        if begin.startswith(_COMPRESSED):
-            with gzip.open(path) as compressed:
-                begin = compressed.read(_MAX_BEGINNING)
-    except (OSError, EOFError, zlib.error):
+        find = _PROTOBUF.search if begin.startswith(_ZLIB) else _PROTOBUF.match
+        if begin.startswith((_GZIP, *_ZLIB)):
+            begin = zlib.decompressobj(_ANY_HEADER).decompress(begin, _MAX_BEGINNING)
+    except (OSError, zlib.error):
         return True  # reading it tells what is wrong
-    is_protobuf = bool(PROTOBUF.match(begin) or _PROTOBUF_TEXT.match(begin))
+    is_protobuf = bool(find(begin) or _PROTOBUF_TEXT.match(begin))
     return begin.startswith(_BEGINNING) or (is_protobuf and not _has_text(path))
 
 
@@ -114,11 +121,15 @@ def decoded(content: bytes, name: str) -> str:
     >>> decoded(b"(d0) -> (d0)", "maps.txt")
     '(d0) -> (d0)'
     """
-    if content.startswith(_COMPRESSED):
+    find = _PROTOBUF.search if content.startswith(_ZLIB) else _PROTOBUF.match
+    if content.startswith((_GZIP, *_ZLIB)):
         content = _decompressed(content, name)
-    if found := PROTOBUF.match(content):
+    if found := find(content):
+        digits, start = found[1] or b"", found.start(2)
+        length = sum((digit & 0x7F) << 7 * place for place, digit in enumerate(digits))
+        module = content[start : start + length] if digits else content
         try:
-            return protobuf.text_of(content, name, len([*filter(None, found.groups())]))
+            return protobuf.text_of(module, name)
         except AttributeValueError as error:
             raise HloFileError(name, f"the protobuf is no HLO module: {error}") from None
     if b"\0" in content:
@@ -145,6 +156,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def _decompressed(content: bytes, name: str) -> bytes:
     most = max(_MAX_UNPACKED, _MAX_RATIO * len(content))
     try:
+        if content.startswith(_ZLIB):
+            return zlib.decompressobj().decompress(content, most)
         with gzip.open(io.BytesIO(content)) as compressed:
             unpacked = compressed.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:

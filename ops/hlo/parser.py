@@ -116,8 +116,15 @@ def _parse_protobuf(text: str, file: str) -> HloModule:
         raise HloTextError(str(error), Span(text, 0, 1, file)) from None
 
 
+def _parse_saved_tensors(text: str, file: str) -> HloModule:
+    """The first graph in PyTorch/XLA's ``XLA_SAVE_TENSORS_FILE``; lines keep their numbers."""
+    before, _, graph = text.partition("## BEGIN_GRAPH")
+    return parse("\n" * before.count("\n") + graph.partition("## END_GRAPH")[0], file)
+
+
 OTHER_READERS: Final[dict[re.Pattern[str], Callable[[str, str], HloModule]]] = {
-    re.compile(PROTOBUF_TEXT): _parse_protobuf
+    re.compile(PROTOBUF_TEXT): _parse_protobuf,
+    re.compile(r"\[\w+\]\s+TensorsGraphInfo:"): _parse_saved_tensors,
 }
 """Readers of texts that are no HLO, by how these begin; the package of a dialect adds its own."""
 

@@ -258,8 +258,8 @@ _TRUTH: Final = ("true", "True", "t", "false", "False", "f")
 # HLO text of a module.
 
 
-def text_of(form: bytes | str, file: str, around: int = 0) -> str:
-    """The HLO text of an ``HloModuleProto`` in binary form or as text; others may be around it.
+def text_of(form: bytes | str, file: str) -> str:
+    """The HLO text of an ``HloModuleProto`` in binary form, or as text, maybe in other messages.
 
     Raises:
         HloTextError: a text does not follow the grammar.
@@ -278,10 +278,10 @@ def text_of(form: bytes | str, file: str, around: int = 0) -> str:
     <BLANKLINE>
     """
     if isinstance(form, bytes):
-        message = _read_wire(form, Message(_AROUND[around]))
+        message = _read_wire(form, Message("HloModuleProto"))
     else:
         reader = _TextReader(form, file)
-        message = reader.fill(Message(_AROUND[("name", "hlo_module", "hlo").index(reader.text)]))
+        message = reader.fill(Message(_AROUND.get(reader.text, "HloModuleProto")))
     while message.kind != "HloModuleProto":
         message = message["hlo" if message.kind == "HloSnapshot" else "hlo_module"]
     known = attributes.MODULE_ATTRIBUTES.items()
@@ -293,8 +293,8 @@ def text_of(form: bytes | str, file: str, around: int = 0) -> str:
     return "\n\n".join([head, *_tables(message["stack_frame_index"]), *computations]) + "\n"
 
 
-_AROUND: Final = ("HloModuleProto", "HloProto", "HloSnapshot")
-"""A module, and the messages around it, from inside."""
+_AROUND: Final = {"hlo": "HloSnapshot", "hlo_module": "HloProto"}
+"""The messages around a module, by their first fields."""
 
 
 def _computation(computation: Message, module: Message) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ import pytest
 
 from ops import hlo, summary
 from ops.cli import main
-from ops.hlo.files import PROTOBUF
+from ops.hlo.files import decoded
 from simplifier.errors import ArgumentError
 from tests.cases import for_all
 from tests.hlo.modules import ALL, FOLDER, module_text
@@ -108,23 +110,40 @@ def held(content: bytes, field: int = 1) -> bytes:
 
 LONG_NAME = held(b"a" * 300) + TINY[7:]
 HOLDING = {
-    "a module": (TINY, 0),
-    "an HloProto": (held(TINY) + held(b"buffers", 3), 1),
-    "a snapshot": (held(held(TINY)) + held(b"literal", 2), 2),
-    "a long name": (held(LONG_NAME), 1),
-    "too deep": (held(held(held(TINY))), None),
-    "no entry": (held(b"cpu") + held(b"1", 3), None),
-    "a name in no letters": (held(b"\xff\xfe") + TINY[7:], None),
-    "a text": (b"HloModule m", None),
-    "a text after lines": (b"\n\nENTRY e { }", None),
-    "nothing": (b"", None),
+    "a module": TINY,
+    "an HloProto": held(TINY) + held(b"buffers", 3),
+    "a snapshot": held(held(TINY)) + held(b"literal", 2),
+    "with its length before it": b"\x0f" + held(TINY) + b"arguments",
+    "a long name": held(LONG_NAME),
+    "an executable": zlib.compress(b"\0\0\0\7\x12\3cpu" + held(held(TINY), 7) + held(b"x", 9)),
+}
+"""Messages and a file with a module inside."""
+HOLDING_NONE = {
+    "too deep": held(held(held(held(held(held(TINY)))))),
+    "no entry": held(b"cpu") + held(b"1", 3),
+    "a name in no letters": held(b"\xff\xfe") + TINY[7:],
+    "text after lines": b"\n\nENTRY e { }",
+    "an executable of something else": zlib.compress(b"\0\0\0\7\x12\3cpu"),
+    "nothing": b"",
 }
 
 
 @for_all(HOLDING)
-def test_what_is_around_the_module_in_a_message(message: bytes, around: int | None) -> None:
-    found = PROTOBUF.match(message)
-    assert (found and len([*filter(None, found.groups())])) == around
+def test_the_module_in_a_message_is_read(content: bytes) -> None:
+    assert decoded(content, "m.pb").startswith(("HloModule jit_f\n", "HloModule aaa"))
+
+
+@for_all(HOLDING_NONE)
+def test_there_is_no_module_in_a_message(content: bytes) -> None:
+    with suppress(hlo.HloFileError):
+        assert "HloModule" not in decoded(content, "m.pb")
+
+
+def test_the_compilation_cache_of_jax_holds_modules(tmp_path: Path) -> None:
+    for name, content in (HOLDING | HOLDING_NONE).items():
+        (tmp_path / f"{name}-cache").write_bytes(content)
+    found = [Path(path).name.removesuffix("-cache") for path in hlo.files_in(tmp_path)]
+    assert found == sorted(HOLDING)
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +177,31 @@ def test_commands_read_protobufs(
     (tmp_path / "m.hlo.pb").write_bytes(protobuf)
     assert main(["maps", str(tmp_path), "--instruction", "r"]) == 0
     assert "(d0) -> (d0 floordiv 8, d0 mod 8)" in capsys.readouterr().out
+
+
+SAVED_TENSORS = f"""[ScheduleSyncTensorsGraph]
+TensorsGraphInfo:
+  train (train.py:7)
+
+Root Hashes: (3b7e)
+
+## BEGIN_GRAPH
+{MODULE}
+## END_GRAPH
+
+[ScheduleSyncTensorsGraph]
+TensorsGraphInfo:
+
+## BEGIN_GRAPH
+## END_GRAPH
+"""
+
+
+def test_what_pytorch_saves_is_its_first_graph(tmp_path: Path) -> None:
+    (tmp_path / "tensors.hlo.0").write_text(SAVED_TENSORS)
+    assert str(hlo.load(tmp_path / "tensors.hlo.0")) == str(hlo.parse(MODULE))
+    with pytest.raises(hlo.HloTextError, match=r"^f:13:16: %s: there is no opcode adds"):
+        hlo.parse(SAVED_TENSORS.replace("add(", "adds(p, d), x="), "f")
 
 
 DUMP = {
