@@ -12,7 +12,6 @@ from tests.ops.unshared import all_answers
 
 
 def root_name(analysis: ModuleAnalysis) -> str:
-    """A short answer."""
     return analysis.module.entry.root.name
 
 

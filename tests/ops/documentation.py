@@ -139,12 +139,10 @@ def _ways(answer: Indexings) -> list[OperandIndexing]:
 
 
 def with_operations(page: str) -> str:
-    """The page with the table and the examples of all operations."""
     return with_generated(page, OPERATIONS, f"{overview()}\n\n{examples()}")
 
 
 def with_coverage(page: str, coverage: Coverage) -> str:
-    """The page with the table of how many instructions of real modules have maps."""
     share = f"Custom calls aside, {coverage.share_unknown:.2%} are unknown."
     return with_generated(page, COVERAGE, f"{table(coverage)}\n\n{share}\n")
 

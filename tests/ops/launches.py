@@ -28,7 +28,6 @@ def touches(found: IndexingMap) -> Counter[Touch]:
 
 
 def in_memory_order(shape: Shape) -> list[Index]:
-    """The indices of all elements, as they lie in memory."""
     order = shape.array_layout.minor_to_major[::-1]
     indices: list[Index] = []
     for place in np.ndindex(*(shape.dimensions[number] for number in order)):

@@ -33,7 +33,6 @@ IMPORTED: Final = ("islpy", "numpy")
 
 
 def questions() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Each question with its name."""
     for row in rows():
         yield row["name"], lambda row=row: QUESTIONS[row["question"]](row)
     for number in range(MAPS):

@@ -36,12 +36,10 @@ class Program(NamedTuple):
 
     @property
     def root(self) -> hlo.Instruction:
-        """The instruction that has the opcode."""
         return hlo.parse(self.text).entry.root
 
 
 def _written() -> dict[str, Program]:
-    """The programs that stand in a file."""
     programs: dict[str, Program] = {}
     for part in (_FOLDER / "programs.txt").read_text("utf-8").split("\n== ")[1:]:
         head, body = part.split("\n", 1)

@@ -29,7 +29,6 @@ def program(text: str, without: str = "") -> Program:
 
 
 def parameters(text: str) -> list[Shape]:
-    """The shapes of the parameters of a module's entry."""
     return [parameter.shape for parameter in hlo.parse(text).entry.parameters]
 
 
@@ -87,7 +86,6 @@ def felt_by(
 
 
 def filled(shape: Shape, value: float) -> Array:
-    """An array with one value everywhere."""
     (array,) = shape.arrays
     return np.full(array.dimensions, value, dtype=dtype_of(array))
 

@@ -48,7 +48,6 @@ class Tally:
 
     @property
     def is_exact(self) -> bool:
-        """Whether also all that is said to depend changed."""
         return self.is_sound and self.felt == self.said
 
 

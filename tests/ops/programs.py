@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 
 def array(element_type: str, sizes: Sequence[object]) -> str:
-    """The shape of an array."""
     return f"{element_type}[{','.join(map(str, sizes))}]"
 
 
@@ -53,5 +52,4 @@ def drawn(draw: st.DrawFn, names: list[str], makers: Sequence[str]) -> str:
 
 
 def by_paragraph(text: str) -> list[str]:
-    """The makers in a text."""
     return text.strip().split("\n\n")

@@ -126,7 +126,6 @@ def ragged_all_to_all(
 
 
 def relation_of(values: Sequence[Array]) -> set[tuple[Element, Element]]:
-    """Which element is made of which."""
     return {
         ((device, index), source)
         for device, array in enumerate(values)

@@ -50,7 +50,6 @@ def inputs_of(computation: Computation) -> list[tuple[Instruction, int]]:
 
 
 def shapes_of_inputs(computation: Computation) -> list[Shape]:
-    """Their shapes."""
     return [parameter.shape.arrays[number] for parameter, number in inputs_of(computation)]
 
 

@@ -30,14 +30,12 @@ class Immediate(Executor):
         self.ended = False
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:  # noqa: ANN401 - as declared
-        """Call the function."""
         self.given += 1
         future: Future[T] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Remember that this was asked for."""
         del wait, cancel_futures
         self.ended = True
 
@@ -49,7 +47,6 @@ class Sleeping(Executor):
         self.futures: list[Future[Any]] = []
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:  # noqa: ANN401 - as declared
-        """Promise an answer."""
         del fn, args, kwargs
         self.futures.append(Future())
         return self.futures[-1]
@@ -72,7 +69,6 @@ EXECUTORS: dict[str, Callable[[], Executor] | None] = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    """Eight modules."""
     return written(tmp_path, [f"r{number}" for number in range(8)])
 
 

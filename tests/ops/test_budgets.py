@@ -43,7 +43,6 @@ def parameter_ways(text: str) -> tuple[ops.OperandIndexing, ...]:
 
 
 def root_ways(text: str) -> tuple[ops.OperandIndexing, ...]:
-    """The ways from the root to its only operand."""
     (answer,) = ops.output_to_input(entry_of(text).root).indexing
     return known(answer)
 

@@ -70,7 +70,6 @@ class Case:
 
 
 def gathered(values: list[Array], groups: Groups) -> list[Array]:
-    """An all-gather along the first dimension."""
     return replicas.all_gather(values, groups, 0)
 
 
@@ -149,24 +148,20 @@ GLOBAL = "channel_id=1, use_global_device_ids=true"
 
 
 def permuted(pairs: str, *more: str) -> str:
-    """The text of a collective-permute."""
     listed = [f"source_target_pairs={{{pairs}}}", *more]
     return f"r = f32[2,6] collective-permute(p), {', '.join(listed)}"
 
 
 def reduced(groups: str, *more: str) -> str:
-    """The text of an all-reduce."""
     listed = [f"replica_groups={groups}", *more, "to_apply=add"]
     return f"r = f32[2,6] all-reduce(p), {', '.join(listed)}"
 
 
 def sums(*groups: Sequence[int]) -> Simulation:
-    """An all-reduce within groups of devices."""
     return lambda values: replicas.all_reduce(values, groups)
 
 
 def sends(*pairs: Sequence[int]) -> Simulation:
-    """A collective-permute of devices."""
     return lambda values: replicas.collective_permute(values, pairs)
 
 
@@ -223,7 +218,6 @@ def told(case: Case) -> set[tuple[Element, Element]]:
 
 @lru_cache(maxsize=1)
 def seen() -> dict[str, set[tuple[Element, Element]]]:
-    """What XLA does in each case."""
     programs = [
         Program(case.text(is_called=False), SIZES, case.replicas, case.partitions)
         for case in RUNNABLE.values()
@@ -304,7 +298,6 @@ def pairs_in(groups: Groups) -> Groups:
 
 
 def listed(lists: Groups) -> str:
-    """Lists as HLO writes them."""
     return ",".join(f"{{{','.join(map(str, each))}}}" for each in lists)
 
 

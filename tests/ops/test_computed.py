@@ -111,7 +111,6 @@ def rotations(sizes: Sizes, axis: int) -> list[Array]:
 
 
 def places(sizes: Sizes) -> Array:
-    """An array whose elements say where they are."""
     return np.arange(np.prod(sizes), dtype=np.int32).reshape(sizes)
 
 
@@ -255,7 +254,6 @@ SMALL = (0.125, -0.0625)
 
 
 def text_of(value: bool) -> str:
-    """How HLO writes it."""
     return str(value).lower()
 
 

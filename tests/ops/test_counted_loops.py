@@ -58,7 +58,6 @@ def declared(count: int) -> str:
 
 
 def made(call: str) -> HloModule:
-    """The loop that a row writes."""
     return eval(call, {"loop": loop, "declared": declared})  # noqa: S307 - of the tables below
 
 

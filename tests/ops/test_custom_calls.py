@@ -33,7 +33,6 @@ PARAMETERS = """a = f32[2,4] parameter(0) b = f32[4,5] parameter(1) image = f32[
 
 
 def call(target: str, text: str) -> hlo.Instruction:
-    """A custom call on some of the parameters."""
     text = text.replace("(A)", "f32[2,4]").replace("GEMM", GEMM.replace("BETA", "0"))
     named = f'{text.replace("CONVOLUTION", CONVOLUTION)}, custom_call_target="{target}"'
     return hlo.parse(f"HloModule m ENTRY e {{ {PARAMETERS} ROOT r = {named} }}").entry.root

@@ -14,7 +14,6 @@ from tests.hlo.modules import NAMES, module_text
 
 
 def kinds(found: ModuleDifference) -> list[tuple[str, str | None, str | None]]:
-    """What happened to which instructions."""
     return [
         (each.kind.value, each.before and each.before.name, each.after and each.after.name)
         for each in found
@@ -61,7 +60,6 @@ MODULES = {
 
 
 def said(found: ModuleDifference) -> str:
-    """What happened, as a row says it."""
     words = (" ".join(filter(None, each)) for each in kinds(found))
     return "; ".join(words) or "nothing"
 

@@ -59,7 +59,6 @@ class Part:
         return f"HloModule m ENTRY e {{ {declared} {starts} {root} }}"
 
     def given(self, first: int) -> dict[int, int]:
-        """The values of the parameters that are starts."""
         pairs = zip(self.starts, self.known, strict=True)
         return dict(enumerate((start for start, known in pairs if not known), first))
 

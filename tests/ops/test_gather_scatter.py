@@ -169,7 +169,6 @@ def scatter_of(windows: Windows) -> OpIndexing:
 
 
 def both_of(windows: Windows) -> list[tuple[str, OpIndexing]]:
-    """A gather and a scatter: their programs, and their maps."""
     makers = (windows.gather_text, gather_of), (windows.scatter_text, scatter_of)
     return [(text, make(windows)) for text, make in makers]
 

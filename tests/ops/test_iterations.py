@@ -49,13 +49,11 @@ class Writer:
         self.lines: list[str] = []
 
     def add(self, made: str) -> str:
-        """Add an instruction, and return its name."""
         name = f"r{len(self.lines)}"
         self.lines.append(f"{name} = {made}")
         return name
 
     def scalar(self, counter: str, offset: Offset) -> str:
-        """The name of an offset."""
         factor, first = (self.add(f"s32[] constant({each})") for each in offset)
         return self.add(f"s32[] add({self.add(f's32[] multiply({counter}, {factor})')}, {first})")
 
@@ -92,7 +90,6 @@ class Program:
     y: Node
 
     def loop(self) -> str:
-        """The module with a ``while``."""
         body = Writer()
         names = {name: f"s{name}" for name in ARRAYS}
         x, y = (body.array(each, "i", names) for each in (self.x, self.y))

@@ -27,7 +27,6 @@ WITHOUT_MAP = {
 
 @cache
 def coverage_named(name: str) -> Coverage:
-    """The coverage of a module, which two tests ask for."""
     return coverage_of(hlo.parse(module_text(name)))
 
 

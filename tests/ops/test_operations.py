@@ -134,7 +134,6 @@ def test_programs_that_xla_stops_at_are_answered(opcode: str, caller: str) -> No
 
 
 def texts(found: ops.InstructionIndexing) -> list[str]:
-    """All maps, or the reasons why there are none."""
     return [
         str(each)
         for answer in found.indexing

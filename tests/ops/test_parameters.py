@@ -175,7 +175,6 @@ def results_of(made: Made) -> tuple[OpIndexing, ...]:
 
 
 def maps_of(made: Made) -> Iterator[IndexingMap]:
-    """The maps of the results of an operation, in both directions."""
     return (
         each for one in results_of(made) for each in (*one.output_to_input, *one.input_to_output)
     )
@@ -191,12 +190,10 @@ def maps_to_values(made: Made) -> Iterator[IndexingMap]:
 
 
 def fixed(made: IndexingMap, values: dict[str, int]) -> IndexingMap:
-    """The map with numbers for the parameters that it has."""
     return made.substitute({each.name: values[each.name] for each in made.parameters})
 
 
 def sizes_of(made: Made, values: dict[str, int]) -> list[int]:
-    """The sizes of the results with numbers for the parameters."""
     numbers = {symbol(name): value for name, value in values.items()}
     sizes = chain.from_iterable(each.output_sizes for each in results_of(made))
     return [int(sympy.sympify(size).subs(numbers)) for size in sizes]

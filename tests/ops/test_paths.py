@@ -24,7 +24,6 @@ MAX_RESULTS = 8
 
 
 def check(computation: Computation) -> None:
-    """Compare what is found from its results with what the slow way finds."""
     count = len(computation.root.shape.arrays)
     for output in range(0, count, -(-count // MAX_RESULTS) or 1):
         expected = slow_paths(computation.root, output)

@@ -63,7 +63,6 @@ def pairs(answer: Indexings) -> set[tuple[Index, Index]]:
 
 
 def offsets_of(shape: Shape) -> dict[Index, int]:
-    """Where in memory each element lies."""
     return {
         index: place
         for place, number in enumerate(memory_of(shape).tolist())

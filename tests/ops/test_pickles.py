@@ -46,12 +46,10 @@ TEXTS: Final = {
 
 
 def again(value: T) -> T:
-    """The value from its pickle."""
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
 
 
 def given_by(analysis: ops.ModuleAnalysis) -> list[ops.InstructionIndexing]:
-    """All answers about all instructions."""
     return [answer for each in analysis for answer in all_answers(each)]
 
 
@@ -99,7 +97,6 @@ def test_an_analysis_with_all_answers_is_much_smaller_than_the_text() -> None:
 
 
 def flipped(instruction: hlo.Instruction) -> ops.OpIndexing:
-    """A rule of a user."""
     return ops.elementwise([instruction.shape.dimensions])
 
 

@@ -119,7 +119,6 @@ kept by a loop
 
 
 def ways_to_first(root: Instruction) -> tuple[OperandIndexing, ...]:
-    """What the maps to the first parameter are."""
     return parameter_indexing(root)[root.computation.parameters[0]].indexings
 
 

@@ -35,7 +35,6 @@ def stated(sizes: str, results: str, limits: str = "") -> IndexingMap:
 
 
 def read(schedule: xla_gpu.Schedule, operand: int = 0) -> xla_gpu.Access:
-    """What is read of an operand, which the schedule tells."""
     found = schedule.reads[operand]
     assert found is not None
     return found
@@ -81,7 +80,6 @@ def transposing(before: str, after: str, dimensions: tuple[int, ...]) -> xla_gpu
 def folding(
     before: str, after: str, dimension: int, kind: str, vector_size: int
 ) -> xla_gpu.Schedule:
-    """A reduction along one dimension."""
     operand, result, how = Shape.parse(before), Shape.parse(after), {"vector_size": vector_size}
     return xla_gpu.reduce_schedule(operand, result, (dimension,), kind=kind, **how)
 
@@ -94,7 +92,6 @@ def joining() -> xla_gpu.Schedule:
 
 
 def updating() -> xla_gpu.Schedule:
-    """An update of a part of a matrix."""
     operand, update = Shape.parse("f32[20,30]"), Shape.parse("f32[5,6]")
     launch = xla_gpu.LaunchDimensions.for_elements(30)
     return xla_gpu.in_place_update_schedule(operand, update, launch)

@@ -101,7 +101,6 @@ def test_a_block_holds_a_whole_tile(text: str, dimension: int, shared_bytes: int
 
 
 def shapes_of(operand: Array, indices: Array, updates: Array) -> tuple[Shape, Shape, Shape]:
-    """The shapes of three arrays of numbers."""
     first, second, third = (f"s32{[*each.shape]}" for each in (operand, indices, updates))
     return Shape.parse(first), Shape.parse(second), Shape.parse(third)
 

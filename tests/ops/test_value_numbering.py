@@ -49,7 +49,6 @@ PARAMETERS: Final = """p = f32[4,4] parameter(0)  q = f32[4,4] parameter(1)  z =
 
 
 def parsed(*definitions: str) -> list[hlo.Instruction]:
-    """Instructions of one module."""
     named = "\n".join(f"r{number} = {text}" for number, text in enumerate(definitions))
     head = f"HloModule m, replica_count=4 {COMPUTATIONS}"
     module = hlo.parse(f"{head} ENTRY e {{ {PARAMETERS} {named} }}")
@@ -101,7 +100,6 @@ UNLIKE: Final = {
 
 
 def both(text: str) -> list[str]:
-    """The two instructions of a row."""
     return [re.sub(r"<(.*?)\|(.*?)>", rf"\{number}", text) for number in (1, 2)]
 
 
@@ -122,7 +120,6 @@ def numbers(*instructions: hlo.Instruction) -> set[int]:
 
 
 def numbers_in_two_modules(one: str, other: str) -> set[int]:
-    """The numbers of an instruction of each module."""
     return {number for text in (one, other) for number in numbers(*parsed(text))}
 
 
@@ -310,7 +307,6 @@ class OnlyShape(NamedTuple):
 
 
 def all_sizes(instruction: hlo.Instruction) -> tuple[ArraySizes, ...]:
-    """The sizes of all arrays of a result."""
     return tuple(array_sizes(instruction, k) for k in instruction.shape.array_indices)
 
 

@@ -165,7 +165,6 @@ def windows(
 
 @st.composite
 def windowed(draw: st.DrawFn, least_rank: int = 0) -> tuple[Sizes, Window]:
-    """An operand and windows on it."""
     sizes = draw(shapes(draw(st.integers(least_rank, 6))))
     window = draw(windows(sizes))
     assume(not is_cut(window))
@@ -191,8 +190,6 @@ def selected(draw: st.DrawFn) -> tuple[Sizes, Window]:
 
 @dataclass(frozen=True)
 class Convolution:
-    """Operands and attributes."""
-
     lhs: Sizes
     rhs: Sizes
     labels: DimensionLabels
@@ -286,7 +283,6 @@ def scattering(sizes: Sizes, window: Window) -> str:
 
 
 def map_to(text: str, operand: int) -> IndexingMap:
-    """The map of the root to an operand."""
     return only(output_to_input(hlo.parse(text).entry.root).indexing[operand]).map
 
 

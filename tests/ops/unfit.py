@@ -17,7 +17,6 @@ def why_unfit(instruction: Instruction) -> str:
 
 
 def only_reason(answer: InstructionIndexing) -> str:
-    """Why all maps are unknown."""
     (reason,) = {each.reason for each in answer.indexing if isinstance(each, Unknown)}
     assert all(isinstance(each, Unknown) for each in answer.indexing)
     return reason
