@@ -57,22 +57,8 @@ def _problem(row: Mapping[str, Any]) -> tuple[sympy.Expr, dict[str, Any], list[A
     return parse_expr(row["expr"]), bounds, limits
 
 
-def _epilogue(row: Mapping[str, Any]) -> object:
-    entry = hlo.parse(row["hlo"]).entry
-    return _texts(Fusion.of_computation(entry).epilogue(entry.parameters[0]))
-
-
-def _output_to_input(row: Mapping[str, Any]) -> object:
-    found = output_to_input(hlo.parse(row["hlo"]).entry.root).indexing
-    return [*map(_texts, found)]
-
-
 def _texts(found: Indexings) -> list[str]:
     return [str(found)] if isinstance(found, Unknown) else [*map(str, found)]
-
-
-def _bitcast_map(row: Mapping[str, Any]) -> object:
-    return bitcast_map(Shape.parse(row["source"]), Shape.parse(row["target"]))
 
 
 def _equivalent(row: Mapping[str, Any]) -> object:
@@ -80,8 +66,11 @@ def _equivalent(row: Mapping[str, Any]) -> object:
     return equivalent(expression, simplify(expression, bounds, limits), bounds, limits)
 
 
-def _reached_again(row: Mapping[str, Any]) -> object:
-    given = parse_map(row["map"])
+def _epilogue(entry: hlo.Computation) -> object:
+    return _texts(Fusion.of_computation(entry).epilogue(entry.parameters[0]))
+
+
+def _again(given: IndexingMap) -> object:
     return reached_again([given], len(given.results))
 
 
@@ -96,10 +85,14 @@ QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "image": lambda row: parse_map(row["map"]).image(),
     "multiplicities": lambda row: multiplicities([parse_map(row["map"])]),
     "multiplicities of two": lambda row: multiplicities([parse_map(row["map"])] * 2),
-    "reached again": _reached_again,
-    "bitcast_map": _bitcast_map,
-    "epilogue": _epilogue,
-    "output_to_input": _output_to_input,
+    "reached again": lambda row: _again(parse_map(row["map"])),
+    "bitcast_map": lambda row: bitcast_map(
+        *(Shape.parse(row[end]) for end in ("source", "target"))
+    ),
+    "epilogue": lambda row: _epilogue(hlo.parse(row["hlo"]).entry),
+    "output_to_input": lambda row: [
+        *map(_texts, output_to_input(hlo.parse(row["hlo"]).entry.root).indexing)
+    ],
 }
 
 
@@ -125,7 +118,7 @@ def asked_of(drawn: IndexingMap) -> dict[str, Callable[[], object]]:
         "exact": lambda: drawn.simplify(exact=True),
         "through isl": lambda: from_isl(drawn.to_isl()),
         "multiplicities": lambda: multiplicities([drawn]),
-        "reached again": lambda: reached_again([drawn], len(drawn.results)),
+        "reached again": lambda: _again(drawn),
     }
 
 
@@ -133,13 +126,10 @@ def drawn_map(number: int) -> IndexingMap:
     """A random map whose variables have hundreds or millions of values."""
     random = seeded("wide map", number)
     drawn = MAP_KINDS[random.choice([*MAP_KINDS])](random).map
-    wider = [
-        each.within(
-            Interval(each.bounds.lower, (each.bounds.upper or 0) * random.choice((1, 9, 999)))
-        )
-        for each in drawn.domain.variables
-        if not each.bounds.is_empty
-    ]
+    held = [each for each in drawn.domain.variables if not each.bounds.is_empty]
+    ends = [(each.bounds.upper or 0) * random.choice((1, 9, 999)) for each in held]
+    pairs = zip(held, ends, strict=True)
+    wider = [each.within(Interval(each.bounds.lower, end)) for each, end in pairs]
     domain = Domain(*drawn.domain.by_role(wider), drawn.domain.constraints)
     return IndexingMap.from_forms(drawn.forms, domain)
 

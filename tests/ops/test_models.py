@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from benchmarks.coverage import TARGETS, Coverage, coverage_of
-from ops import fusion_indexing, hlo
+from ops import hlo
 from tests.extent import in_ci
 from tests.hlo.modules import NAMES, module_text
 from tests.ops.documentation import PAGE, with_coverage
@@ -42,15 +42,3 @@ def test_nearly_all_have_maps_and_the_page_says_so() -> None:
     assert {reason for _, reason in coverage.reasons} == WITHOUT_MAP
     page = PAGE.read_text("utf-8")
     assert page == with_coverage(page, coverage), "run python -m tests.ops.documentation"
-
-
-def test_softmax_reads_its_rows() -> None:
-    module = hlo.parse(module_text("unoptimized/softmax"))
-    (parameter,) = module.entry.parameters
-    answer = fusion_indexing(module.entry.root)[parameter]
-    assert isinstance(answer, tuple)
-    assert [str(way) for way in answer] == [
-        "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 7], d1 in [0, 15], d2 in [0, 127]",
-        "(d0, d1, d2)[s0] -> (d0, d1, s0), "
-        + "domain: d0 in [0, 7], d1 in [0, 15], d2 in [0, 127], s0 in [0, 127]",
-    ]

@@ -10,7 +10,7 @@ import pytest
 from indexing import MapError
 from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo
 from ops.cli import main
-from tests.cases import by_name
+from tests.cases import for_all
 from tests.ops.unfit import why_unfit
 
 GATHER = """HloModule m
@@ -25,31 +25,26 @@ ENTRY e {
   k = f32[3,3,1,4] parameter(1)
   v = f32[1,6,6,4] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f
   y = f32[16] parameter(2) n = f32[16] negate(y) ROOT t = (f32[1,6,6,4], f32[16]) tuple(v, n) }"""
-MODULES = by_name("""
-one-unknown-gather => %g: all-gather: dimensions lists dimension 0 of a tensor of rank 0
-    8x8 of %n
-one-unknown-convolution
-    %v: convolution: lhs has 3 input features, but rhs has 1 in each of 1 groups; expected as many
-    16 of %n
-""")
+UNKNOWN = [
+    (GATHER, "%g: all-gather: dimensions lists dimension 0 of a tensor of rank 0", "8x8"),
+    (CONVOLUTION, "%v: convolution: lhs has 3 input features, but rhs has 1 in each of 1", "16"),
+]
 
 
-@pytest.mark.parametrize(("name", "text"), [*zip(MODULES, (GATHER, CONVOLUTION), strict=True)])
+@pytest.mark.parametrize(("text", "reason", "tile"), UNKNOWN, ids=["gather", "convolution"])
 def test_the_commands_go_on(
-    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, reason: str, tile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reason, tiles = MODULES[name]
     file = tmp_path / "m.hlo"
     file.write_text(text)
-    said = {}
+    said: dict[str, str] = {}
     for command in ("fusions", "maps", "summary", "utilization", "tiles"):
         assert main([command, str(file)]) == 0
         said[command], err = capsys.readouterr()
         assert err == ""
-    place = f"{file}:5:3: {reason}"
-    assert all(place in said[command] for command in ("fusions", "maps", "utilization", "tiles"))
-    assert "unknown" in said["summary"]
-    assert tiles in said["tiles"]
+    assert "unknown" in said.pop("summary")
+    assert all(f"{file}:5:3: {reason}" in each for each in said.values())
+    assert f"{tile} of %n" in said["tiles"]
     assert main(["fusions", str(file), "--strict"]) == 3
 
 
@@ -102,12 +97,8 @@ def test_reads_of_nothing() -> None:
     assert [*map(str, reads(hlo.parse(text).entry.root))] == ["%y[t0]"]
 
 
-@pytest.mark.parametrize(
-    ("result", "padding", "language"),
-    [("f32[4]", "1_3_1x0_0", "c"), ("f32[6]", "0_2x0_0", "numpy")],
-    ids=["kernel-of-wrong-rank", "kernel-of-wrong-rank-b"],
-)
-def test_no_kernel_is_written_for_what_does_not_fit(
+@for_all([("f32[4]", "1_3_1x0_0", "c"), ("f32[6]", "0_2x0_0", "numpy")])
+def test_no_kernel_is_written_for_a_wrong_rank(
     result: str, padding: str, language: Literal["c", "numpy"]
 ) -> None:
     text = "x = f32[4,4] parameter(0) z = f32[] parameter(1)"

@@ -15,7 +15,7 @@ from indexing.layout.maps import memory_size
 from ops import Unknown, hlo, input_to_output, output_to_input
 from ops.analysis.queries import Addressing
 from ops.dependence.dependence import Indexings
-from tests.cases import by_name
+from tests.cases import by_name, for_all
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.hlo.modules import module_text
@@ -70,18 +70,17 @@ def offsets_of(shape: Shape) -> dict[Index, int]:
     }
 
 
-def by_offset(shape: Shape) -> Callable[[Index], Index]:
-    offsets = offsets_of(shape)
-    return lambda index: (offsets[index],)
+def by_offset(shape: Shape) -> dict[Index, Index]:
+    return {index: (place,) for index, place in offsets_of(shape).items()}
 
 
-def by_tiles(shape: Shape) -> Callable[[Index], Index]:
+def by_tiles(shape: Shape) -> dict[Index, Index]:
     offsets, sizes = offsets_of(shape), tiled_sizes(shape)
-    return lambda index: tuple(int(part) for part in np.unravel_index(offsets[index], sizes))
+    return {each: tuple(map(int, np.unravel_index(at, sizes))) for each, at in offsets.items()}
 
 
-def by_index(_: Shape) -> Callable[[Index], Index]:
-    return lambda index: index
+def by_index(shape: Shape) -> dict[Index, Index]:
+    return {index: index for index in np.ndindex(*shape.dimensions)}
 
 
 INDICES = Addressing()
@@ -109,8 +108,8 @@ def forward(root: hlo.Instruction, view: Addressing) -> tuple[Indexings, ...]:
 @given(root=instructions())
 def test_elements_are_where_numpy_has_them(
     view: Addressing,
-    near: Callable[[Shape], Callable[[Index], Index]],
-    far: Callable[[Shape], Callable[[Index], Index]],
+    near: Callable[[Shape], dict[Index, Index]],
+    far: Callable[[Shape], dict[Index, Index]],
     root: hlo.Instruction,
 ) -> None:
     operand = root.operands[0]
@@ -119,7 +118,7 @@ def test_elements_are_where_numpy_has_them(
         (forward, operand.shape, root.shape),
     ]:
         begin, end = near(source), far(target)
-        expected = {(begin(here), end(there)) for here, there in pairs(ask(root, INDICES)[0])}
+        expected = {(begin[here], end[there]) for here, there in pairs(ask(root, INDICES)[0])}
         assert pairs(ask(root, view)[0]) == expected
 
 
@@ -147,7 +146,7 @@ free transpose => f32[8,4,2]{0,2,1:T(4,128)}
 """)
 
 
-@pytest.mark.parametrize(("operand", "line", "physical", "linear"), TEXTS.values(), ids=TEXTS)
+@for_all(TEXTS)
 def test_maps_in_memory(operand: str, line: str, physical: str, linear: str) -> None:
     output, _, text = line.partition(" ")
     root = instruction(Shape.parse(operand), Shape.parse(output), text)
@@ -156,10 +155,8 @@ def test_maps_in_memory(operand: str, line: str, physical: str, linear: str) -> 
 
 
 def test_there_and_back_is_the_identity() -> None:
-    tiled = Shape.parse("f32[2,8,4]{1,0,2:T(4,128)}")
-    root = instruction(
-        Shape.parse("f32[8,4,2]{0,2,1:T(8,128)}"), tiled, "transpose(p), dimensions={2,0,1}"
-    )
+    operand, tiled = map(Shape.parse, ("f32[8,4,2]{0,2,1:T(8,128)}", "f32[2,8,4]{1,0,2:T(4,128)}"))
+    root = instruction(operand, tiled, "transpose(p), dimensions={2,0,1}")
     there, back = only(backward(root, PHYSICAL)[0]).map, only(forward(root, PHYSICAL)[0]).map
     identity = IndexingMap.from_forms(there.domain.by_name.values(), there.domain)
     assert there.compose(back).simplify() == identity.simplify()
@@ -175,13 +172,13 @@ def test_origins_of_runtime_variables_are_in_memory_too() -> None:
         assert {results for _, _, _, results in origin.map.points()} == {place}
 
 
-@pytest.mark.parametrize(
-    ("layout", "reason"),
-    [
-        ("{1,0:SC(0:2)}", "the array lies in several memories"),
-        ("{1,0:D(D,C)}", "the layout is sparse"),
-    ],
-)
+WITHOUT_PLACES = [
+    ("{1,0:SC(0:2)}", "the array lies in several memories"),
+    ("{1,0:D(D,C)}", "the layout is sparse"),
+]
+
+
+@for_all(WITHOUT_PLACES)
 def test_without_places_there_is_no_map_and_a_reason(layout: str, reason: str) -> None:
     operand = Shape.parse(f"f32[4,3]{layout}")
     root = instruction(operand, Shape.parse("f32[4,3]"), "negate(p)")

@@ -11,38 +11,39 @@ from itertools import islice
 from random import Random
 from typing import Final, TypeVar
 
-import pytest
-
 import ops
 from ops import hlo
 from ops.rules.registry import Registry
+from tests.cases import for_all, pairs
 from tests.hlo.modules import module_text
 from tests.ops.batch_questions import is_known_by_its_answers
 from tests.ops.unshared import all_answers
 
 T = TypeVar("T")
 
-TEXTS: Final = {
-    "maps": "ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }",
-    "origins": """ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1)
-        ROOT r = f32[2] dynamic-slice(p, i), dynamic_slice_sizes={2} }""",
-    "replicas": """HloModule m, replica_count=4
-        ENTRY e { p = f32[2] parameter(0)
-        ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3}} }""",
-    "devices that ask": """HloModule m, replica_count=4
+TEXTS: Final = pairs("""
+maps => ENTRY e { p = f32[4,8] parameter(0) ROOT r = f32[32] reshape(p) }
+origins
+    ENTRY e { p = f32[9] parameter(0) i = s32[] parameter(1)
+        ROOT r = f32[2] dynamic-slice(p, i), dynamic_slice_sizes={2} }
+replicas
+    HloModule m, replica_count=4 ENTRY e { p = f32[2] parameter(0)
+        ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3}} }
+devices that ask
+    HloModule m, replica_count=4
         add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
         ENTRY e { p = f32[8] parameter(0)
-        ROOT r = f32[2] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add }""",
-    "unknown": """ENTRY e { p = f32[2] parameter(0)
-        ROOT r = f32[2] custom-call(p), custom_call_target="x" }""",
-    "a fusion": """fused { a = f32[9,9] parameter(0) i = s32[] parameter(1)
+        ROOT r = f32[2] reduce-scatter(p), dimensions={0}, replica_groups={}, to_apply=add }
+unknown
+    ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2] custom-call(p), custom_call_target="x" }
+a fusion
+    fused { a = f32[9,9] parameter(0) i = s32[] parameter(1)
         b = f32[9,9] transpose(a), dimensions={1,0}
         ROOT r = f32[2,9] dynamic-slice(b, i, i), dynamic_slice_sizes={2,9} }
         ENTRY e { p = f32[9,9] parameter(0) i = s32[] parameter(1)
-        ROOT r = f32[2,9] fusion(p, i), kind=kLoop, calls=fused }""",
-    "a tuple": """ENTRY e { p = f32[4] parameter(0) q = (f32[4]) tuple(p)
-        ROOT r = (f32[4], (f32[4])) tuple(p, q) }""",
-}
+        ROOT r = f32[2,9] fusion(p, i), kind=kLoop, calls=fused }
+a tuple => ENTRY e { p = f32[4] parameter(0) q = tuple(p) ROOT r = tuple(p, q) }
+""")
 
 
 def again(value: T) -> T:
@@ -53,18 +54,14 @@ def given_by(analysis: ops.ModuleAnalysis) -> list[ops.InstructionIndexing]:
     return [answer for each in analysis for answer in all_answers(each)]
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_answers_and_modules_stay_what_they_are(text: str) -> None:
+@for_all(TEXTS)
+def test_answers_modules_and_analyses_stay_what_they_are(text: str) -> None:
+    """An analysis takes its answers along."""
     module = hlo.parse(text)
-    answers = given_by(ops.analyze(module))
+    analysis = ops.analyze(module)
+    answers = given_by(analysis)
     assert again((module, answers)) == (module, answers)
     assert [again(answer) for answer in answers] == answers
-
-
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_an_analysis_takes_its_answers_along(text: str) -> None:
-    analysis = ops.analyze(hlo.parse(text))
-    answers = given_by(analysis)
     loaded = again(analysis)
     assert loaded.module is analysis.module
     assert given_by(loaded) == answers
@@ -77,12 +74,9 @@ def test_another_process_finds_the_same_answers() -> None:
         assert all(executor.map(is_known_by_its_answers, analyses, answers))
 
 
-SIZES: Final = {"maps": 700, "origins": 960, "a fusion": 1200}
-"""In bytes, with the names of the operands."""
-
-
-@pytest.mark.parametrize(("name", "most"), SIZES.items(), ids=SIZES)
+@for_all([("maps", 700), ("origins", 960), ("a fusion", 1200)])
 def test_an_answer_is_small(name: str, most: int) -> None:
+    """In bytes, with the names of the operands."""
     answer = ops.output_to_input(hlo.parse(TEXTS[name]).entry.root)
     assert len(pickle.dumps(answer)) < most
 

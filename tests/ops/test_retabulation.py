@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from indexing import parse_map
 from indexing.relation import terms_in
 from indexing.transform.hull import retabulated
 from ops import OperandIndexing, hlo, output_to_input
-from tests.cases import for_rows
+from tests.cases import for_all, pairs
 from tests.evaluation import related
 from tests.extent import seldom
 from tests.ops import growing_programs
@@ -71,30 +73,18 @@ def test_a_long_formula_is_its_table(size: int) -> None:
     assert (terms_in(table.forms[0]) < terms_in(steps.forms[0])) == (size > 1)
 
 
-ROUNDS = [
-    (
-        "a ring",
-        growing_programs.ring(16),
-        16,
-        5,
-        "(d0){rt0} -> ((rt0 + 11) mod 16), domain: d0 in [0, 7], rt0 in [0, 15]",
-    ),
-    (
-        "a broken ring",
-        growing_programs.broken_ring(100),
-        104,
-        9,
-        (
-            "(d0){rt0} -> ((((rt0 + 40) mod 100 + 1) floordiv 100) * 53 + (rt0 + 91) mod 100), "
-            "domain: d0 in [0, 7], rt0 in [0, 99], (rt0 + 41) mod 100 in [0, 91]"
-        ),
-    ),
-]
+ROUNDS = pairs("""
+ring(16) 16 5 => ((rt0 + 11) mod 16), domain: d0 in [0, 7], rt0 in [0, 15]
+broken_ring(100) 104 9
+    ((((rt0 + 40) mod 100 + 1) floordiv 100) * 53 + (rt0 + 91) mod 100), domain: d0 in [0, 7],
+        rt0 in [0, 99], (rt0 + 41) mod 100 in [0, 91]
+""")
+"""Devices that send to each other, how many devices and rounds there are, and the formula."""
 
 
-@for_rows(ROUNDS)
-def test_rounds_are_told_shortly(pairs: Pairs, count: int, rounds: int, expected: str) -> None:
-    way = step = sent(pairs, count)
-    for _ in range(rounds - 1):
-        way = way.compose(step)
-    assert str(way.replica_id) == expected
+@for_all(ROUNDS.items())
+def test_rounds_are_told_shortly(row: str, expected: str) -> None:
+    devices, count, rounds = row.split()
+    pairs: Pairs = eval(devices, dict(vars(growing_programs)))  # noqa: S307 - of the table above
+    steps = [sent(pairs, int(count))] * int(rounds)
+    assert str(reduce(OperandIndexing.compose, steps).replica_id) == f"(d0){{rt0}} -> {expected}"
