@@ -17,7 +17,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 import ops
-from indexing.layout import ElementType, Layout, Shape
 from ops import OpIndexing
 from tests.ops.programs import array, braced, module
 
@@ -239,24 +238,6 @@ def dimension_sizes(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def bitcasts(draw: st.DrawFn) -> Case:
-    sizes = draw(shapes())
-    target = draw(factorizations(prod(sizes)))
-    order, target_order = (draw(st.permutations(range(len(each)))) for each in (sizes, target))
-
-    def run(array: Array) -> Array:
-        memory = array.transpose(order[::-1]).ravel()
-        physical = memory.reshape([target[axis] for axis in target_order[::-1]])
-        return physical.transpose(np.argsort(target_order[::-1]).astype(int))
-
-    pairs = (sizes, order), (target, target_order)
-    operand, output = (Shape(ElementType.F32, each, Layout(tuple(at))) for each, at in pairs)
-    written = f"bitcast from {braced(order)} to {target} {braced(target_order)}"
-    # Programs cannot be handed over with layouts.
-    return unary(written, ops.bitcast(operand, output), sizes, run, is_program=False)
-
-
-@st.composite
 def bitcast_converts(draw: st.DrawFn) -> Case:
     sizes, parts = draw(shapes(most_dimensions=4)), draw(st.sampled_from((1, 2, 4)))
     narrow, more = f"s{32 // parts}", (*sizes, parts)
@@ -447,7 +428,7 @@ def repeated(array: Array, sizes: Sizes) -> Array:
 FAMILIES: dict[str, st.SearchStrategy[Case]] = {
     made.__name__.removesuffix("s").replace("_", "-"): made()
     for made in (
-        *(bitcasts, bitcast_converts, broadcasts, concatenates, dimension_sizes, dots),
+        *(bitcast_converts, broadcasts, concatenates, dimension_sizes, dots),
         *(dynamic_reshapes, elementwises, pads, permutes, reduces, reshapes, reverses, rotates),
         *(scaled_dots, slices, transposes),
     )

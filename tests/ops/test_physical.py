@@ -133,11 +133,6 @@ packed => bf16[64,512]{1,0:T(8,128)(2,1)} => bf16[64,512]{1,0:T(8,128)} copy(p)
         d1 in [0, 3], d2 in [0, 7], d3 in [0, 127]
     (d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + ((d0 floordiv 2) mod 4) *
         256 + (d1 mod 128) * 2 + d0 mod 2), domain: d0 in [0, 63], d1 in [0, 511]
-change of layout => f32[64,512]{1,0:T(8,128)} => f32[64,512]{0,1} copy(p)
-    (d0, d1) -> (d1 floordiv 8, d0 floordiv 128, d1 mod 8, d0 mod 128), domain: d0 in [0, 511],
-        d1 in [0, 63]
-    (d0, d1) -> ((d0 floordiv 8) * 4096 + (d1 floordiv 128) * 1024 + (d0 mod 8) * 128 + d1 mod 128),
-        domain: d0 in [0, 63], d1 in [0, 511]
 free transpose => f32[8,4,2]{0,2,1:T(4,128)}
     f32[2,8,4]{1,0,2:T(4,128)} transpose(p), dimensions={2,0,1}
     (d0, d1, d2, d3, d4) -> (d0, 0, 0, d3, d4), domain: d0 in [0, 3], d1 in [0, 0], d2 in [0, 0],
