@@ -48,14 +48,11 @@ def test_nothing_is_advised_where_nothing_is_wasted(row: Row) -> None:
     assert not advice_for(row)
 
 
-def test_one_kernel_alone_is_asked_about() -> None:
+def test_one_kernel_is_asked_about_and_what_was_not_looked_at_is_said() -> None:
     module = hlo.parse(next(row["hlo"] for row in rows("advise") if row["id"] == "upcast-written"))
     (found,) = advise(module.entry["c"])
     assert found.instruction is module.entry["c"]
     assert not advise(module.entry["o"])
-
-
-def test_what_was_not_looked_at_is_said() -> None:
     text = """ENTRY e { x = f32[8] parameter(0) n = f32[8] negate(x)
       ROOT c = f32[8] custom-call(n), custom_call_target="f" }"""
     found = advise(hlo.parse(text))

@@ -61,14 +61,11 @@ def test_what_costs_little_is_computed_again(module: str) -> None:
 NARROW: Final = powers("2048", "n = bf16[2048] convert(u) w = f32[2048] convert(n)")
 
 
-def test_the_place_with_the_fewest_bytes_ends_the_fusion() -> None:
+def test_the_fewest_bytes_end_a_fusion_and_layers_that_are_alike_are_one_piece_of_advice() -> None:
     (found,) = advise(hlo.parse(under_broadcast(NARROW)))
     assert found.instruction.name == "n"
     assert (found.before, found.after) == (3 * 512 * 2048, 3 * 2048)
     assert found.price == "8,192 bytes more are moved."
-
-
-def test_layers_that_are_alike_are_one_piece_of_advice() -> None:
     (found,) = advise(two_layers())
     assert (found.before, found.after) == (2 * 4 * 512 * 2048, 2 * 4 * 2048)
     assert found.why.endswith("So does %two.")

@@ -67,16 +67,13 @@ def test_elements_are_told_by_how_often_they_are_read(
     _check(reads)
 
 
-def test_a_result_can_be_asked_about_alone() -> None:
+def test_results_and_arrays_of_tuples_can_be_asked_about_alone() -> None:
     fusion = fusion_in(small.NESTED, "instruction r")
     r = named(small.NESTED, "r")
     for output in range(3):
         assert reads_of(fusion, "p", r, output).histogram() == {1: 6}
         assert reads_of(fusion, "p", output=output).histogram() == {1: 6}
     assert reads_of(fusion, r, named(small.NESTED, "all"), 1).histogram() == {}
-
-
-def test_an_array_of_a_tuple_is_told_apart() -> None:
     fusion = whole("""s = (f32[4], f32[6]) parameter(0) a = f32[4] get-tuple-element(s), index=0
         b = f32[6] get-tuple-element(s), index=1 c = f32[4] slice(b), slice={[1:5]}
         ROOT r = f32[4] add(a, c)""")

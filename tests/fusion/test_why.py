@@ -158,14 +158,11 @@ def test_the_step_without_map_is_found() -> None:
     ]
 
 
-def test_what_is_not_reached_has_no_reason() -> None:
+def test_reasons_are_those_of_what_is_reached_with_the_values_of_the_maps() -> None:
     t, a = named(SUM_WITH_TRANSPOSE, "t"), named(SUM_WITH_TRANSPOSE, "a")
     assert Fusion.of_computation(SUM_WITH_TRANSPOSE.entry).why(a, t) == ()
     with pytest.raises(FusionError, match="%a is neither in it nor read"):
         Fusion.of_instruction(t).why(a)
-
-
-def test_the_values_that_places_depend_on_are_those_of_the_maps() -> None:
     fusion = whole("""x = s32[90,40] parameter(0) a = s32[] parameter(1) b = s32[] parameter(2)
         wide = s32[50,32] dynamic-slice(x, a, b), dynamic_slice_sizes={50,32}
         ROOT narrow = s32[25,16] dynamic-slice(wide, b, a), dynamic_slice_sizes={25,16}""")

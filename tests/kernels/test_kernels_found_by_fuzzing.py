@@ -134,10 +134,14 @@ DEEP = texts_with_values("""
 # kernel-deep-chain of negate | 3000
 negate(X)
 # kernel-deep-chain of views and borders | 400
-reverse(X), dimensions={0} add(X, v0) pad(X, z), padding=0_0x1_-1 concatenate(X),
-dimensions={0} pad(X, z), padding=0_0x-1_1
+reverse(X), dimensions={0}
+add(X, v0)
+pad(X, z), padding=0_0x1_-1
+concatenate(X), dimensions={0}
+pad(X, z), padding=0_0x-1_1
 # kernel-deep-chain of folds | 300
-reduce-window(X, z), window={size=1x1}, to_apply=add negate(X)
+reduce-window(X, z), window={size=1x1}, to_apply=add
+negate(X)
 """)
 
 

@@ -118,13 +118,10 @@ def test_loops_have_nothing_in_them_that_may_stand_outside() -> None:
     assert not {*"/%"} & {*kernel_of(CHAINS["heads apart"])}
 
 
-def test_conditions_ask_what_can_be_false() -> None:
+def test_conditions_ask_what_can_be_false_and_what_is_inside_is_not_filled() -> None:
     body = """x = f32[4] parameter(0) y = f32[3] parameter(1)
         ROOT z = f32[7] concatenate(x, y), dimensions={0}"""
     assert re.findall(r"if \((.*)\)", kernel_of(body)) == ["d0 < 4", "d0 >= 4"]
-
-
-def test_what_is_inside_is_not_filled_before() -> None:
     text = kernel_of("""x = f32[2,5,7] parameter(0) c = f32[] constant(3)
         ROOT p = f32[2,6,7] pad(x, c), padding=0_0x1_0x0_0""")
     assert re.findall(r"(\w+) < (\d+); \+\+", text) == [("d0", "2"), ("i", "7"), ("d1", "35")]

@@ -205,15 +205,12 @@ def test_scheduled_kernels_are_read_by_nvcc(tmp_path: Path) -> None:
 NEGATED = "x = f32[6,128] parameter(0) ROOT y = f32[6,128] negate(x)"
 
 
-def test_coordinates_are_those_of_cuda() -> None:
+def test_coordinates_are_those_of_cuda_and_what_they_decide_is_asked_outside_of_loops() -> None:
     schedule = loop_schedule(Shape.parse("f32[6,128]"), LaunchDimensions.of(6, threads=128))
     text = kernel_of(NEGATED, "cuda", schedule=schedule)
     assert "const int32_t bl_x = blockIdx.x;\n  const int32_t th_x = threadIdx.x;" in text
     assert "x[bl_x * 128 + th_x]" in text
     assert "if" not in text.partition("{")[2]
-
-
-def test_what_only_the_thread_decides_is_asked_outside_of_its_loops() -> None:
     launch = LaunchDimensions.of(2, threads=128)
     schedule = loop_schedule(Shape.parse("f32[1000]"), launch, unroll=4)
     body = "x = f32[1000] parameter(0) ROOT y = f32[1000] negate(x)"

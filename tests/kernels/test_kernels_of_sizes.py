@@ -266,13 +266,10 @@ def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
 # What texts say.
 
 
-def test_arguments_have_comments() -> None:
+def test_arguments_have_comments_and_offsets_of_a_row_no_division() -> None:
     text = kernel_of(symbolic("concatenate"), "cuda")
     assert "/* x_0 in [0, 8]: size of dimension 0 of %x = f32[<=8,4]" in text
     assert "float *__restrict__ c, int32_t x_0)" in text
-
-
-def test_offsets_of_a_row_have_no_division() -> None:
     for language in ("c", "triton", "numpy"):
         text = kernel_of(symbolic("softmax"), language)
         assert not re.search(r"[/%] *x_[01]", text)
@@ -333,16 +330,13 @@ def test_conditions_have_constants_on_one_side() -> None:
     assert "if (d1 >= 1) {" in text
 
 
-def test_a_size_with_several_values_is_refused() -> None:
+def test_sizes_with_several_values_or_over_a_schedule_are_refused() -> None:
     module = hlo.parse("""fused { p = f32[?] parameter(0) ROOT n = f32[?] negate(p) }
         ENTRY e { x = f32[?] parameter(0) y = f32[?] parameter(1)
         f = f32[?] fusion(x), kind=kLoop, calls=fused g = f32[?] fusion(y), kind=kLoop, calls=fused
         ROOT t = (f32[?], f32[?]) tuple(f, g) }""")
     with pytest.raises(KernelError, match="%n: the size of dimension 0 of %n differs"):
         emit_kernel(module["f"])
-
-
-def test_a_schedule_is_for_numbers() -> None:
     module = hlo.parse("""fused { x = f32[8,4] parameter(0) ROOT y = f32[8,4] exponential(x) }
         ENTRY e { x = f32[8,4] parameter(0)
         ROOT f = f32[8,4] fusion(x), kind=kLoop, calls=fused }""")

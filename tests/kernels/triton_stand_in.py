@@ -92,30 +92,25 @@ def _sigmoid(values: Array) -> Array:
     return 1 / (1 + np.exp(-values))
 
 
-def _erf(values: Array) -> Array:
-    return np.vectorize(erf, otypes=[values.dtype])(values)
-
-
 _NAMED_AS_IN_NUMPY = "exp log sin cos sqrt floor ceil abs where maximum minimum"
 _OF_FLOATS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in _NAMED_AS_IN_NUMPY.split()},
-    "erf": _erf,
+    "erf": np.vectorize(erf, otypes=[np.float32]),
     "rsqrt": _rsqrt,
     "sigmoid": _sigmoid,
 }
 _OF_LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("rint", "expm1", "log1p", "tanh", "tan", "cbrt")},
-    "round": _rounded_away,
     "fmod": np.fmod,
+    "round": _rounded_away,
     "pow": np.power,
     "atan2": np.arctan2,
 }
 _TYPES = {
     "int1": "bool",
-    **{f"int{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{f"float{bits}": f"float{bits}" for bits in (16, 32, 64)},
     "bfloat16": "bfloat16",
+    **{f"{kind}{bits}": f"{kind}{bits}" for bits in (8, 16, 32, 64) for kind in ("int", "uint")},
+    **{f"float{bits}": f"float{bits}" for bits in (16, 32, 64)},
 }
 
 _HEAD = "import triton\nimport triton.language as tl\n"
@@ -145,13 +140,14 @@ def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()
     exec(text.replace(_HEAD, "").replace(_LIBDEVICE, ""), scope)  # noqa: S102 - the text under test
     pointers = [Pointer(array, np.zeros((), np.int64)) for array in arrays]
     with np.errstate(all="ignore"):
-        for number in range(_count_of(scope[f"{name}_programs"], sizes)):
+        programs = scope[f"{name}_programs"]
+        for number in range(programs if isinstance(programs, int) else programs(*sizes)):
             program[0] = _scalar(number)
             scope[name](*pointers, *map(_scalar, sizes))
 
 
-def _count_of(programs: int | Callable[..., int], sizes: Sequence[int]) -> int:
-    return programs if isinstance(programs, int) else programs(*sizes)
+def _jit(function: Callable[..., object]) -> Callable[..., object]:
+    return function
 
 
 def _range(*ends: Tensor | int) -> Iterator[Tensor]:
@@ -173,7 +169,3 @@ def _full(sizes: tuple[int, ...], value: float, dtype: str) -> Tensor:
 
 def _cast(value: Tensor | int, dtype: str) -> Tensor:
     return Tensor(values_in(value).astype(dtype))
-
-
-def _jit(function: Callable[..., object]) -> Callable[..., object]:
-    return function

@@ -32,14 +32,11 @@ def test_text_is_read(text: str) -> None:
     assert PaddedLayout.parse(text) == OLD
 
 
-def test_what_is_left_out_means_no_padding() -> None:
+def test_what_is_left_out_or_empty_is_not_padded() -> None:
     plain = PaddedLayout.parse("minor_to_major: [1, 0]")
     assert plain == PaddedLayout((1, 0)) == PaddedLayout.parse(str(plain))
     assert plain.applied_to(SHAPE) == SHAPE
     assert PaddedLayout.parse("").applied_to(Shape.parse("f32[]")) == Shape.parse("f32[]")
-
-
-def test_padded_empty_array() -> None:
     old = PaddedLayout.parse("minor_to_major: [0] padded_dimensions: [1]")
     assert str(old.applied_to(Shape.parse("f32[0]"))) == "f32[0]{0:T(1)}"
     assert list(old.in_memory(np.zeros(0), Shape.parse("f32[0]"), padding=0)) == []

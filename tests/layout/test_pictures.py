@@ -93,7 +93,7 @@ def test_planes_and_tiles_across_them() -> None:
     assert all(cell.index is None for row in picture.planes[3].cells for cell in row)
 
 
-def test_a_tile_that_is_cut_in_memory() -> None:
+def test_tiles_and_padding_that_only_memory_has() -> None:
     """A second tile joins rows of two tiles of the first level."""
     picture = picture_of("f32[4,2]{1,0:T(2,2)(2,1,1,1)}")
     assert [cell.tiles for cell in picture.memory[:4]] == [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -101,9 +101,6 @@ def test_a_tile_that_is_cut_in_memory() -> None:
         Sides(left=True, right=True, top=True, bottom=True),
         Sides(left=True, right=False, top=True, bottom=True),
     )
-
-
-def test_padding_beside_no_element() -> None:
     picture = picture_of("f32[3,1]{1,0:T(3,1)(2,1)L(8)}")
     tiles = [(0, 0)] * 2 + [(0, 1)] * 2 + [(None, None)] * 4
     assert [cell.tiles for cell in picture.memory] == tiles
@@ -328,13 +325,10 @@ def test_pictures_are_whole_and_alone(picture: LabelGrid) -> None:
     assert all(label in shown for row in rows for label in row)
 
 
-def test_cells_are_the_offsets_of_the_layout() -> None:
+def test_cells_are_the_offsets_of_the_layout_on_axes_that_are_cropped() -> None:
     layout = cute.parse("(4,(2,4)):(2,(1,8))")
     rows = [line.split() for line in str(cute.picture(layout)).splitlines()[1:]]
     expected = [[str(row), *(str(layout(row, column)) for column in range(8))] for row in range(4)]
     assert rows == expected
-
-
-def test_long_axes_are_cropped() -> None:
     notes = ["4 of 1,000,000 rows are shown.", "4 of 4,096 columns are shown."]
     assert str(PICTURES["large"]).splitlines()[-2:] == notes

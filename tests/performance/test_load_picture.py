@@ -107,14 +107,11 @@ def test_what_is_left_out_is_said(threads: int, shown: int) -> None:
     assert cells_of(parsed(picture.svg()), "wanted") == shown
 
 
-def test_an_access_of_a_schedule() -> None:
+def test_an_access_of_a_schedule_and_one_of_nothing() -> None:
     module = fused("p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0}")
     (access,) = schedule_of(module.entry.root).reads(0)
     picture = load_picture(access, A100)
     assert (len(picture.threads), len(picture.lines)) == (32, 1)
-
-
-def test_nothing_is_loaded() -> None:
     picture = picture_of("(th_x) -> (th_x), domain: th_x in [0, -1]")
     assert not picture.threads
     check_nothing_lies_outside(parsed(picture.svg()))

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -161,13 +162,8 @@ def line_of_kernel() -> int:
 tl = Language()
 
 
-class triton:  # noqa: N801 - the module
-    """The functions of ``triton`` itself."""
-
-    @staticmethod
-    def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is."""
-        return function
+triton = SimpleNamespace(jit=lambda function: function)
+"""The module."""
 
 
 def run(
