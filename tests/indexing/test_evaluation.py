@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given
 
 from indexing import IndexingMap, MapError, parse_map
@@ -151,8 +152,6 @@ def test_points_come_one_after_the_other(text: str, first: str) -> None:
 
 
 def test_foreign_functions_have_no_values() -> None:
-    import sympy
-
     foreign = cast("Any", sympy).Function("f", integer=True)
     result = from_sympy(foreign(sympy.Symbol("d0", integer=True)))
     made = IndexingMap.from_forms([result], Domain.of([Variable((0, 3))]))

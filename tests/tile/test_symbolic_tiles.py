@@ -30,15 +30,12 @@ from tests.conformance import Row, for_each, rows_of
 from tests.extent import IN_CI, part, seldom
 from tests.fusion.units import entry
 from tests.indexing.tables import each_named, evaluated, refusals
-from tests.ops.answers import known
+from tests.ops.answers import known, only
 from tests.strategies import index_maps, maps
 from tests.tiling.random_fusions import fusions
 
 MAX_SIZES = 6
 """Random sizes at which one map is enumerated."""
-
-MAX_POINTS = 20_000
-"""Larger maps of XLA's tests are not enumerated."""
 
 
 def _check_at(indexing: IndexingMap, tile: Tile, sizes: Mapping[str, int]) -> None:
@@ -150,13 +147,12 @@ def _is_box(elements: set[tuple[int, ...]]) -> bool:
 # XLA's cases.
 
 
-def _maps(row: Row) -> list[IndexingMap]:
-    """The maps of a row: as given, or of the root of a module."""
+def _map(row: Row) -> IndexingMap:
+    """The map of a row: as given, or of the root of a module."""
     if "map" in row:
-        return [parse_map(row["map"])]
-    root = hlo.parse(row["hlo"]).entry.root
+        return parse_map(row["map"])
     operand: int = row["operand"]
-    return [each.map for each in known(output_to_input(root).indexing[operand])]
+    return only(output_to_input(hlo.parse(row["hlo"]).entry.root).indexing[operand]).map
 
 
 _TILES = [*rows_of("tile", kind="symbolic_tile"), *rows_of("tile", kind="symbolic_tile_from_map")]
@@ -182,7 +178,7 @@ def test_all_sizes_of_xla_have_the_same_tile(row: Row) -> None:
     formulas = [
         parse_map(expected[key], unbounded=True) for key in ("offset_map", "size_map", "stride_map")
     ]
-    (indexing,) = _maps(row)
+    indexing = _map(row)
     tile = indexing.tile(symbolic_sizes(indexing))
     compared = 0
     for sizes in islice(_some_sizes(indexing), 400 if IN_CI else 100):
@@ -210,11 +206,11 @@ def _at_zero(offset: Form) -> int:
 
 @for_each(_TILES)
 def test_tiles_of_xlas_cases_by_enumeration(row: Row) -> None:
-    (indexing,) = _maps(row)
+    indexing = _map(row)
     tile = indexing.tile(symbolic_sizes(indexing))
     assert tile.constraints.satisfied(by_symbol(indexing, [1] * len(indexing.dims)))
     bounds = [each.bounds.size or 0 for each in indexing.domain]
-    if prod(bounds) > MAX_POINTS:
+    if prod(bounds) > 20_000:
         pytest.skip("more points than are enumerated")
     several = [by_symbol(indexing, sizes) for sizes in islice(_some_sizes(indexing), 400)]
     several = [sizes for sizes in several if tile.constraints.satisfied(sizes)]
@@ -225,7 +221,7 @@ def test_tiles_of_xlas_cases_by_enumeration(row: Row) -> None:
 
 def test_strides_of_a_split_reshape_are_as_xla_evaluates_them() -> None:
     (row,) = (each for each in _TILES if each["id"] == "split_reshape")
-    (indexing,) = _maps(row)
+    indexing = _map(row)
     tile = indexing.tile(symbolic_sizes(indexing))
     for sizes, strides in row["stride_evaluations"]:
         assert list(tile.substitute(by_symbol(indexing, sizes)).strides) == strides

@@ -32,9 +32,6 @@ from tests.tiling.tiles_by_enumeration import bytes_by_points
 TILINGS = import_module("ops.tiling")
 """The module; the package has a function of its name."""
 
-LOOKED_AT = 12 if IN_CI else 4
-"""Candidates whose points are gone through."""
-
 ENDLESS = replace(A100, name="endless", registers=1 << 40, shared_memory_bytes=1 << 40)
 """Every tile fits it."""
 
@@ -117,7 +114,7 @@ def test_kernels_that_are_alike_are_tiled_once() -> None:
 @for_all(FUSIONS)
 def test_bytes_are_those_of_all_tiles(fusion: Fusion) -> None:
     found = tilings(fusion, A100)
-    for number in range(0, len(found), max(1, len(found) // LOOKED_AT)):
+    for number in range(0, len(found), max(1, len(found) // (12 if IN_CI else 4))):
         tiling = found[number]
         propagation = found.propagation(tiling).check()
         assert propagation.constraints.is_always_satisfied
@@ -142,29 +139,22 @@ def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPat
     assert not any("floordiv" in each for each in asked)
 
 
-TRIED = 4
-"""Tilings of a real fusion that are compared: the best, the worst, and some between."""
-
-MANY = 6
-"""Dimensions of a space, each of which has two sizes only."""
-
-
 def sizes_tried(fusion: Fusion) -> list[list[int]]:
-    """A few sizes for each dimension, which divide it or not."""
+    """A few sizes for each dimension, which divide it or not; two for each of many."""
     dimensions = TilingSpace.of(fusion).dimensions
     found: list[list[int]] = []
     for dimension in dimensions:
         whole = max(dimension.size or 1, 1)
-        between = {3, whole // 2} if len(dimensions) < MANY else set[int]()
+        between = {3, whole // 2} if len(dimensions) < 6 else set[int]()
         smaller = {1, *between} if dimension.can_be_cut else set[int]()
         found.append([*sorted(size for size in smaller if 0 < size < whole), whole])
     return found
 
 
 def check_against_points(found: Tilings) -> int:
-    """Compare some tilings with all points of the space; how many could be."""
+    """Compare four tilings, from the best on, with all points of the space; how many could be."""
     checked = 0
-    for number in range(0, len(found), max(1, -(-len(found) // TRIED))):
+    for number in range(0, len(found), max(1, -(-len(found) // 4))):
         tiling = found[number]
         propagation = found.propagation(tiling)
         read = bytes_by_points(propagation, propagation.operands)
