@@ -37,29 +37,14 @@ fused {
 ENTRY main { x = f32[4,6] parameter(0) ROOT f = f32[4,6] fusion(x), kind=kLoop, calls=fused }"""
 
 
-def _window() -> str:
-    return parse_map(WINDOW).picture(at=[range(1, 3), range(2, 6)]).svg()
-
-
-def _softmax() -> str:
-    return access_picture(hlo.parse(SOFTMAX)["f"], at=[2, 3]).svg()
-
-
-def _column() -> str:
-    return load_picture(parse_map(COLUMN), A100, element_type="f32").svg()
-
-
-def _graph() -> str:
-    return fusion_graph(hlo.parse(SOFTMAX)["f"]).svg()
-
-
 FIGURES: Final[Mapping[str, Callable[[], str]]] = {
-    "reads-of-a-window.svg": _window,
-    "reads-of-a-softmax.svg": _softmax,
-    "graph-of-a-softmax.svg": _graph,
-    "loads-of-a-column.svg": _column,
-}
-
+    "reads-of-a-window.svg": lambda: (
+        parse_map(WINDOW).picture(at=[range(1, 3), range(2, 6)]).svg()),
+    "reads-of-a-softmax.svg": lambda: access_picture(hlo.parse(SOFTMAX)["f"], at=[2, 3]).svg(),
+    "graph-of-a-softmax.svg": lambda: fusion_graph(hlo.parse(SOFTMAX)["f"]).svg(),
+    "loads-of-a-column.svg": lambda: (
+        load_picture(parse_map(COLUMN), A100, element_type="f32").svg()),
+}  # fmt: skip
 
 FILES: Final = (*LAYOUTS, *FIGURES)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
+
 import pytest
 
 from ops import hlo
@@ -33,13 +36,17 @@ def entry(*lines: str) -> str:
     return f"HloModule m\n\n{SUM}\nENTRY e {{\n  {body}\n}}\n"
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_the_place_of_an_instruction_is_its_text(end: str) -> None:
-    module = hlo.parse(module_text("gpu/softmax").replace("\n", end))
-    for each in module.instructions:
-        line = module.source[each.start : each.stop]
-        assert line.removeprefix("ROOT ").startswith(f"%{each.name} = ")
-        assert not {*end} & {*line}
+@for_all([*product(("gpu/mlp_adam_step", "cpu/softmax", "tpu/sort_topk"), ENDS)])
+def test_the_place_of_an_instruction_is_its_text(name: str, end: str) -> None:
+    text = module_text(name)
+    module = hlo.parse(text.replace("\n", end))
+    lines = re.findall(r"^  (?:ROOT )?(%\S+ = .*)", text, re.MULTILINE)
+    places = [(each.start, each.stop) for each in module.instructions]
+    assert [module.source[start:stop].removeprefix("ROOT ") for start, stop in places] == lines
+    for each, line in zip(module.instructions, lines, strict=True):
+        assert each.span.excerpt().removeprefix("  ").removeprefix("ROOT ").startswith(line[:50])
+        assert line.startswith(f"%{each.name} = ")
+        assert f" {each.opcode}(" in line
 
 
 UNUSUAL = rows("""

@@ -49,10 +49,6 @@ def constrained(x: OfJax) -> OfJax:
     return lax.with_sharding_constraint(x, jax.sharding.NamedSharding(mesh, spec))
 
 
-def named(x: OfJax) -> OfJax:
-    return importlib.import_module("jax.ad_checkpoint").checkpoint_name(x * 2, "twice")
-
-
 def remembered(x: OfJax, w: OfJax) -> OfJax:
     block = jax.checkpoint(lambda x, w: jnp.tanh(jnp.tanh(x @ w) @ w))
     return jax.grad(lambda x: block(x, w).sum())(x)
@@ -65,23 +61,16 @@ def least(a: OfJax, b: OfJax) -> OfJax:
     return jnp.where(is_first, x, y), jnp.where(is_first, i, j)
 
 
-def place_of_least(x: OfJax) -> OfJax:
-    places = lax.broadcasted_iota("int32", x.shape, 1)
-    return lax.reduce((x, places), (np.float32(np.inf), np.int32(0)), least, (1,))[0]
-
-
-def summed_over_a_batch(x: OfJax) -> OfJax:
-    return jax.vmap(lambda row: row - lax.pmean(row, "i"), axis_name="i")(x)
-
-
 EXACT: dict[str, Function] = {
     "remembered": (lambda x: jax.checkpoint(jnp.sin)(x), ("4, 8",)),
     "remembered, in a gradient": (remembered, ("2, 3", "3, 3")),
-    "named": (named, ("4, 5",)),
+    "named": (lambda x: importlib.import_module("jax.ad_checkpoint").checkpoint_name(
+        x * 2, "twice"), ("4, 5",)),
     "on a device": (lambda x: jax.device_put(x) * 2, ("4, 5",)),
     "behind a barrier": (lambda x: lax.optimization_barrier((x, x))[0].T, ("4, 3",)),
     "constrained": (constrained, ("4, 3",)),
-    "a sum over a batch": (summed_over_a_batch, ("3, 2",)),
+    "a sum over a batch": (lambda x: jax.vmap(
+        lambda row: row - lax.pmean(row, "i"), axis_name="i")(x), ("3, 2",)),
     "a sum over devices": (over_a_mesh(lambda x: x - lax.psum(x.sum(0), "x")), ("3, 2",)),
     "a fold of one's own":
         (lambda x: lax.reduce(x, np.float32(0), lambda p, q: p + 2 * q, (1,)), ("3, 4",)),
@@ -103,7 +92,9 @@ EXACT: dict[str, Function] = {
 CONTAINED: dict[str, Function] = {
     "the greatest of windows, in a gradient":
         (lambda x: jax.grad(lambda x: (pooled(x) ** 2).sum())(x), ("4, 4",)),
-    "the least, and its place": (place_of_least, ("3, 4",)),
+    "the least, and its place": (lambda x: lax.reduce(
+        (x, lax.broadcasted_iota("int32", x.shape, 1)),
+        (np.float32(np.inf), np.int32(0)), least, (1,))[0], ("3, 4",)),
     "a place in order": (lambda x, y: jnp.searchsorted(x, y), ("6", "4")),
     "ragged": (lambda x, w: lax.ragged_dot(x, w, jnp.array([3, 1])), ("4, 2", "2, 2, 3")),
     "a loop of a batch": (lambda x: jax.vmap(

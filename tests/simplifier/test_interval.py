@@ -18,7 +18,7 @@ from simplifier import Interval, IntervalError, UndecidedError
 from simplifier.bounds.interval import Undecided, floordiv_range, meet
 from tests.cases import for_all
 from tests.strategies import bounded_intervals, half_open_intervals
-from tests.xla.expressions import COMPARISONS
+from tests.xla.maps import COMPARISONS
 
 ANY = Interval(None, None)
 intervals = st.one_of(bounded_intervals(), half_open_intervals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -30,62 +30,55 @@ def by_suite() -> dict[str, dict[int, Fact]]:
     return dict(sorted(suites.items()))
 
 
+def _table(columns: str, rows: Iterable[str]) -> str:
+    """A table; columns of numbers begin with a colon."""
+    names = columns.split(", ")
+    marks = ("---:" if name.startswith(":") else "---" for name in names)
+    return "\n".join([_row(*(name.lstrip(":") for name in names)), _row(*marks), *rows])
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _tests(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 # How many.
 
 
 def counts() -> str:
-    total: Counter[str] = Counter()
-    lines: list[str] = []
-    for suite, asked in by_suite().items():
-        numbers = _numbers([*asked.values()])
-        lines.append(_row(f"`{suite}`", *numbers.values()))
-        total.update(numbers)
-    return "\n".join([_COUNTS_HEAD, *lines, _row("together", *total.values())])
+    numbers = {f"`{suite}`": _numbers([*asked.values()]) for suite, asked in by_suite().items()}
+    numbers["together"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
+    columns = "suite, :tests, :not for us, :facts, :same, :better, :different"
+    return _table(columns, (_row(name, *row) for name, row in numbers.items()))
 
 
-_COUNTS_HEAD: Final = (
-    "| suite | tests | not for us | facts | same | better | different |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-)
-
-
-def _numbers(facts: list[Fact]) -> dict[str, int]:
+def _numbers(facts: list[Fact]) -> list[int]:
     asked = [fact for fact in facts if fact.verdict is not Verdict.UNASKED]
     verdicts = Counter(fact.verdict for fact in asked)
     tests = {fact.test for fact in facts}
-    return {
-        "tests": len(tests),
-        "not for us": len(tests - {fact.test for fact in asked}),
-        "facts": len(asked),
-        **{verdict.value: verdicts[verdict] for verdict in COUNTED},
-    }
+    unasked = tests - {fact.test for fact in asked}
+    return [len(tests), len(unasked), len(asked), *(verdicts[verdict] for verdict in COUNTED)]
 
 
 # Which.
 
 
 def cases() -> str:
-    return "\n".join(line for suite, asked in by_suite().items() for line in _section(suite, asked))
+    sections = (_section(suite, asked) for suite, asked in by_suite().items())
+    return "\n".join(section for section in sections if section)
 
 
-def _section(suite: str, asked: dict[int, Fact]) -> Iterator[str]:
-    unlike = [(fact, outcome(at)) for at, fact in asked.items() if fact.verdict in UNLIKE]
-    if unlike:
-        yield f"### `{suite}`\n"
-        yield _CASES_HEAD
-        yield from (_row(_tests(names), *cells) for cells, names in _cases(unlike).items())
-        yield ""
-
-
-_CASES_HEAD: Final = "| test | | XLA | we | why |\n| --- | --- | --- | --- | --- |"
-
-
-def _cases(unlike: list[tuple[Fact, Outcome]]) -> dict[tuple[str, ...], dict[str, None]]:
-    """The cells of a case, and the tests that have it."""
+def _section(suite: str, asked: dict[int, Fact]) -> str:
+    """The facts of a suite to which our answer is another one, with the tests that have each."""
     tests: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
-    for fact, answer in unlike:
-        tests[_cells(fact, answer)][fact.test] = None
-    return tests
+    for place, fact in asked.items():
+        if fact.verdict in UNLIKE:
+            tests[_cells(fact, outcome(place))][fact.test] = None
+    rows = (_row(_tests(names), *cells) for cells, names in tests.items())
+    return f"### `{suite}`\n\n{_table('test, , XLA, we, why', rows)}\n" if tests else ""
 
 
 def page_row(fact: Fact, answer: Outcome) -> str:
@@ -94,17 +87,16 @@ def page_row(fact: Fact, answer: Outcome) -> str:
 
 
 def _cells(fact: Fact, answer: Outcome) -> tuple[str, ...]:
-    texts = map(_code, _without_shared_domain(answer.xla, answer.ours))
-    return fact.verdict.value, *texts, fact.why
+    """A domain that both maps have is left out."""
+    texts = answer.xla, answer.ours
+    (head, _, domain), (our_head, _, our_domain) = (text.partition(", domain: ") for text in texts)
+    shown = (head, our_head) if domain == our_domain else texts
+    return fact.verdict.value, *map(_code, shown), fact.why
 
 
-def _without_shared_domain(xla: str, ours: str) -> tuple[str, str]:
-    """The texts of two maps, without their domain if it is the same."""
-    (head, _, domain), (our_head, _, our_domain) = (t.partition(_DOMAIN) for t in (xla, ours))
-    return (head, our_head) if domain == our_domain else (xla, ours)
-
-
-_DOMAIN: Final = ", domain: "
+def _code(text: str) -> str:
+    """A text of one or more lines, as code in a cell of a table."""
+    return "<br>".join(f"`{line}`" for line in text.replace("|", "\\|").splitlines()) or "nothing"
 
 
 # What nobody asks.
@@ -112,15 +104,12 @@ _DOMAIN: Final = ", domain: "
 
 def unasked() -> str:
     """For each suite, what its tests state that has no counterpart here, how often, and why."""
-    lines = [
+    rows = (
         _row(f"`{suite}`", count, why, _tests(names))
         for suite, asked in by_suite().items()
         for why, (count, names) in _reasons(asked.values()).items()
-    ]
-    return "\n".join([_UNASKED_HEAD, *lines])
-
-
-_UNASKED_HEAD: Final = "| suite | facts | why | tests |\n| --- | ---: | --- | --- |"
+    )
+    return _table("suite, :facts, why, tests", rows)
 
 
 def _reasons(facts: Iterable[Fact]) -> dict[str, tuple[int, dict[str, None]]]:
@@ -131,19 +120,6 @@ def _reasons(facts: Iterable[Fact]) -> dict[str, tuple[int, dict[str, None]]]:
             count, tests = found.get(fact.why, (0, {}))
             found[fact.why] = count + fact.row.get("facts", 1), tests | {fact.test: None}
     return found
-
-
-def _tests(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-def _row(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _code(text: str) -> str:
-    """A text of one or more lines, as code in a cell of a table."""
-    return "<br>".join(f"`{line}`" for line in text.replace("|", "\\|").splitlines()) or "nothing"
 
 
 # The page.

@@ -1,16 +1,18 @@
-"""What XLA's tests ask of maps: steps from a map to another one, and values."""
+"""What XLA's tests ask of maps, expressions and intervals: steps to others, and values."""
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from indexing import IndexingMap, VariableKind, compose, from_affine_map, parse_map
-from simplifier import parse_expr, symbol
+from simplifier import Interval, Mod, bounds_of, parse_expr, simplify, symbol
+from simplifier.bounds.interval import Undecided
 from tests.conformance import Row
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, ends, of_map, verdict_on_map
+from tests.xla.outcome import Answer, Outcome, ends, of_expression, of_map, verdict_on_map
 
 
 def given(row: Row) -> IndexingMap:
@@ -120,6 +122,67 @@ def is_identity(row: Row) -> bool:
     return list(made.results) == [*map(parse_expr, made.domain.names[: len(made.dims)])]
 
 
+# Expressions.
+
+
+def read_expression(row: Row) -> Outcome:
+    """An expression, read and printed; or simplified as well."""
+    made = parse_expr(row["text"])
+    return of_expression(simplify(made, {}) if "after" in row else made, row)
+
+
+def evaluated(row: Row) -> int | None:
+    """The value of an expression; none if a variable has none."""
+    values = {symbol(name): value for name, value in row["values"].items()}
+    value = parse_expr(row["text"]).subs(values)
+    return int(value) if value.is_Integer else None
+
+
+def bounds(row: Row) -> Interval:
+    return bounds_of(parse_expr(row["text"]), row["bounds"])
+
+
+# Intervals.
+
+COMPARISONS: Final[dict[str, Callable[[Interval, Interval], object]]] = {
+    "eq": Interval.eq,
+    "ge": operator.ge,
+    "gt": operator.gt,
+    "le": operator.le,
+    "lt": operator.lt,
+    "ne": Interval.ne,
+}
+ARITHMETIC: Final[dict[str, Callable[[Interval, Any], Interval]]] = {
+    "add": operator.add,
+    "floordiv": lambda a, b: a // b.lower,
+    "intersect": Interval.intersect,
+    "max": Interval.max,
+    "min": Interval.min,
+    "mul": operator.mul,
+    "neg": lambda a, _: -a,
+    "union": Interval.union,
+}
+INT64: Final = (-(1 << 63), (1 << 63) - 1)
+"""XLA's ends of an interval that stand for "perhaps beyond"; ours are ``None``."""
+
+
+def interval(row: Row) -> object:
+    a, b = (_interval_of(row[name]) if row[name] else Interval(0, 0) for name in "ab")
+    name: str = row["op"]
+    if name == "loop_trip_count":
+        return a.size
+    if name in COMPARISONS:
+        said = COMPARISONS[name](a, b)
+        return None if isinstance(said, Undecided) else said
+    found = ends(ARITHMETIC[name](a, b))
+    return [end if known is None else known for known, end in zip(found, INT64, strict=True)]
+
+
+def _interval_of(written: list[int]) -> Interval:
+    lower, upper = written
+    return Interval(None if lower == INT64[0] else lower, None if upper == INT64[1] else upper)
+
+
 QUESTIONS: Final[dict[str, Answer]] = {
     "affine_map": lambda row: _affine(from_affine_map(row["text"]), row),
     # The first map after the second.
@@ -130,11 +193,8 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "constant results": constant_results,
     "contains": lambda row: given(row).contains(row["dims"], row["ranges"]),
     # A map with one result and variables of some sizes.
-    "dims of a result": lambda row: str(
-        IndexingMap.from_sizes(
-            [parse_expr(row["text"])], dims=row["sizes"], ranges=row.get("ranges", ())
-        )
-    ),
+    "dims of a result": lambda row: str(IndexingMap.from_sizes(
+        [parse_expr(row["text"])], dims=row["sizes"], ranges=row.get("ranges", ()))),
     "distinct maps": distinct_maps,
     # At a point inside of the domain or not.
     "evaluate": lambda row: list(_any_map(row).evaluate(row["dims"], row.get("ranges", ()))),
@@ -146,12 +206,22 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "map": after_steps,
     "result bounds": lambda row: [*map(ends, given(row).result_bounds())],
     "result count": lambda row: len(
-        (_any_map(row) if isinstance(row["input"], str) else given(row)).results
-    ),
+        (_any_map(row) if isinstance(row["input"], str) else given(row)).results),
     "results": selected_results,
     "substitute": substituted,
     "symbolic_map_error": lambda row: str(from_affine_map(row["text"])),
     "unused variables": unused_variables,
     "variable kinds": lambda row: [VariableKind(name).value for name in row["names"]],
     "without unused": lambda row: _without_domain(_any_map(row).without_unused_variables(), row),
-}
+    "bounds": lambda row: ends(bounds(row)),
+    "distinct expressions": lambda row: len({*map(parse_expr, row["texts"])}),
+    "evaluate expression": evaluated,
+    "interval": interval,
+    "is multiple": lambda row: bool(
+        simplify(Mod(parse_expr(row["text"]), row["number"]), {}).is_zero),
+    "never negative": lambda row: Interval(0, None).contains(bounds(row)),
+    # Others for some of its parts, all at once.
+    "replace": lambda row: of_expression(parse_expr(row["text"]).xreplace(
+        {parse_expr(old): parse_expr(new) for old, new in row["values"].items()}), row),
+    "symbolic_expr": read_expression,
+}  # fmt: skip

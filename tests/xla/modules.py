@@ -10,22 +10,28 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final
+from warnings import catch_warnings
 
 from indexing import IndexingMap
 from ops import (
     Fusion,
+    FusionError,
+    FusionSchedule,
     OperandIndexing,
     Unknown,
     fusion_indexing,
     hlo,
     input_to_output,
     output_to_input,
+    schedule_of,
 )
 from ops.dependence.dependence import Indexings
 from ops.hlo import HloModule, Instruction
+from ops.xla_gpu.emitters import results_of
 from tests.conformance import Row, rows_of
+from tests.hlo.module_structure import Structures
 from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, most_serious, verdict_on_map
+from tests.xla.outcome import Answer, Outcome, ends, most_serious, of_values, verdict_on_map
 
 REWORDED: Final = {
     r"\b([su]1)\b(?!\[)": r"x\1",
@@ -158,6 +164,104 @@ OF_MODULES: Final[dict[str, Callable[[Row, HloModule], Outcome]]] = {
 """Questions about a row's module."""
 
 
+# Emitters: that a fusion has maps, and what the threads do for it.
+
+
+def reasons_without_maps(row: Row) -> list[str]:
+    root = module_of(row).entry.root
+    maps = [*(output_to_input(root, number) for number in root.shape.array_indices)]
+    maps += [input_to_output(root, number) for number in range(len(root.operands))]
+    answers = chain.from_iterable(each.indexing for each in maps)
+    return list(dict.fromkeys(each.reason for each in answers if isinstance(each, Unknown)))
+
+
+def starts(row: Row) -> object:
+    """The intervals to which starts are clamped, by the maps to the elements that hold them."""
+    asked = {**row, "direction": "output_to_input", "physical_layout": False}
+    found = answer_to(asked, module_of(row))
+    if isinstance(found, Unknown):
+        return found.reason
+    (way,) = found
+    places = [str(origin.map).partition(", domain")[0] for origin in way.runtime]
+    return dict(zip(places, (ends(each.bounds) for each in way.map.runtime), strict=True))
+
+
+# Schedules.
+
+
+def is_read_once(schedule: FusionSchedule, row: Row) -> bool:
+    """Whether threads read each element of an operand of a hero once: ``reduce:0``."""
+    name, _, operand = row["operand"].rpartition(":")
+    if name not in {hero.name for hero in schedule.heroes if hero}:
+        (access,) = schedule.reads(int(operand))
+        return access.is_exactly_once()
+    read = schedule.schedule.reads[int(operand)]
+    return read is not None and read.is_exactly_once()
+
+
+def is_written_once(schedule: FusionSchedule, row: Row) -> bool:
+    results = results_of(schedule.fusion.roots[0])
+    owners = [hero or result for hero, result in zip(schedule.heroes, results, strict=True)]
+    return schedule.writes_exactly_once([owner.name for owner in owners].index(row["hero"]))
+
+
+def _of_schedule(answer: Callable[[FusionSchedule, Row], object]) -> Answer:
+    """The answer for the schedule of the entry's root; one without schedule says why."""
+
+    def found(row: Row) -> object:
+        try:
+            return answer(schedule_of(module_of(row).entry.root), row)
+        except FusionError as error:
+            return str(error)
+
+    return found
+
+
+# Texts that are read, and texts that are refused.
+
+
+def read_or_refused(row: Row) -> Outcome:
+    """Whether a text is read, and as what: printed, it says what XLA's printed text says."""
+    try:
+        with catch_warnings(action="ignore"):
+            texts = str(hlo.parse(row["text"])), row.get("reprinted", row["text"])
+            modules = [*map(hlo.parse, texts)]
+    except hlo.HloTextError as error:
+        place = f" at {error.span.line}:{error.span.column}" if _places(row) else ""
+        return of_values(f"refused{place}", {**row, "expected": _expected(row)})
+    structures = Structures(ignored=frozenset(row.get("forgotten", ())))
+    read, printed = map(structures.of, modules)
+    answer = "read" if read == printed else "read as something else"
+    return of_values(answer, {**row, "expected": _expected(row)})
+
+
+def nested_read_or_refused(row: Row) -> Outcome:
+    """Whether a text with brackets many levels deep is read; the row has its pieces."""
+    depth: int = row["depth"]
+    text = "".join([row["opening"] * depth, row["middle"], row["closing"] * depth])
+    return read_or_refused({**row, "text": text})
+
+
+def _expected(row: Row) -> str:
+    if row["accepted"]:
+        return "read"
+    return " at ".join(["refused", *_places(row)[:1]])
+
+
+def _places(row: Row) -> list[str]:
+    """Where XLA's message points, if the test says it."""
+    return re.findall(r"was parsing (\d+:\d+):", row.get("error", ""))
+
+
 QUESTIONS: Final[dict[str, Answer]] = {
-    kind: lambda row, ask=ask: ask(row, module_of(row)) for kind, ask in OF_MODULES.items()
-}
+    **{kind: lambda row, ask=ask: ask(row, module_of(row)) for kind, ask in OF_MODULES.items()},
+    "no maps": reasons_without_maps,
+    "read once": _of_schedule(is_read_once),
+    "starts": starts,
+    # Of a block, and the blocks.
+    "threads": _of_schedule(lambda schedule, _: [
+        schedule.schedule.launch.threads[0], schedule.schedule.launch.blocks[0]]),
+    "written once": _of_schedule(is_written_once),
+    "hlo_text": read_or_refused,
+    "nested hlo_text": nested_read_or_refused,
+}  # fmt: skip

@@ -6,26 +6,11 @@ from functools import cache
 from typing import Final
 
 from simplifier.errors import IndexingError
-from tests.xla import (
-    expressions,
-    hlo_texts,
-    kernels,
-    maps,
-    memory,
-    modules,
-    programs,
-    shapes,
-    tile_sizes,
-    tilings,
-    traffic,
-)
+from tests.xla import maps, memory, modules, programs, shapes, tilings
 from tests.xla.facts import Verdict, facts
 from tests.xla.outcome import Answer, Outcome, of_values
 
-MODULES: Final = (
-    *(expressions, hlo_texts, kernels, maps, memory, modules, programs, shapes),
-    *(tile_sizes, tilings, traffic),
-)
+MODULES: Final = (maps, memory, modules, programs, shapes, tilings)
 """Where the questions are; each has a name of its own."""
 
 QUESTIONS: Final[dict[str, Answer]] = {

@@ -20,8 +20,7 @@ from tests.xla.maps import after_steps
 from tests.xla.outcome import Outcome, of_values, verdict_on_map
 from tests.xla.programs import tile_of_program
 from tests.xla.questions import MODULES, QUESTIONS, outcome
-from tests.xla.tile_sizes import constraints_of_fusion
-from tests.xla.tilings import tile_of_array
+from tests.xla.tilings import constraints_of_fusion, tile_of_array
 
 PAGE_TEXT = PAGE.read_text("utf-8")
 WRITE = "run `python -m tests.xla.documentation`"
