@@ -126,7 +126,9 @@ _SKIPPED: Final = re.compile(
 _ATTRIBUTES: Final = re.compile(r"""\{\s*(?:[\w$.]+|"[^"\n]*")\s*(?:=(?!=)|,|\})""")
 """The begin of a dictionary of attributes, in the place of a region."""
 
-_BEGIN: Final = re.compile(r"""\w+\.[\w.$]+|"[\w.$]+"(?=\s*\()|(?:return|func)\b""")
+_BEGIN: Final = re.compile(
+    r"""\w+\.[\w.$]+|"[\w.$]+"(?=\s*\()|(?:return|func|call|call_indirect)\b"""
+)
 """Names that begin an operation wherever they stand."""
 
 _FOLLOWED: Final = re.compile(r"(?:(?:affine|arith|func|memref|tensor|scf(?!\.if))\.)?(\w+)")
@@ -275,14 +277,12 @@ class AccessReader(OperationReader):
             elif word[0] == "?":
                 self.lexer.accept(word[1:])
             else:
-                if word == ":":
-                    self.lexer.matching(_SKIPPED, "':'")
+                self.lexer.matching(_SKIPPED, f"{word!r}")
                 self.lexer.expect(word)
 
     def _type_sizes(self) -> Axes:
         """Take the type of an array."""
-        sizes = getattr(self.type(), "dimensions", None)
-        if sizes is None:
+        if (sizes := getattr(self.type(), "dimensions", None)) is None:
             raise MapError("an array has a type without sizes")
         return sizes
 
@@ -298,9 +298,7 @@ class AccessReader(OperationReader):
     def _expressions(self) -> Index:
         """Take affine expressions of values in brackets."""
         lexer, start = self.lexer, self.lexer.start
-        if lexer.text not in ("[", "("):
-            raise lexer.expected("'[' before indices")
-        body = lexer.balanced("a bracket")[1:-1]
+        body = lexer.balanced("'[' before indices")[1:-1]
         names = [*dict.fromkeys(_NAMES.findall(body))]
         words = {name: f"x{place}" for place, name in enumerate(names)}
         written = _NAMES.sub(lambda each: words[each[0]], body).replace("symbol", "")
@@ -353,13 +351,12 @@ class AccessReader(OperationReader):
     # Loops and conditions.
 
     def _for(self, name: str, lower: Index, upper: Index) -> None:
-        (step,) = self._bound() if self.lexer.accept("step") else (forms.ONE,)
+        step, *_ = self._bound() if self.lexer.accept("step") else (forms.ONE,)
         self._enter([(name, lower, upper, step)])
 
     def _parallel(self, names: Sequence[str]) -> None:
         accept, ones = self.lexer.accept, [forms.ONE] * len(names)
-        zeros = [forms.ZERO] * len(names)
-        *_, lowers = zeros, *(() if accept("in") else self._parts("= () to"))
+        *_, lowers = [forms.ZERO] * len(names), *(() if accept("in") else self._parts("= () to"))
         uppers = self._expressions()
         rows = _rows(names, lowers, uppers, self._expressions() if accept("step") else ones)
         self._enter((name, [lower], [upper], step) for name, lower, upper, step in rows)
@@ -434,7 +431,8 @@ class AccessReader(OperationReader):
                 self._access("read", array, self._made, index, sizes, inside)
             self._new_array(self._made, sizes)
             return
-        ((root, _, element), index, _), *_ = parts
+        ((root, source, element), index, _), *_ = parts
+        _rows(source, index)
         shown = element if isinstance(element, Unknown) else _at(element, index)
         view = self._function.arrays[self._made] = Buffer(root, sizes, shown)
         self._access("view", view, self._made, dimensions_of(sizes), sizes)
@@ -450,8 +448,8 @@ class AccessReader(OperationReader):
     def _insert(self, name: str, into: str, *rest: Any) -> None:  # noqa: ANN401 - parts of a form
         *rows, part, around = rest
         source, whole = self._array_of(name, part), self._array_of(into, around)
-        starts, sizes, steps = zip(*(map(plain, row) for row in _rows(*rows)), strict=True)
-        ends = (at + product((size - 1, by)) for at, size, by in _rows(starts, sizes, steps))
+        starts, sizes, steps = ([*map(plain, row)] for row in rows)
+        ends = [at + product((n - 1, by)) for at, n, by, _ in _rows(starts, sizes, steps, around)]
         held = strided_numbers([*map(index_maps.between, starts, ends)], starts, steps)
         inside, index = held.domain.limits(), [held.forms[axis] for axis in _kept(rows[1], part)]
         rest_of_it = whole, dimensions_of(around), [_unless(inside)]
@@ -496,19 +494,22 @@ class AccessReader(OperationReader):
     def _transpose(self, name: str, before: str, after: str, *types: Axes) -> None:
         source = self._array_of(name, types[0])
         read = self._read_map(f"{before} -> {after}", "", self._statement.start)
-        sizes = _at(read.forms, [*map(index_maps.as_form, source.sizes)])
-        self._show([*map(plain, sizes)], (source, read.inverse().forms, ()))
+        order = dimensions_of(source.sizes)
+        if sorted(map(str, read.forms)) != sorted(map(str, order)):
+            raise MapError("the axes are no permutation of those of the array")
+        sizes = [source.sizes[order.index(each)] for each in read.forms]
+        self._show(sizes, (source, [dim(read.forms.index(each)) for each in order], ()))
 
     def _reinterpret(self, name: str, offset: Index, sizes: Index, steps: Index) -> None:
         """Take a new index for the memory of an array, which lies there without gaps."""
         start, source = self.lexer.start, self._array_of(name, self._type_sizes())
         found: Index | Unknown = Unknown(f"the memory of {name} is not known")
-        if source.root == name and "strided" not in self.lexer.source[start : self.lexer.start]:
+        if source.root == name and "," not in self.lexer.source[start : self.lexer.start]:
             flat = reshape((product(source.sizes),), source.sizes).input_to_output[0]
             ways = [forms.product((dim(axis), step)) for axis, step in enumerate(steps)]
             found = _at(flat.forms, [sum([*offset, *ways], forms.ZERO)])
-        memory = Buffer(source.root, (), found)
-        self._show([*map(plain, sizes)], (memory, dimensions_of(sizes), ()))
+        memory = (Buffer(source.root, steps, found), dimensions_of(sizes), ())
+        self._show([*map(plain, sizes)], memory)
 
     def _begin_function(self, name: str, _: str) -> None:
         """Begin a function; its arguments are known by name alone."""
@@ -621,9 +622,8 @@ def _variable(name: str, of: str = "") -> Form:
 
 def _sizes_of(name: str, sizes: Axes) -> list[Size]:
     """The sizes of an array, with parameters for those that its type leaves open."""
-    return [
-        _variable(name, f"_size{axis}") if size < 0 else size for axis, size in enumerate(sizes)
-    ]
+    rows = enumerate(sizes)
+    return [_variable(name, f"_size{axis}") if size < 0 else size for axis, size in rows]
 
 
 def _rows(*columns: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexing import IndexingMap
-from ops.affine import ArrayAccess, read_accesses
+from indexing import IndexingMap, MapError
+from ops.affine import ArrayAccess, MlirTextError, read_accesses
 
 Labels: TypeAlias = "NDArray[Any]"
 
@@ -189,3 +189,84 @@ def test_an_operation_that_is_not_known_takes_away_itself() -> None:
         "%a": "unknown (affine.vector_load takes %a)",
         "%b": "unknown (memref.load takes %b)",
     }
+
+
+ODD: Final = {
+    "tensor.insert_slice %a into %b[] [] [] : tensor<f32> into tensor<f32>": ["() -> ()", "EMPTY"],
+    "memref.reinterpret_cast %a to offset: [0], sizes: [2], strides: [1]"
+    " : memref<4xf32, strided<[2]>> to memref<2xf32>": ["unknown (the memory of %a is not known)"],
+    "memref.transpose %a (i, j) -> (i, i) : memref<2x3xf32> to memref<2x2xf32>": [
+        "the axes are no permutation"
+    ],
+    "memref.subview %a[0] [1] [1] : memref<2x3xf32> to memref<1xf32>": ["[2, 1] entries"],
+    "memref.alloc() : memref<?xf32>": ["[1, 0] entries"],
+    "affine.apply affine_map<(d0) -> (d0)>()": ["[1, 0] entries"],
+    "affine.min affine_map<() -> ()>()": ["a map has no results"],
+    "tensor.collapse_shape %a [[0]] : tensor<2x3xf32> into tensor<6xf32>": ["expected 1 groups"],
+    "tensor.cast %a : tensor<*xf32> to tensor<2xf32>": ["[1, 0] entries"],
+    "memref.load %a[%i] : none": ["an array has a type without sizes"],
+}
+"""Operations of odd forms, and a part of what each access is."""
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_operations_say_what_they_are(text: str) -> None:
+    (function,) = read_accesses(f"%r = {text}")
+    texts = [str(each) for each in function.accesses]
+    assert len(texts) == len(ODD[text])
+    assert all(part in found for part, found in zip(ODD[text], texts, strict=True)), texts
+
+
+WRONG: Final = {
+    "affine.for %i = 0 until 4 {}": "expected 'to', but found 'until'",
+    "affine.for %i = #low(%j) to 4 {}": "expected an affine_map",
+    "affine.if affine_set<(d0) : (d0 > 0)>(%i) {}": "expected",
+    "affine.load %a[%i * %j mod 0] : memref<4xf32>": "mod",
+    "memref.store %x %a[%i] : memref<4xf32>": "expected ','",
+    "tensor.concat dim 1 %a : (tensor<4xf32>) -> tensor<4xf32>": "'[' before indices",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_errors_point_at_their_place(text: str) -> None:
+    with pytest.raises(MlirTextError) as caught:
+        read_accesses(f"func.func @f() {{\n  {text}\n}}", "f.mlir")
+    assert WRONG[text] in caught.value.message
+    assert str(caught.value).startswith("f.mlir:2:")
+    assert "^" in str(caught.value)
+
+
+def test_a_call_takes_arrays() -> None:
+    text = """
+    affine.for %i = 0 to 4 {
+      affine.store %x, %a[0] : memref<4xf32>
+      call @print(%a) : (memref<4xf32>) -> ()
+    }"""
+    (function,) = read_accesses(text)
+    assert str(function.conflicts("i")["%a"]) == "unknown (call takes %a)"
+    with pytest.raises(MapError, match="there is no loop 'j'"):
+        function.conflicts("j")
+    (function,) = read_accesses(text.replace("affine.store %x,", "affine.load"))
+    with pytest.raises(MapError, match="the access is no write"):
+        function.reads(function.accesses[0])
+
+
+def test_what_may_happen_less_often_says_why() -> None:
+    text = """
+    func.func @f(%a: memref<9xf32>, %i: memref<9xindex>, %c: i1, %s: index) {
+      %c0 = arith.constant 0 : index
+      scf.for %k = %c0 to %n step %s {
+        %at = memref.load %i[%k] : memref<9xindex>
+        scf.if %c { memref.store %x, %a[%at] : memref<9xf32> } else { }
+      }
+      cf.br ^bb1(%c0 : index)
+    ^bb1(%m: index):
+      memref.store %x, %a[%m] : memref<9xf32>
+      return
+    }"""
+    (function,) = read_accesses(text)
+    load, store, last = function.accesses
+    assert load.approximation == "the step of %k is not known to be a positive number"
+    assert str(store.map).startswith("(k){at}<n> -> (at), domain: k in [0, n - 1]")
+    assert last.approximation == "a block may run any number of times"
+    assert str(last.map) == "(){m} -> (m), domain: m in [-inf, inf]"
