@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.pages import with_generated
-from tests.xla.facts import Fact, Verdict, facts
-from tests.xla.outcome import Outcome
+from tests.xla.facts import Fact, Outcome, Verdict, facts
 from tests.xla.questions import outcome
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "xla_tests.md"

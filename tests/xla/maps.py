@@ -11,8 +11,7 @@ from indexing import IndexingMap, VariableKind, compose, from_affine_map, parse_
 from simplifier import Interval, Mod, bounds_of, parse_expr, simplify, symbol
 from simplifier.bounds.interval import Undecided
 from tests.conformance import Row
-from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, ends, of_expression, of_map, verdict_on_map
+from tests.xla.facts import Answer, Outcome, Verdict, ends, of_expression, of_map, verdict_on_map
 
 
 def given(row: Row) -> IndexingMap:

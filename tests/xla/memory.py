@@ -33,8 +33,7 @@ from simplifier import Interval, symbol
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from tests.conformance import Row, rows_of
-from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, ends, of_values
+from tests.xla.facts import Answer, Outcome, Verdict, ends, of_values
 
 MAX_SIZES: Final = 40
 """So many sizes of tiles are compared, drawn from all."""

@@ -30,8 +30,7 @@ from ops.hlo import HloModule, Instruction
 from ops.xla_gpu.emitters import results_of
 from tests.conformance import Row, rows_of
 from tests.hlo.module_structure import Structures
-from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, ends, most_serious, of_values, verdict_on_map
+from tests.xla.facts import Answer, Outcome, Verdict, ends, most_serious, of_values, verdict_on_map
 
 REWORDED: Final = {
     r"\b([su]1)\b(?!\[)": r"x\1",

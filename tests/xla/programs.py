@@ -22,8 +22,7 @@ from ops.tiling.propagation import propagate_in
 from simplifier import format_expr
 from tests.conformance import Row
 from tests.extent import IN_CI
-from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, most_serious, of_map
+from tests.xla.facts import Answer, Outcome, Verdict, most_serious, of_map
 from tests.xla.spaces import Elements, Space, Steps, path_of, places, verdict_on_elements
 
 MAX_PROGRAMS: Final = 32 if IN_CI else 12

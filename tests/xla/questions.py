@@ -7,8 +7,7 @@ from typing import Final
 
 from simplifier.errors import IndexingError
 from tests.xla import maps, memory, modules, programs, shapes, tilings
-from tests.xla.facts import Verdict, facts
-from tests.xla.outcome import Answer, Outcome, of_values
+from tests.xla.facts import Answer, Outcome, Verdict, facts, of_values
 
 MODULES: Final = (maps, memory, modules, programs, shapes, tilings)
 """Where the questions are; each has a name of its own."""

@@ -13,7 +13,7 @@ from indexing import IndexingMap, layout
 from indexing.layout import Layout, Shape
 from ops.xla_gpu.shared_memory import merged_in_memory
 from tests.conformance import Row
-from tests.xla.outcome import Answer
+from tests.xla.facts import Answer
 
 
 def _shape(row: Row) -> Shape:

@@ -15,9 +15,8 @@ from tests.conformance import Row
 from tests.extent import in_ci
 from tests.pages import generated_in
 from tests.xla.documentation import COUNTS, PAGE, UNLIKE, by_suite, page_row, written
-from tests.xla.facts import Fact, Verdict, facts
+from tests.xla.facts import Fact, Outcome, Verdict, facts, of_values, verdict_on_map
 from tests.xla.maps import after_steps
-from tests.xla.outcome import Outcome, of_values, verdict_on_map
 from tests.xla.programs import tile_of_program
 from tests.xla.questions import MODULES, QUESTIONS, outcome
 from tests.xla.tilings import constraints_of_fusion, tile_of_array

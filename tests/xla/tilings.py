@@ -31,8 +31,7 @@ from ops.tiling.propagation import propagate_in
 from ops.xla_gpu.schedule import block_level, contracted_tile
 from tests.conformance import Row
 from tests.extent import IN_CI
-from tests.xla.facts import Verdict
-from tests.xla.outcome import Answer, Outcome, ends, most_serious, of_values
+from tests.xla.facts import Answer, Outcome, Verdict, ends, most_serious, of_values
 from tests.xla.spaces import Index, Space, Steps, verdict_on_elements
 
 # Dimensions.
