@@ -119,9 +119,12 @@ def test_results_are_held_against_the_truth(text: str) -> None:
     assert row.excess("ours") <= 0
 
 
-def test_a_cheaper_peer_is_noticed() -> None:
+def test_a_cheaper_peer_is_noticed_by_its_cheapest_narrow_answer() -> None:
     (row,) = compared([PROBLEM], [ECHO, answering("x")], runs=1)
     assert (row.excess("ours"), row.best_peer("ours")) == (4, "parrot")
+    (row,) = compared([ROWS], [answering(GOLFED, ROWS.text)], runs=1)
+    found = row.outcomes["parrot"]
+    assert (found.form, found.is_wide) == (ROWS.form, False)
 
 
 @for_all([UnsupportedError("min"), RuntimeError("out of luck")])
@@ -166,18 +169,10 @@ def test_a_wide_part_is_seen(text: str, ends: dict[str, Ends], formula: str, wid
 
 
 def test_negative_divisors_are_found_at_any_depth() -> None:
-    negative, positive = (
-        ["x floordiv -3 + y", "min(y, (x % -3) ceildiv 2)"],
-        ["x floordiv 3", "(-x) mod 3", "x floordiv y"],
-    )
+    negative = ["x floordiv -3 + y", "min(y, (x % -3) ceildiv 2)"]
+    positive = ["x floordiv 3", "(-x) mod 3", "x floordiv y"]
     found = [text for text in (*negative, *positive) if divides_by_negative(parse_form(text))]
     assert found == negative
-
-
-def test_the_cheapest_narrow_answer_of_a_peer_counts() -> None:
-    (row,) = compared([ROWS], [answering(GOLFED, ROWS.text)], runs=1)
-    found = row.outcomes["parrot"]
-    assert (found.form, found.is_wide) == (ROWS.form, False)
 
 
 def test_a_wide_result_is_no_rival_and_no_merit() -> None:

@@ -89,11 +89,8 @@ LIES: list[tuple[str, str, Lie]] = [
 ]
 
 
-def test_a_check_is_silent_where_all_is_well() -> None:
+def test_a_check_complains_where_not_all_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dict(checks.complaints(CASE, checks.CHECKS)) == {}
-
-
-def test_a_check_complains(monkeypatch: pytest.MonkeyPatch) -> None:
     for check, name, lie in LIES:
         with monkeypatch.context() as lying:
             lying.setattr(checks, name, lie)

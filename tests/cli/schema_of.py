@@ -44,10 +44,7 @@ def tables() -> str:
 def _table(definition: Json) -> Iterator[str]:
     yield from (f"### {definition['title']}", "")
     if "$ref" in definition:
-        yield from (
-            f"What [{_title(definition['$ref'])}]({_link(definition['$ref'])}) has, and:",
-            "",
-        )
+        yield from (f"What {_link(definition['$ref'])} has, and:", "")
     yield from ("| field | value | meaning |", "| --- | --- | --- |")
     for name, field in definition["properties"].items():
         needed = name in definition["required"]
@@ -59,11 +56,7 @@ def _table(definition: Json) -> Iterator[str]:
 def _value(field: Json) -> str:
     if "$ref" in field:
         target = definition_of(field["$ref"])
-        return (
-            f"[{_title(field['$ref'])}]({_link(field['$ref'])})"
-            if "title" in target
-            else _value(target)
-        )
+        return _link(field["$ref"]) if "title" in target else _value(target)
     if "anyOf" in field:
         return " or ".join(_value(choice) for choice in field["anyOf"])
     values = [field["const"]] if "const" in field else field.get("enum")
@@ -75,13 +68,10 @@ def _value(field: Json) -> str:
     return " or ".join(names.get(kind, kind) for kind in several)
 
 
-def _title(reference: str) -> str:
-    title: str = definition_of(reference)["title"]
-    return f"{title[0].lower()}{title[1:]}"
-
-
 def _link(reference: str) -> str:
-    return f"#{_title(reference).replace(' ', '-')}"
+    title: str = definition_of(reference)["title"]
+    shown = f"{title[0].lower()}{title[1:]}"
+    return f"[{shown}](#{shown.replace(' ', '-')})"
 
 
 def with_tables(page: str) -> str:

@@ -209,9 +209,7 @@ def test_simplify_reads_files_and_stdin(monkeypatch: pytest.MonkeyPatch, cli: Co
     assert cli("simplify", cli.file(SIMPLIFIED)) == SIMPLIFIED
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MAPS.encode())))
     assert cli("simplify") == SIMPLIFIED
-
-
-def test_json_of_a_map_is_the_map(cli: CommandLine) -> None:
+    # JSON of a map is the map
     document = cli.document("simplify", cli.file(MAPS))
     maps = [parse_map(text) for text in MAPS.split("---") if not text.isspace()]
     assert [row["text"] for row in document["maps"]] == [str(map_.simplify()) for map_ in maps]

@@ -57,14 +57,11 @@ BLOCKS = {
 }
 
 
-def test_equal_kernels_are_one_block(deep: Path, cli: CommandLine) -> None:
+def test_equal_kernels_are_one_block_but_on_request(deep: Path, cli: CommandLine) -> None:
     for command, block in BLOCKS.items():
         lines = cli(command, deep, "--instruction", "t*").splitlines()
         found = [line for line in lines if not line.startswith(" read")]
         assert re.fullmatch("\n".join(block), "\n".join(found)), found
-
-
-def test_everything_is_on_request_and_in_json(deep: Path, cli: CommandLine) -> None:
     everything = cli("fusions", deep, "--opcode", "fusion", "--all")
     assert "\u00d7" not in everything
     assert everything.count("\n") == 2 * LAYERS
@@ -107,15 +104,12 @@ def test_counts_need_no_maps(deep: Path, monkeypatch: pytest.MonkeyPatch, cli: C
     assert ("sum" in asked, "r" in asked) == (True, False)
 
 
-def test_the_entry_counts_its_parameters(deep: Path, cli: CommandLine) -> None:
+def test_the_entry_comes_first_and_reducers_last(deep: Path, cli: CommandLine) -> None:
     heading, line, *_ = cli("fusions", deep).splitlines()
     assert heading == "ENTRY %main, %r = f32[4] negate"
     assert line == "  reads all of 13 parameters: --parameter NAME, or --all"
     assert cli("fusions", deep, "--parameter", "w*").count("\n") == 1 + LAYERS
     assert cli("fusions", deep, "--all").count("\n") > 1 + LAYERS
-
-
-def test_reducers_come_last(deep: Path, cli: CommandLine) -> None:
     lines = cli("maps", deep).splitlines()
     assert lines[0] == "%x0 = f32[4,8] broadcast"
     assert [line for line in lines if not line.startswith(" ")][-1] == "%c = f32[] add"

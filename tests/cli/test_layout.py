@@ -94,12 +94,8 @@ def test_any_array_is_answered(text: str, words: str, cli: CommandLine) -> None:
 
 BAD = [
     ("f32[2,3]{0,0}", "1:1: minor_to_major {0,0} lists a dimension twice", "^" * 13),
-    ("f32[4]{0:T(0)}", "1:1: the layout {0:T(0)} has a tile without elements", "^" * 14),
-    ("f32[4]{0:T(*)}", "1:1: the layout {0:T(*)} has a tile that does not end in a", "^" * 14),
     ("f32[2,?]", "1:1: f32[2,?]{1,0}: a dimension has no bound", "^" * 8),
     ("token[]", "1:1: token[] has no layout; expected the shape of an array", "^" * 7),
-    ("(f32[2], f32[3])", "1:1: (f32[2]{0}, f32[3]{0}) has no layout", "^" * 16),
-    ("f32[8]{0:SC(0:4)}", "1:1: f32[8]{0:SC(0:4)}: the array lies in several memories", "^" * 17),
     ("f32[2,", "1:7: expected a number, but the text ends", "      ^"),
     ("f32[2]x", "1:7: expected the end of the shape, but found 'x'", "      ^"),
     ("f32[2]{", "1:8: expected a dimension or ':' in the braces of a layout", " " * 7 + "^"),

@@ -44,7 +44,11 @@ def test_the_number_of_jobs_changes_nothing(form: list[str], cli: CommandLine) -
     assert cli.streams(*call, code=1) == cli.streams(*call, "--jobs", "2", code=1)
 
 
-def test_one_file_in_a_folder_is_a_list_of_one(cli: CommandLine) -> None:
+def test_folders_with_one_module_or_none(cli: CommandLine) -> None:
+    expected = f"{cli.folder}: the folder holds no HLO modules"
+    assert cli.error("maps", cli.folder) == f"error: {expected}\n"
+    found = cli.document("maps", cli.folder, code=1)
+    assert (found["modules"], found["errors"]) == ([], [{"message": expected}])
     cli.file(SOFTMAX_SUM)
     found = cli.document("fusions", cli.folder, "--jobs", "0")
     assert [module["module"] for module in found["modules"]] == ["softmax_sum"]
@@ -72,22 +76,12 @@ def test_json_of_one_wrong_file(cli: CommandLine) -> None:
         assert found["errors"] == [{"message": f"{missing}: No such file or directory"}]
 
 
-def test_folders_without_modules(cli: CommandLine) -> None:
-    expected = f"{cli.folder}: the folder holds no HLO modules"
-    assert cli.error("maps", cli.folder) == f"error: {expected}\n"
-    found = cli.document("maps", cli.folder, code=1)
-    assert (found["modules"], found["errors"]) == ([], [{"message": expected}])
-
-
-def test_an_instruction_of_some_files(files: list[str], cli: CommandLine) -> None:
+def test_an_instruction_of_some_files_or_none(files: list[str], cli: CommandLine) -> None:
     found = cli.document("maps", cli.folder, "--instruction", "%part")
     assert [module["file"] for module in found["modules"]] == [files[1]]
     text = cli("maps", cli.folder, "--instruction", "part")
     assert text.startswith(f"==> {files[1]} <==\n%part = f32[4] dynamic-slice\n")
-
-
-def test_an_instruction_of_no_file(files: list[str], cli: CommandLine) -> None:
-    """The nearest names come from all files that can be read."""
+    # The nearest names come from all files that can be read
     said = "no instruction is called %totl\nhint: there is %total"
     for jobs in ("1", "2"):
         found = cli.error("maps", cli.folder, "--instruction", "totl", "--jobs", jobs)

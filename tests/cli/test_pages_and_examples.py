@@ -14,12 +14,9 @@ from tests.project.sources import ROOT
 EXAMPLES = ROOT / "examples"
 
 
-def test_all_are_listed(cli: CommandLine) -> None:
+def test_all_are_listed_and_one_is_printed_as_it_is(cli: CommandLine) -> None:
     found = [*sorted(EXAMPLES.glob("*.hlo")), *sorted(EXAMPLES.glob("passes/*.py"))]
     assert cli("example").split() == [each.name for each in found]
-
-
-def test_one_is_printed_as_it_is(cli: CommandLine) -> None:
     text = (EXAMPLES / "softmax.hlo").read_text("utf-8")
     assert cli("example", "softmax") == cli("example", "softmax.hlo") == text
     document = cli.document("example", "softmax")

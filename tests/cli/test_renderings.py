@@ -75,9 +75,8 @@ def test_only_items_are_separated_not_their_pieces() -> None:
 def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
     told: list[str] = []
     wrong = IndexingError("wrong")
-    pieces = documents.as_json(
-        document([word("a"), wrong, word("b"), wrong]), ErrorLog(told.append)
-    )
+    four = document([word("a"), wrong, word("b"), wrong])
+    pieces = documents.as_json(four, ErrorLog(told.append))
     before_the_end = [next(pieces) for _ in range(3)]
     assert told == ["wrong"]
     assert "wrong" not in "".join(before_the_end)

@@ -54,10 +54,8 @@ def test_commands_about_kernels_and_what_is_read_of_a_parameter(cli: CommandLine
 
 
 def test_fusions_name_what_is_read_inside_and_outside(cli: CommandLine) -> None:
-    inside, outside = (
-        cli("fusions", SOFTMAX, "--parameter", pattern, "--instruction", "ynn_fusion.1")
-        for pattern in ("param_0.1", "x.1")
-    )
+    call = ("fusions", SOFTMAX, "--instruction", "ynn_fusion.1", "--parameter")
+    inside, outside = (cli(*call, pattern) for pattern in ("param_0.1", "x.1"))
     assert outside == inside
     assert outside.count("%x.1 f32[8,16,128]: ") == 2
 
@@ -66,9 +64,8 @@ def test_fusions_name_what_is_read_inside_and_outside(cli: CommandLine) -> None:
 def test_the_unknown_alone(command: str, cli: CommandLine) -> None:
     file = cli.file(LOOKED_UP)
     found = cli.document(command, file, "--unknown")[ITEMS[command][0]]
-    assert [row.get(ITEMS[command][1]) or row["computation"] for row in found] == (
-        ["main" if command == "fusions" else "found"]
-    )
+    names = [row.get(ITEMS[command][1]) or row["computation"] for row in found]
+    assert names == ["main" if command == "fusions" else "found"]
     assert cli(command, file, "--unknown", "--instruction", "sum").count("\n") <= 1
 
 
@@ -118,24 +115,18 @@ def test_fusions_lead_to_memory(cli: CommandLine) -> None:
     assert way["results"] == ["d0 * 2048 + d1 * 128 + s0"]
 
 
-NONE_CALLED = f"{SOFTMAX}: no instruction is called"
+NONE = f"{SOFTMAX}: no instruction is called"
 MISTAKES = {
-    "no such name": (
-        "--instruction ynn_fusio",
-        f"{NONE_CALLED} %ynn_fusio\nhint: there is %ynn_fusion, %ynn_fusion.1",
-    ),
-    "nothing like it": ("--instruction zzz*", f"{NONE_CALLED} %zzz*"),
-    "nothing like it is read": ("--parameter zzz*", f"{NONE_CALLED} %zzz*"),
-    "no such place": (
-        "--computation main.4",
-        f"{SOFTMAX}: no computation is called %main.4\nhint: there is %main.3",
-    ),
-    "no such kind": ("--opcode fusio", "--opcode: there is no opcode fusio; did you mean fusion?"),
+    "--instruction ynn_fusio": f"{NONE} %ynn_fusio\nhint: there is %ynn_fusion, %ynn_fusion.1",
+    "--instruction zzz*": f"{NONE} %zzz*",
+    "--parameter zzz*": f"{NONE} %zzz*",
+    "--computation main.4": f"{SOFTMAX}: no computation is called %main.4\nhint: there is %main.3",
+    "--opcode fusio": "--opcode: there is no opcode fusio; did you mean fusion?",
 }
 
 
 @pytest.mark.parametrize("command", ITEMS)
-@pytest.mark.parametrize(("options", "message"), MISTAKES.values(), ids=MISTAKES)
+@pytest.mark.parametrize(("options", "message"), MISTAKES.items())
 def test_mistakes(options: str, message: str, command: str, cli: CommandLine) -> None:
     assert cli.error(command, SOFTMAX, *options.split()) == f"error: {message}\n"
 

@@ -151,28 +151,22 @@ def tilings_or_reason(kernel: Fusion) -> Tilings | str:
     return found or f"none of {found.considered} tilings fits A100"
 
 
-def test_what_is_no_kernel_has_no_tiles(cli: CommandLine) -> None:
+def test_a_kernel_without_tiles_costs_one_row_and_no_kernel_none(cli: CommandLine) -> None:
+    wasted, part, total, found = cli("tiles", cli.file(LOOKED_UP)).splitlines()
+    last = [line.split()[-1] for line in (wasted, part, total)]
+    assert last == ["tiles", "%part", "%sum"]
+    reason = "propagate: %keys has no tile: custom-call: no indexing map of lookup"
+    assert found.strip() == f"%found: {reason}"
     saved = cli.file(PARTS)
     expected = f"error: {saved}: no instruction is called %widr\nhint: there is %wide\n"
     assert cli.error("tiles", saved, "--fusion", "widr") == expected
     assert cli("tiles", saved, "--fusion", "x") == "no kernel runs among what is selected\n"
 
 
-def test_a_kernel_without_tiles_costs_one_row(cli: CommandLine) -> None:
-    wasted, part, total, found = cli("tiles", cli.file(LOOKED_UP)).splitlines()
-    last = [line.split()[-1] for line in (wasted, part, total)]
-    assert last == ["tiles", "%part", "%sum"]
-    reason = "propagate: %keys has no tile: custom-call: no indexing map of lookup"
-    assert found.strip() == f"%found: {reason}"
-
-
-def test_loops(cli: CommandLine) -> None:
+def test_loops_and_those_that_nobody_can_count(cli: CommandLine) -> None:
     heading, row = cli("loops", "examples/running_sum.hlo").splitlines()
     assert heading.split("  ")[0] == "runs"
     assert " ".join(row.split()) == "8 %loop 0: 0 by 1 1: [1, 1] 3: disjoint"
-
-
-def test_loops_that_nobody_can_count_are_unknown(cli: CommandLine) -> None:
     saved = cli.file(module_text("cpu/control_flow"))
     (_, row) = cli("loops", saved, "--unknown").splitlines()
     assert row.split(maxsplit=2)[:2] == ["?", "%while.3"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ops.cli.console import Look, folded
 from tests.cases import for_all
-from tests.cli.command_line import CommandLine
+from tests.cli.command_line import OF_KERNELS, CommandLine
 from tests.cli.processes import COMMAND, PROGRAM, ended, on_terminal
 from tests.cli.small_modules import SOFTMAX_SUM
 from tests.extent import part
@@ -54,9 +54,7 @@ def test_nothing_is_lost_and_all_fits(line: str, width: int) -> None:
     assert all(len(part) <= width for part in parts)
 
 
-@pytest.mark.parametrize(
-    "command", ["summary", "maps", "fusions", "why", "reads", "schedule", "utilization", "tiles"]
-)
+@pytest.mark.parametrize("command", [*OF_KERNELS, "schedule"])
 def test_answers_fit_a_terminal(command: str, cli: CommandLine) -> None:
     """And say the same, word for word; names may be longer than a narrow one."""
     text = cli(command, "examples/transformer_block_fwd.hlo")

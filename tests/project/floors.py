@@ -100,9 +100,8 @@ LOADED_LATE: Final[Mapping[str, str]] = {
     "islpy": "a tenth of a second, and only exact questions need it",
     **dict.fromkeys(("jax", "tqdm", "anywidget", "traitlets"), "an extra"),
     "importlib.metadata": "a fiftieth of a second, and only the version needs it",
-    **dict.fromkeys(
-        ("concurrent.futures", "multiprocessing"), "only work in several processes needs it"
-    ),
+    "concurrent.futures": "only work in several processes needs it",
+    "multiprocessing": "only work in several processes needs it",
 }
 """What a function may import by itself, and why: all else stands on top of its module."""
 

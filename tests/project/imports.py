@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 
 from tests.project.sources import Source
+
+iterables = import_module("sympy.utilities.iterables")
 
 
 @dataclass(frozen=True)
@@ -57,23 +59,8 @@ def _imported(node: ast.AST, modules: Collection[str]) -> list[str]:
 
 def circles(imports: Iterable[Import]) -> list[set[str]]:
     """The sets of modules that import each other, by whatever detours; the greatest first."""
-    graph: dict[str, set[str]] = defaultdict(set)
-    for found in imports:
-        graph[found.importer].add(found.imported)
-    below = {module: _reached(module, graph) for module in [*graph]}
-    found_circles = {
-        frozenset(other for other in below[module] if module in below.get(other, ()))
-        for module in below
-        if module in below[module]
-    }
-    return sorted(map(set, found_circles), key=lambda circle: (-len(circle), sorted(circle)))
-
-
-def _reached(module: str, graph: Mapping[str, set[str]]) -> set[str]:
-    reached: set[str] = set()
-    waiting = [module]
-    while waiting:
-        for other in graph[waiting.pop()] - reached:
-            reached.add(other)
-            waiting.append(other)
-    return reached
+    edges = {(found.importer, found.imported) for found in imports}
+    graph = sorted({module for edge in edges for module in edge}), sorted(edges)
+    components = map(set, iterables.strongly_connected_components(graph))
+    closed = [each for each in components if len(each) > 1 or (*each, *each) in edges]
+    return sorted(closed, key=lambda circle: (-len(circle), sorted(circle)))

@@ -105,9 +105,11 @@ def hidden_imports(imports: Iterable[Import]) -> dict[tuple[str, str], str]:
     }
 
 
-def test_imports_run_down() -> None:
+def test_imports_run_down_and_neither_to_tests_nor_relatively() -> None:
     """Those for type checkers count too: who names a type of a higher floor knows of it."""
     fail_with(wrong_imports(all_imports()).values())
+    wrong = [found for found in all_imports() if found.imported.partition(".")[0] in {"tests", ""}]
+    fail_with(map(str, wrong))
 
 
 def test_nobody_imports_past_a_door() -> None:
@@ -137,17 +139,7 @@ def test_a_door_offers_what_somebody_takes(door: str) -> None:
     assert offered
 
 
-def test_every_module_lies_on_a_floor() -> None:
-    modules = [module_of(source) for source in sources(*PACKAGES)]
-    fail_with(
-        f"{module} lies on no floor of {package or 'the project'}"
-        for module in modules
-        for package in packages_of(module)
-        if floor(module, package) is None
-    )
-
-
-def test_what_is_named_is_there() -> None:
+def test_every_module_lies_on_a_floor_and_what_is_named_is_there() -> None:
     """A recursion that has been taken apart, or a door that nobody uses, is no longer named."""
     modules = [module_of(source) for source in sources(*PACKAGES)]
     names = {name for floors in FLOORS.values() for names in floors for name in names}
@@ -159,11 +151,13 @@ def test_what_is_named_is_there() -> None:
         assert circles(inside) == [{*recursion}], f"{name} is no circle"
     used = {found.importer for found in all_imports() if is_door_upwards(found)}
     assert used == {importer for importer, _ in IMPORTS_UPWARDS}
-
-
-def test_packages_do_not_import_tests_or_relatively() -> None:
-    wrong = [found for found in all_imports() if found.imported.partition(".")[0] in {"tests", ""}]
-    fail_with(map(str, wrong))
+    modules = [module_of(source) for source in sources(*PACKAGES)]
+    fail_with(
+        f"{module} lies on no floor of {package or 'the project'}"
+        for module in modules
+        for package in packages_of(module)
+        if floor(module, package) is None
+    )
 
 
 UPWARD = [
@@ -268,15 +262,12 @@ ANNOUNCED = {
 """Programs that read tables of low modules, to which higher ones add."""
 
 
-@for_all(ANNOUNCED)
-def test_a_module_that_announced_itself_is_loaded_for_its_table(program: str) -> None:
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
-
-
-def test_tables_that_others_fill_are_announced() -> None:
+def test_tables_that_others_fill_are_announced_and_filled_when_they_are_read() -> None:
     trees = [source.tree for source in sources(*PACKAGES)]
     filled = {name for tree in trees for each in tree.body for name in _filled_by(each, tree)}
     assert filled == {*ANNOUNCED}
+    for program in ANNOUNCED.values():
+        subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def _filled_by(statement: ast.stmt, module: ast.Module) -> Iterator[str]:

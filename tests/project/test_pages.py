@@ -67,9 +67,6 @@ def test_pages_name_files_that_exist_and_links_lead_somewhere() -> None:
     texts = {page: page.read_text("utf-8") for page in pages()}
     fail_with(f"{p.name}: {path}" for p, text in texts.items() for path in missing_paths(text))
     fail_with(f"{p.name}: {link}" for p, text in texts.items() for link in broken_links(p, text))
-
-
-def test_a_missing_file_and_a_broken_link_are_seen() -> None:
     text = "`ops/cli/no_such_module.py`, `ops/cli/`, tests/project/test_pages.py"
     assert list(missing_paths(text)) == ["ops/cli/no_such_module.py"]
     text = "[a](README.md), [b](nowhere.md), [c](README.md#test), [d](README.md#nowhere)"
@@ -106,7 +103,7 @@ def packages() -> tuple[str, ...]:
     raise ValueError("docs/conf.py has no PACKAGES")
 
 
-def test_every_page_is_in_the_tree_once() -> None:
+def test_every_page_is_in_the_tree_once_and_every_notebook_has_a_link() -> None:
     """In a toctree of docs/index.md, by its path without the suffix."""
     text = (DOCS / "index.md").read_text("utf-8")
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -114,6 +111,8 @@ def test_every_page_is_in_the_tree_once() -> None:
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
     listed = sorted(line for line in lines if line and not line.startswith(":"))
     assert listed == sorted(pages - {"index"})
+    for text in ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/index.md")):
+        assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
 
 
 @for_all(packages)
@@ -132,11 +131,6 @@ def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code
     assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
-
-
-def test_every_notebook_has_a_link() -> None:
-    for text in ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/index.md")):
-        assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
 
 
 def with_its_needs(notebook: Path) -> Any:  # noqa: ANN401 - pytest's

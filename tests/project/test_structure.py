@@ -32,12 +32,9 @@ def test_the_picture_shows_the_floors() -> None:
     assert drawn == structure.drawing(), "run `python -m tests.project.structure`"
 
 
-def test_the_main_job_enters_files() -> None:
+def test_code_is_counted_without_docstrings_and_the_main_job_enters_files() -> None:
+    assert [*structure.function_lengths(FILE)] == [("f", 2), ("g", 1)]
+    assert (structure.code_lines(FILE), structure.import_lines(FILE)) == (7, 4)
     entered, deepest = structure.calls_of(next(iter(structure.QUESTIONS.values())))
     assert 10 < entered < 100
     assert deepest > 10
-
-
-def test_lines_with_code_are_counted_and_docstrings_do_not_make_functions_long() -> None:
-    assert [*structure.function_lengths(FILE)] == [("f", 2), ("g", 1)]
-    assert (structure.code_lines(FILE), structure.import_lines(FILE)) == (7, 4)

@@ -168,11 +168,8 @@ def nest(one_more: Callable[[Form, int], Form], levels: int) -> Form:
 
 def box_of(form: Form) -> dict[str, Interval]:
     """Bounds of every variable that occurs."""
-    names = dict.fromkeys(variables_of([form]))
-    some = {"x": Interval(0, 10**6), "y": Interval(1, 100)}
-    return {
-        name: some.get(name) or Interval(0, int(name[1:]) * 7 % 50 + 1) for name in sorted(names)
-    }
+    names, some = sorted({*variables_of([form])}), {"x": Interval(0, 10**6), "y": Interval(1, 100)}
+    return {name: some.get(name) or Interval(0, int(name[1:]) * 7 % 50 + 1) for name in names}
 
 
 def points_in(box: Mapping[str, Interval], count: int = 5) -> Columns:

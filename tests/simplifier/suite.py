@@ -40,9 +40,8 @@ class Question(NamedTuple):
         return parse_expr(self.expression), dict(self.bounds), constraints
 
     def __str__(self) -> str:
-        domain = ", ".join(
-            f"{text} in {interval}" for text, interval in self.bounds + self.constraints
-        )
+        limits = (f"{text} in {interval}" for text, interval in self.bounds + self.constraints)
+        domain = ", ".join(limits)
         return f"{self.expression}{domain and ' where '}{domain}"
 
 

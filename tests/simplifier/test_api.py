@@ -77,10 +77,13 @@ def test_simplified(row: tuple[Any, ...]) -> None:
     assert simplify(result, bounds, *constraints) == result
 
 
-def test_without_bounds_nothing_is_known() -> None:
+def test_bounds_by_symbol_and_by_name_are_joined_and_may_be_none() -> None:
     assert simplify(8 * FloorDiv(x, 8) + Mod(x, 8)) == x
     assert bounds_of(Mod(x, 8)) == Interval(0, 7)
     assert equivalent(Mod(x, 6) // 2, FloorDiv(x, 2) % 3)
+    both: Bounds = {"p": (0, 9), positive: (-5, 20)}
+    assert bounds_of(positive, both) == Interval(1, 9)
+    assert bounds_of(positive, dict(reversed(both.items()))) == Interval(1, 9)
 
 
 CONTRADICTIONS: list[list[tuple[Expression, Ends]]] = [
@@ -189,12 +192,6 @@ def test_what_is_refused(ask: Callable[[], object], error: type[Exception], mess
     with pytest.raises(error) as caught:
         ask()
     assert str(caught.value) == message
-
-
-def test_bounds_by_symbol_and_by_name_are_joined() -> None:
-    both: Bounds = {"p": (0, 9), positive: (-5, 20)}
-    assert bounds_of(positive, both) == Interval(1, 9)
-    assert bounds_of(positive, dict(reversed(both.items()))) == Interval(1, 9)
 
 
 def test_the_exact_tier_knows_assumptions_too() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sympy import And, Eq, Ne, Not, Or, Piecewise, Symbol
 
 from indexing import parse_map
-from simplifier import Interval, bounds_of, equivalent, format_expr, parse_expr, simplify
+from simplifier import Interval, bounds_of, format_expr, parse_expr, simplify
 from simplifier.bounds.context import facts_of
 from simplifier.canonical.scope import scope_of
 from simplifier.errors import TextError
@@ -138,13 +138,6 @@ def test_one_of_two_facts_decides_what_says_the_same() -> None:
     assert simplify(Piecewise((1, y < 2), (2, True)), {}, [either, x > 5]) == 1
 
 
-def test_isl_decides_conditions() -> None:
-    choice = Piecewise((x, x >= 5), (5, True))
-    assert equivalent(choice, Max(x, 5), {})
-    assert not equivalent(choice, Max(x, 6), {})
-    assert equivalent(Max(x, 5), x, {}, [x >= 5])
-
-
 TEXTS = [
     "select(x >= 5, x, y mod 8)",
     "select(x == 5 or (y != 2 and z < 3), x, y)",
@@ -208,12 +201,16 @@ def test_shifts_are_quotients_and_products(text: str, written: str) -> None:
     assert format_expr(parse_expr(text)) == written
 
 
-def test_shifts_in_maps() -> None:
+def test_maps_have_shifts_and_code_computes_conditions() -> None:
     domain = "domain: d0 in [0, 63], N in [0, 9]"
     shifts = parse_map(f"(d0)<N> -> (d0 >> 3, d0 + N << 2), {domain}")
     assert shifts == parse_map(f"(d0)<N> -> (d0 floordiv 8, (d0 + N) * 4), {domain}")
     with pytest.raises(TextError, match="1:19: expected a constant from 0 to 4096 to shift by"):
         parse_map(f"(d0)<N> -> (d0 >> N), {domain}")
+    text = "(d0, d1) -> (select(d0 < d1, d0 floordiv d1, (d0 == 3) * 8)), domain: d0 in [0, 7],"
+    code = parse_map(f"{text} d1 in [0, 3]").to_c()
+    assert "(d0 - d1 >= 0)" in code
+    assert "(d0 - 3 == 0) * 8" in code
 
 
 @st.composite
@@ -249,13 +246,6 @@ def test_fractions_and_numbers_are_refused() -> None:
         simplify(K / 2, {})
     with pytest.raises(BoundsError, match="or a condition such as x < n"):
         simplify(x, {}, [x])  # pyright: ignore[reportArgumentType] - what is tested
-
-
-def test_code_computes_conditions() -> None:
-    text = "(d0, d1) -> (select(d0 < d1, d0 floordiv d1, (d0 == 3) * 8)), domain: d0 in [0, 7],"
-    code = parse_map(f"{text} d1 in [0, 3]").to_c()
-    assert "(d0 - d1 >= 0)" in code
-    assert "(d0 - 3 == 0) * 8" in code
 
 
 def _condition(draw: random.Random, depth: int) -> Form:

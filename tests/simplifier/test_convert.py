@@ -75,6 +75,7 @@ UNDERSTOOD = [
     (sympy.Max(sympy.Min(x, 9), -y, 0), "max(-y, min(x, 9), 0)"),
     (foreign.floor(even / 2) * 3, "(even * 3) floordiv 2"),
     (sympy.Integer(3**200) * x, f"x * {3**200}"),
+    (sympy.Mul(2, sympy.Mul(half, x, evaluate=False), evaluate=False), "x"),
 ]
 
 
@@ -155,10 +156,12 @@ def _rebuilt(expression: sympy.Basic) -> sympy.Basic:
     return expression.func(*map(_rebuilt, expression.args)) if expression.args else expression
 
 
-def test_the_expression_of_a_form_is_made_once() -> None:
+def test_expressions_and_conditions_inside_conditions_are_made_once() -> None:
     form = parse_form("(x mod 8) * 2 + y floordiv 3")
     assert to_sympy(form) is to_sympy(form)
     assert to_sympy(form) == 2 * Mod(x, 8) + FloorDiv(y, 3)
+    to_sympy(_condition_that_holds_others(2))
+    assert calls_of(partial(to_sympy, _condition_that_holds_others(6))) < 60_000
 
 
 def test_deep_expressions_are_converted() -> None:
@@ -213,25 +216,12 @@ def _condition_that_holds_others(depth: int) -> Form:
     return condition
 
 
-def test_conditions_inside_conditions_are_made_once() -> None:
-    to_sympy(_condition_that_holds_others(2))
-    assert calls_of(partial(to_sympy, _condition_that_holds_others(6))) < 60_000
-
-
-def test_what_is_not_evaluated_is_read_through() -> None:
-    assert from_sympy(sympy.UnevaluatedExpr(x + 1) * 2) == from_sympy(2 * x + 2)
-    halves = sympy.Mul(2, sympy.Mul(half, x, evaluate=False), evaluate=False)
-    assert from_sympy(halves) == from_sympy(x)
-
-
-def test_wide_expressions_are_converted() -> None:
+def test_wide_sums_are_converted_and_high_powers_not_multiplied_out() -> None:
     wide = sympy.Add(*(place * FloorDiv(symbol(f"d{place}"), 3) for place in range(1, 2_001)))
     form = from_sympy(wide)
     assert len(form.terms) == 2_000
     assert to_sympy(form) == wide
-
-
-def test_high_powers_are_not_multiplied_out() -> None:
+    assert from_sympy(sympy.UnevaluatedExpr(x + 1) * 2) == from_sympy(2 * x + 2)
     (square,) = from_sympy(x**2).terms
     assert len(square.arguments) == 2
     (huge,) = from_sympy(x ** (10**9) * 3).terms
@@ -299,16 +289,6 @@ def test_numbers_have_the_values_of_torch(a: int, divisor: int) -> None:
         assert theirs(name)(sympy.Integer(a), sympy.Integer(divisor)) == ours
 
 
-def test_functions_inside_functions_are_read() -> None:
-    assert READERS.read(stand_in("ModularIndexing")(x, 1, 8)) == Mod(x, 8)
-    floordiv, digit = stand_in("FloorDiv"), stand_in("ModularIndexing")
-    expression = 8 * floordiv(x, 8) + digit(x, 1, 8)
-    assert simplify(expression, {}) == x
-    assert simplify(floordiv(floordiv(x, 4), 2) - floordiv(x, 8), {}) == 0
-    assert equivalent(expression, x, {})
-    assert simplify(expression > 5, {}) == (x >= 6)
-
-
 MEANINGS: dict[str, Callable[[Any], Any] | Callable[[Any, Any], Any]] = {
     "half": lambda number: FloorDiv(number, 2),
     "f": lambda n: n * n - 3,
@@ -327,13 +307,20 @@ def test_users_add_readers_to_a_table_of_their_own() -> None:
     assert set(readers) == {*READERS, "half"}
 
 
-def test_names_are_compared_with_their_module_and_must_be_integers() -> None:
+def test_functions_inside_functions_are_read_and_names_compared_with_their_module() -> None:
     other = type("FloorDiv", (sympy.Function,), {"__module__": "elsewhere", "is_integer": True})
     assert READERS.read(other(x, y)) == other(x, y)
     assert bounds_of(other(x, y), BOX) == Interval(None, None)
     division = type("FloatTrueDiv", (sympy.Function,), {"__module__": TORCH})
     with pytest.raises(ConversionError, match=r"FloatTrueDiv\(x, y\)"):
         simplify(stand_in("FloorToInt")(division(x, y)), BOX)
+    assert READERS.read(stand_in("ModularIndexing")(x, 1, 8)) == Mod(x, 8)
+    floordiv, digit = stand_in("FloorDiv"), stand_in("ModularIndexing")
+    expression = 8 * floordiv(x, 8) + digit(x, 1, 8)
+    assert simplify(expression, {}) == x
+    assert simplify(floordiv(floordiv(x, 4), 2) - floordiv(x, 8), {}) == 0
+    assert equivalent(expression, x, {})
+    assert simplify(expression > 5, {}) == (x >= 6)
 
 
 f: Any = sympy.Function("f", integer=True)

@@ -69,6 +69,9 @@ x floordiv -7  differs from  -(x floordiv 7)
 min(x, y, 3)  differs from  min(x, y)  where x in [0, 5], y in [0, 5]
 max(x, 0)  differs from  x  where x in [-1, inf]
 (x + {10**40}) floordiv 7  differs from  x floordiv 7
+select(x >= 5, x, 5)  equals  max(x, 5)
+select(x >= 5, x, 5)  differs from  max(x, 6)
+max(x, 5)  equals  x  where x >= 5
 # constraints count
 (d0 * 86 + d1) floordiv 1024  differs from  0  where d0 in [0, 11], d1 in [0, 85]
 (d0 * 86 + d1) floordiv 1024  equals  0

@@ -75,9 +75,6 @@ def test_equal_atoms_are_one_object_as_long_as_somebody_holds_it() -> None:
     del atom
     gc.collect(0)  # it is young
     assert held() is None
-
-
-def test_the_table_of_atoms_forgets_dead_ones() -> None:
     table = forms._Atoms()
     for number in range(3 * forms._FIRST_SWEEP):
         table.intern(forms.AtomKind.VARIABLE, name=f"x{number}")
@@ -164,10 +161,8 @@ def test_threads_agree_on_atoms() -> None:
 
 
 def test_kinds_of_divisions() -> None:
-    for divisor, *expected in (
-        (y, AtomKind.QUOTIENT, 0),
-        (forms.constant(-4), AtomKind.FLOORDIV, -4),
-    ):
+    constant = forms.constant(-4)
+    for divisor, *expected in ((y, AtomKind.QUOTIENT, 0), (constant, AtomKind.FLOORDIV, -4)):
         (atom,) = operations.floordiv(x, divisor).terms
         assert [atom.kind, atom.divisor] == expected
 

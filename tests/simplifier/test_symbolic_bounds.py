@@ -204,14 +204,11 @@ def test_ends_of_bounds_are_constraints() -> None:
     assert bounds_of(2 * y, {y: inner}, over=[N]) == (0, 2 * N - 2)
 
 
-def test_what_is_left_is_over_parameters_alone() -> None:
+def test_ends_are_over_parameters_alone_and_numbers_where_they_are_too_large() -> None:
     found = bounds_of(x + y, {x: (0, N - 1), y: (0, 9)}, [x <= M], over=[N])
     assert found.upper is not None
     assert found.upper.free_symbols == {N}
     assert bounds_of(x + y, {x: (0, 3)}, over=["unknown"]) == (None, None)
-
-
-def test_ends_that_are_too_large_are_numbers() -> None:
     for count, is_short in ((MAX_END_SIZE - 1, True), (MAX_END_SIZE, False)):
         sizes = [symbol(f"s{number}") for number in range(count)]
         found = bounds_of(FloorDiv(x, 8), {x: (0, sum(sizes))}, over=sizes)

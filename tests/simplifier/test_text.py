@@ -20,23 +20,15 @@ from tests.evaluation import values_of
 from tests.extent import IN_CI, examples
 from tests.strategies import NAMES, expressions, points_of
 
-ROUND_TRIPS = f"""
-0; -7; x; -x; x + 1; -x - 1; x * 3; x * -3; -x + y; y - x * 3; x floordiv 8; x floordiv -8;
-(-x) mod 2; (x * 2 + y) floordiv 8; (x floordiv 3) * 3; x - (x floordiv 3) * 3;
-(x mod 8) floordiv 2; x mod (y + 1); x floordiv (y floordiv 2); (x ceildiv 4) * -2; min(x, y);
-min(x, y + 1, 3) * 2 - 1; max(x mod 8, min(x, y)); x * y; x * y * -2; (x + 1) * (y + 2);
-d2 + d10 * 4 + d1 * 8; x floordiv 0; x * {10**40}
-"""
-
-
-@for_all(ROUND_TRIPS.split(";"), str.strip)
-def test_reading_and_writing_are_inverse(text: str) -> None:
-    form = parse_form(text)
-    assert parse_form(format_form(form)) == form
-    assert format_form(parse_form(format_form(form))) == format_form(form)
-
 
 @for_table("""
+-7 => -7
+x floordiv 0 => x floordiv 0
+d2 + d10 * 4 + d1 * 8 => d1 * 8 + d10 * 4 + d2
+(x floordiv 3) * 3 => (x floordiv 3) * 3
+x floordiv (y floordiv 2) => x floordiv (y floordiv 2)
+min(x, y + 1, 3) * 2 - 1 => min(x, y + 1, 3) * 2 - 1
+x * 10000000000000000000000000000000000000000 => x * 10000000000000000000000000000000000000000
 x//8 => x floordiv 8
 x / 8 => x floordiv 8
 x % 8 => x mod 8

@@ -40,17 +40,9 @@ def test_each_law_stands_once_under_its_own_name_and_in_the_table() -> None:
     assert sum(map(len, GROUPS.values())) == len(LAWS)
     table = rules()
     assert isinstance(table, Rules)
-    assert [(rule.name, rule.identity) for rule in table] == [
-        (law.name, law.identity) for law in LAWS
-    ]
+    named = [(law.name, law.identity) for law in LAWS]
+    assert [(rule.name, rule.identity) for rule in table] == named
     assert {rule.group for rule in table} >= {"quotients", "extraction"}
-
-
-def test_a_law_is_printed_with_its_condition() -> None:
-    printed = {str(law) for law in LAWS}
-    assert "only value: A == k  if k <= A <= k" in printed
-    assert "unit divisor: A floordiv 1 == A" in printed
-    assert repr(LAWS[0]) == "<law remainder>"
 
 
 def test_what_was_announced_is_counted() -> None:
@@ -64,6 +56,9 @@ def test_what_was_announced_is_counted() -> None:
 
 
 def test_the_text_has_one_line_a_law_and_the_html_is_escaped() -> None:
+    printed = {str(law) for law in LAWS}
+    assert printed >= {"only value: A == k  if k <= A <= k", "unit divisor: A floordiv 1 == A"}
+    assert repr(LAWS[0]) == "<law remainder>"
     head, *lines = str(rules()).splitlines()
     assert head.split() == ["fired", "name", "identity,", "and", "when", "it", "holds"]
     assert len(lines) == len(LAWS)

@@ -38,8 +38,9 @@ A != 1
 """
 
 
-def test_refused() -> None:
+def test_refused_and_variables_are_in_the_order_of_the_alphabet() -> None:
     check_drawing(REFUSED, statement)
+    assert variables_in(statement("c * A <= B and A < d")) == ("A", "B", "c", "d")
 
 
 INTERVALS: list[tuple[str, str, Interval]] = [
@@ -56,7 +57,3 @@ INTERVALS: list[tuple[str, str, Interval]] = [
 def test_a_comparison_as_an_interval(text: str, form: str, interval: Interval) -> None:
     found, ends = interval_of(statement(text)[0])
     assert (str(found), ends) == (form, interval)
-
-
-def test_variables_in_the_order_of_the_alphabet() -> None:
-    assert variables_in(statement("c * A <= B and A < d")) == ("A", "B", "c", "d")

@@ -117,7 +117,7 @@ def test_a_trace_does_not_depend_on_what_was_simplified_before() -> None:
     assert [*map(str, forwards.values())] == [*map(str, backwards.values())]
 
 
-def test_a_trace_is_a_sequence_of_steps() -> None:
+def test_a_trace_is_a_sequence_of_steps_of_the_last_simplification() -> None:
     trace = Trace()
     expression = parse_expr("(x floordiv 8) * 8 + x mod 8")
     assert format_expr(simplify(expression, {}, trace=trace)) == "x"
@@ -129,6 +129,10 @@ def test_a_trace_is_a_sequence_of_steps() -> None:
     assert str(trace) == "x mod 8\n  -> x - (x floordiv 8) * 8  (remainder)"
     drawn = "<pre>x mod 8\n  -&gt; x - (x floordiv 8) * 8  (remainder)</pre>"
     assert trace._repr_html_() == html(drawn)
+    trace = Trace()
+    for text, bounds, count in (("x mod 8", (0, 7), 1), ("x", (0, 7), 0), ("x", (1, 0), 0)):
+        simplify(parse_expr(text), {"x": bounds}, trace=trace)
+        assert len(list(trace)) == len(trace) == count
 
 
 MANY = ", ".join(f"x{number}" for number in range(MAX_OPERANDS))
@@ -145,13 +149,6 @@ def test_a_step_names_all_laws_that_it_took(laws: list[str], text: str, *bounds:
     trace = Trace()
     simplify(parse_expr(text), *bounds, trace=trace)
     assert [law.name for law in trace.laws] == laws
-
-
-def test_a_trace_tells_of_the_last_simplification() -> None:
-    trace = Trace()
-    for text, bounds, count in (("x mod 8", (0, 7), 1), ("x", (0, 7), 0), ("x", (1, 0), 0)):
-        simplify(parse_expr(text), {"x": bounds}, trace=trace)
-        assert len(list(trace)) == len(trace) == count
 
 
 def test_steps_are_over_the_users_own_symbols() -> None:
