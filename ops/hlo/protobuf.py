@@ -22,7 +22,7 @@ from ops.hlo import attributes
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.lexer import HloLexer, escape
 from ops.hlo.literal import Literal, Scalar
-from ops.hlo.opcodes import find_opcode
+from ops.hlo.opcodes import NEW_OPCODE, find_opcode
 from ops.mlir.text import numbers_of
 from simplifier.errors import IndexingError, Span, quoted
 from simplifier.forms import np
@@ -435,17 +435,15 @@ def _values(message: Message, element_type: ElementType, size: int) -> Sequence[
 
 
 def _attributes(instruction: Message) -> Iterator[tuple[str, str]]:
-    """The attributes with their texts; of an opcode that nobody knows, the parser says so."""
-    opcode = find_opcode(instruction["opcode"])
-    if opcode is None:
-        return
+    """The attributes with their texts."""
+    opcode = find_opcode(instruction["opcode"]) or NEW_OPCODE
     yield from _called(instruction, opcode.codecs)
     holders = _holders(instruction)
-    left_out = _NOT_CUSTOM if instruction["opcode"] == "custom-call" else ()
+    is_custom = opcode is NEW_OPCODE or instruction["opcode"] == "custom-call"
     for name, codec in opcode.codecs.items():
         value: Any = _READERS[name](instruction) if name in _READERS else _plain(holders, name)
         is_said = value not in _NOTHING or name in opcode.required or name in _ALWAYS
-        if is_said and value is not None and name not in left_out:
+        if is_said and value is not None and not (is_custom and name in _NOT_CUSTOM):
             yield name, codec.write(value) if isinstance(codec, attributes.Codec) else value
 
 
@@ -679,11 +677,11 @@ _READERS: Final[Mapping[str, Callable[[Message], Any]]] = {
     "batch_group_count": lambda each: _unless(each["batch_group_count"], 1) or None,
     "cross_program_prefetch_index": lambda each: _list(each["cross_program_prefetch_index"]),
     "domain": lambda each: '{{kind="sharding", entry={}, exit={}}}'.format(
-        *(_sharding(each[f"domain_{end}_sharding"]) for end in ("entry", "exit"))
+        *(_sharding(each[f"domain_{end}_sharding"]) for end in ("exit", "entry"))  # as XLA has it
     ),
     "feature_group_count": lambda each: _unless(each["feature_group_count"], 1) or None,
-    "inferred_dimension": lambda each: _list(each["dimensions"]),
-    "iota_dimension": lambda each: next(iter(each["dimensions"]), 0),
+    "inferred_dimension": lambda each: _list(each["dimensions"]) * (each["opcode"] == "reshape"),
+    "iota_dimension": lambda each: sum(each["dimensions"]) if each["opcode"] == "iota" else 0,
     "operand_precision": lambda each: _unless(
         found := each["precision_config"]["operand_precision"], ["default"] * len(found)
     ),
