@@ -18,9 +18,7 @@ def test_results_are_all_arrays_of_all_roots() -> None:
     fusion = Fusion.of_computation(named(NESTED, "all").computation)
     answers = fusion.indexing_of_results()
     assert [(root.name, output) for root, output in answers] == [("all", 0), ("all", 1), ("all", 2)]
-    found = [
-        [heads(each.get(operand, ())) for operand in fusion.operands] for each in answers.values()
-    ]
+    found = [[heads(each.get(of, ())) for of in fusion.operands] for each in answers.values()]
     assert found == [
         [["(d0, d1) -> (d1, d0)"], []],
         [["(d0) -> (d0 mod 2, d0 floordiv 2)"], ["(d0) -> (d0)"]],

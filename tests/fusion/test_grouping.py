@@ -12,7 +12,7 @@ from ops.hlo import HloModule
 from tests.cases import for_all, for_rows
 from tests.fusion.enumeration import pairs_from, pairs_of
 from tests.fusion.random_programs import Program, programs
-from tests.fusion.rows import ROWS
+from tests.fusion.small_programs import ROWS
 from tests.fusion.units import Row, entry, fused, fusion_in, heads, named, whole
 
 

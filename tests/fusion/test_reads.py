@@ -34,8 +34,7 @@ def reads_of(fusion: Fusion, operand: str | Instruction, *start: Any, **output: 
 
 HUGE = fused("""p = f32[100000,4096] parameter(0) zero = f32[] constant(0)
     s = f32[100000] reduce(p, zero), dimensions={1}, to_apply=top
-    b = f32[100000,4096] broadcast(s), dimensions={0}
-    ROOT d = f32[100000,4096] divide(p, b)""")
+    b = f32[100000,4096] broadcast(s), dimensions={0} ROOT d = f32[100000,4096] divide(p, b)""")
 POOLING = fused("""p = f32[64,224,224,8] parameter(0) z = f32[] constant(-inf)
     ROOT w = f32[64,111,111,8] reduce-window(p, z), window={size=1x3x3x1 stride=1x2x2x1},
       to_apply=top""")
@@ -141,8 +140,7 @@ def test_what_has_no_map_is_unknown() -> None:
 DYNAMIC = entry("""x = f32[20] parameter(0) i = s32[] parameter(1) j = s32[4,1] parameter(2)
     a = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}
     g = f32[4] gather(x, j), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
-      index_vector_dim=1, slice_sizes={1}
-    ROOT r = f32[4] add(a, g)""")
+      index_vector_dim=1, slice_sizes={1} ROOT r = f32[4] add(a, g)""")
 
 
 @for_all(["elements", "repeated", "histogram", "times", "distinct"])

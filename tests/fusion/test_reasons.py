@@ -42,9 +42,7 @@ def test_exactly_the_elements_that_are_related_have_a_reason(name: str) -> None:
     module = hlo.parse(SMALL)
     instruction, x = module[name], module["x"]
     ways = [reason.indexing for reason in why(instruction, x)]
-    related = set[Pair]().union(
-        *(pairs_of(way.map) for way in ways if not isinstance(way, Unknown))
-    )
+    related = set[Pair]().union(*(pairs_of(w.map) for w in ways if not isinstance(w, Unknown)))
     indices = [product(*map(range, each.shape.dimensions)) for each in (instruction, x)]
     for element, needed in product(*indices):
         found = why(instruction, x, element=element, needed=needed)

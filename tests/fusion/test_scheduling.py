@@ -409,11 +409,8 @@ def test_a_producer_and_its_consumer_are_one_kernel(name: str) -> None:
             for output in range(len(pair.heroes)):
                 if pair.emitter not in CHANGED_IN_PLACE:
                     assert pair.writes_exactly_once(output), consumer.name
-            changed = [
-                hero.operands[0]
-                for hero in pair.heroes
-                if hero and pair.emitter in CHANGED_IN_PLACE
-            ]
+            heroes = pair.heroes if pair.emitter in CHANGED_IN_PLACE else ()
+            changed = [hero.operands[0] for hero in heroes if hero]
             for operand, parameter in enumerate(pair.fusion.operands):
                 if not any(parameter in pair.fusion.indexing(each) for each in changed):
                     read = elements(access.map for access in pair.reads(operand))

@@ -18,8 +18,7 @@ from ops.hlo import HloModule, Instruction
 from tests.cases import for_rows
 from tests.fusion.enumeration import dependencies_of
 from tests.fusion.random_programs import Program, programs
-from tests.fusion.rows import ROWS
-from tests.fusion.small_programs import CALLED_TWICE, NESTED, SUM_WITH_TRANSPOSE
+from tests.fusion.small_programs import CALLED_TWICE, NESTED, ROWS, SUM_WITH_TRANSPOSE
 from tests.fusion.test_epilogue import IN_A_BRANCH, IN_A_LOOP
 from tests.fusion.units import REAL, Row, entry, few_frames, fusion_in, fusions_of, named, whole
 
@@ -223,9 +222,8 @@ def test_depth_needs_no_recursion() -> None:
         for level in range(1, 300)
     )
     bottom = "n0 { a = f32[4] parameter(0) ROOT t = f32[4] reverse(a), dimensions={0} } "
-    module = entry(
-        "p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=n299", bottom + levels
-    )
+    body = "p = f32[4] parameter(0) ROOT r = f32[4] call(p), to_apply=n299"
+    module = entry(body, bottom + levels)
     fusion = Fusion.of_computation(module.entry)
     with few_frames():
         (found,) = fusion.why(fusion.operands[0])

@@ -18,9 +18,8 @@ from tests.fusion.units import entry
 
 def program(size: int) -> HloModule:
     """A chain of additions and of calls, with a transpose and its user in the middle."""
-    inner = [
-        f"inner{n} {{ a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }}" for n in range(size)
-    ]
+    called = "{ a = f32[8] parameter(0) ROOT b = f32[8] negate(a) }"
+    inner = [f"inner{n} {called}" for n in range(size)]
     chain = [
         f"y{n} = f32[8] call(x{n}), to_apply=inner{n} x{n + 1} = f32[8] add(y{n}, x{n})"
         for n in range(size)
@@ -28,8 +27,7 @@ def program(size: int) -> HloModule:
     chain.insert(
         size // 2,
         """p = f32[4,8] parameter(1) producer = f32[8,4] transpose(p), dimensions={1,0}
-        called = f32[8] call(x0), to_apply=inner0
-        wide = f32[8,4] broadcast(called), dimensions={0}
+        called = f32[8] call(x0), to_apply=inner0 wide = f32[8,4] broadcast(called), dimensions={0}
         consumer = f32[8,4] multiply(producer, wide)""",
     )
     return entry("\n".join(["x0 = f32[8] parameter(0)", *chain]), "\n".join(inner))

@@ -141,10 +141,7 @@ def made(call: str) -> LinearLayout:
 
 def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
     rows = (row.split() for row in text.split(";"))
-    return {
-        name: tuple(tuple(map(int, vector.split(","))) for vector in vectors)
-        for name, *vectors in rows
-    }
+    return {name: tuple(tuple(map(int, v.split(","))) for v in more) for name, *more in rows}
 
 
 @for_rows(TRITON)
@@ -300,9 +297,7 @@ def linear_layouts(draw: st.DrawFn, *, invertible: bool = False) -> LinearLayout
 def _made_invertible(numbers: list[int]) -> list[int]:
     """The product of a lower and an upper triangular matrix with ones on both diagonals."""
     places = range(len(numbers))
-    bits = np.array([[n >> k & 1 for k in places] for n in numbers], int).reshape(
-        2 * (len(places),)
-    )
+    bits = np.reshape([n >> k & 1 for n in numbers for k in places], 2 * (len(places),))
     ones = np.eye(len(places), dtype=int)
     product = (np.tril(bits, -1) + ones) @ (np.triu(bits, 1) + ones) % 2
     return [sum(int(bit) << k for k, bit in enumerate(row)) for row in product]

@@ -85,9 +85,7 @@ def test_tiles_may_have_more_dimensions_than_what_they_cut_and_cut_across_tiles(
 @given(shape=small_arrays())
 def test_memory_is_as_numpy_makes_it(shape: Shape) -> None:
     memory, size = memory_of(shape), layout.array_size(shape)
-    assert [index_of(number, shape) for number in memory.tolist()] == list(
-        layout.memory_order(shape)
-    )
+    assert [index_of(place, shape) for place in memory.tolist()] == [*layout.memory_order(shape)]
     assert (size.elements, size.padding) == (memory.size, np.count_nonzero(memory == PADDING))
 
 

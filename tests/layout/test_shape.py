@@ -14,15 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing import layout
-from indexing.layout import (
-    COMBINE_DIMENSION,
-    UNBOUNDED_SIZE,
-    ElementType,
-    Kind,
-    Layout,
-    LevelType,
-    Shape,
-)
+from indexing.layout import COMBINE_DIMENSION, ElementType, Kind, Layout, LevelType, Shape
 from indexing.layout.layout import ARRAY_TYPES, LETTERS
 from indexing.layout.shape import read_shape
 from simplifier.errors import IndexingError, TextError
@@ -314,14 +306,14 @@ def test_a_shape_is_read_inside_of_a_text() -> None:
 @st.composite
 def arrays(draw: st.DrawFn) -> Shape:
     """An array of any type, with any order of dimensions, and tiles."""
-    sizes = draw(st.lists(st.integers(UNBOUNDED_SIZE, 2**63 - 1), max_size=4).map(tuple))
-    layout = replace(
+    sizes = draw(st.lists(st.integers(layout.UNBOUNDED_SIZE, 2**63 - 1), max_size=4).map(tuple))
+    order = replace(
         draw(layouts(len(sizes), st.integers(1, 256))),
         memory_space=draw(st.integers(0, 9)),
         element_size_in_bits=draw(st.integers(0, 9)),
     )
     flags = draw(st.just(()) | st.tuples(*(st.booleans() for _ in sizes)))
-    return Shape(draw(st.sampled_from(ARRAY_TYPES)), sizes, layout, flags)
+    return Shape(draw(st.sampled_from(ARRAY_TYPES)), sizes, order, flags)
 
 
 SHAPES = st.recursive(arrays(), lambda inner: st.lists(inner, max_size=4).map(Shape.of_tuple))

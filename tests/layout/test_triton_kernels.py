@@ -24,9 +24,8 @@ from tests.extent import examples
 from tests.layout.model import wavefronts
 
 DATA: Final = Path(__file__).parents[1] / "data" / "layout" / "triton_kernels.mlir"
-KERNELS: Final = dict(
-    part.split("\n", 1) for part in DATA.read_text(encoding="utf-8").split("// ----- ")[1:]
-)
+PARTS: Final = DATA.read_text(encoding="utf-8").split("// ----- ")[1:]
+KERNELS: Final = dict(part.split("\n", 1) for part in PARTS)
 AMPERE, ATTENTION, SUM, HOPPER = KERNELS
 
 
@@ -95,10 +94,8 @@ def test_what_moves_in_kernels(
 
 @st.composite
 def _surjective(draw: st.DrawFn) -> LinearLayout:
-    bases = {
-        name: [(draw(st.integers(0, 3)),) for _ in range(draw(st.integers(0, 2)))]
-        for name in LEVELS
-    }
+    vectors = st.lists(st.tuples(st.integers(0, 3)), max_size=2)
+    bases = {name: draw(vectors) for name in LEVELS}
     bases[draw(st.sampled_from(LEVELS))] = [(1,), (2,)]
     return LinearLayout(bases, {"dim0": 4})
 

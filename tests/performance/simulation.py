@@ -114,10 +114,8 @@ def _is_vector(touched: _Touched, width: int, offsets: IndexingMap) -> bool:
 def units(starts: Iterable[int], element_bytes: int, unit: int, width: int) -> set[int]:
     """The sectors, lines or words that hold some elements and their neighbours."""
     size = width * element_bytes
-    ends = (
-        (start * element_bytes // unit, (start * element_bytes + size - 1) // unit)
-        for start in starts
-    )
+    bounds = ((start * element_bytes, start * element_bytes + size - 1) for start in starts)
+    ends = ((first // unit, last // unit) for first, last in bounds)
     return {number for first, last in ends for number in range(first, last + 1)}
 
 

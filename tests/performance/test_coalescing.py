@@ -221,9 +221,8 @@ def test_guesses_are_those_of_xla(row: Row) -> None:
 def test_rates_of_tiles_are_those_of_xla(row: Row) -> None:
     (parameter,) = hlo.parse(row["hlo"]).entry.parameters
     device = replace(A100, dram_transaction_bytes=row["transaction_bytes"])
-    assert (
-        performance.bandwidth_utilization(parameter.shape, row["tile_sizes"], device) == row["rate"]
-    )
+    found = performance.bandwidth_utilization(parameter.shape, row["tile_sizes"], device)
+    assert found == row["rate"]
 
 
 @for_all(rows("""

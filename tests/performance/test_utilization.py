@@ -105,9 +105,8 @@ def test_least_and_most_are_those_of_all_values(
     rows = utilization(Fusion.of_computation(hlo.parse(text).entry), seconds=FOREVER)
     (row,) = (each for each in rows if each.operand.name == "p0")
     expected, found = (min(counts), max(counts)), ends(row.elements_read)
-    assert found == expected or (row.bounds and Interval(*found).contains(Interval(*expected))), (
-        text
-    )
+    is_bound = row.bounds and Interval(*found).contains(Interval(*expected))
+    assert found == expected or is_bound, text
 
 
 # Offsets.
