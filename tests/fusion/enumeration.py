@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import TypeAlias
+
+import numpy as np
 
 from ops import REGISTRY, Unknown
 from ops.analysis.calls import ValueNumbering
@@ -21,8 +23,10 @@ Pairs: TypeAlias = "dict[Array, set[Pair]]"
 def pairs_from(start: Array, members: Collection[Instruction]) -> Pairs:
     """What an array depends on, through instructions of its computation and what they call."""
     found: Pairs = defaultdict(set)
-    found[start] = {(index, index) for index in _indices(start)}
-    _follow(start[0].computation, members, found)
+    instruction, number = start
+    indices = np.ndindex(instruction.shape.arrays[number].dimensions)
+    found[start] = {(index, index) for index in indices}
+    _follow(instruction.computation, members, found)
     return found
 
 
@@ -35,13 +39,6 @@ def pairs_of(answer: Indexings, element: int = 0) -> set[Pair]:
 def dependencies_of(instruction: Instruction) -> tuple[Link, ...]:
     """The maps of one instruction that calls nothing, as its rule makes them."""
     return ValueNumbering(REGISTRY).links(instruction, Direction.OUTPUT_TO_INPUT)
-
-
-def _indices(array: Array) -> Iterable[tuple[int, ...]]:
-    import numpy as np
-
-    instruction, number = array
-    return np.ndindex(instruction.shape.arrays[number].dimensions)
 
 
 def _follow(computation: Computation, members: Collection[Instruction], found: Pairs) -> None:

@@ -54,7 +54,11 @@ class SimulatedKernel:
             found = set(result[name])
             for later, tables in wanted.items():
                 for outer, inner in product(tables, self.evaluations[later][name]):
-                    found.add(tuple(_all(inner[place] for (place,) in each) for each in outer))
+                    found.add(
+                        tuple(
+                            Elements().union(*(inner[place] for (place,) in each)) for each in outer
+                        )
+                    )
             wanted[name] = found
         return wanted
 
@@ -67,26 +71,29 @@ class SimulatedKernel:
             elif kind == "add":
                 both = value.keys() | known[other].keys()
                 known.append(
-                    _uses({n: value.get(n, set()) | known[other].get(n, set()) for n in both})
+                    defaultdict(
+                        set, {n: value.get(n, set()) | known[other].get(n, set()) for n in both}
+                    )
                 )
             elif kind == "sums":
                 known.append(self._evaluated(value))
             else:
-                known.append(_uses({n: {_moved(kind, t) for t in value[n]} for n in value}))
+                move = MOVES[kind][1]
+                known.append(
+                    defaultdict(
+                        set, {n: {(*move(_array(t)).flat,) for t in value[n]} for n in value}
+                    )
+                )
         return known[-1]
 
     def _evaluated(self, value: Uses) -> Uses:
         """Each row's sum, broadcast: whoever uses it finds it computed."""
         name = f"sum {len(self.evaluations)}"
-        self.evaluations[name] = _uses(
-            {n: {tuple(united.reduce(_array(t), 1)) for t in value[n]} for n in value}
+        self.evaluations[name] = defaultdict(
+            set, {n: {tuple(united.reduce(_array(t), 1)) for t in value[n]} for n in value}
         )
         rows = np.arange(SHAPE[0])[:, None] + np.zeros(SHAPE, dtype=int)
-        return _uses({name: {_labels((row,) for row in rows.ravel().tolist())}})
-
-
-def _uses(tables: dict[str, set[Table]]) -> Uses:
-    return defaultdict(set, tables)
+        return defaultdict(set, {name: {_labels((row,) for row in rows.ravel().tolist())}})
 
 
 def _labels(indices: Iterable[tuple[int, ...]]) -> Table:
@@ -97,14 +104,6 @@ def _array(table: Table) -> Array:
     places = np.empty(len(table), dtype=object)
     places[:] = table
     return places.reshape(SHAPE)
-
-
-def _moved(kind: str, table: Table) -> Table:
-    return tuple(MOVES[kind][1](_array(table)).flat)
-
-
-def _all(sets: Iterable[Elements]) -> Elements:
-    return Elements().union(*sets)
 
 
 def _count(times: Array, table: Iterable[Elements]) -> None:

@@ -38,17 +38,16 @@ NAMES: Final[dict[str, Any]] = {
 }
 
 TRITON: Final = rows("""
-SimpleBlocked => blocked((16,), (1,), (4,), (4,), (0,)) => register; lane 1 2; warp 4 8; block
+SimpleBlocked => blocked((16,), (1,), (4,), (4,), (0,)) => register; lane 1 2; warp 4 8
 CTADuplication => blocked((32,), (1,), (4,), (4,), (0,), FOUR)
     register; lane 1 2; warp 4 8; block 16 0
 CTABroadcast => blocked((64, 128), (8, 1), (8, 4), (1, 4), (0, 1), COLUMNS)
     register 1,0 2,0 4,0 0,16 0,32; lane 8,0 16,0 32,0 0,1 0,2; warp 0,4 0,8; block 0,64
 ShapeLargerThanLayout => blocked((128,), (1,), (4,), (4,), (0,))
-    register 16 32 64; lane 1 2; warp 4 8; block
-ShapeSmallerThanLayout => blocked((8,), (4,), (4,), (4,), (0,))
-    register 1 2; lane 4 0; warp 0 0; block
+    register 16 32 64; lane 1 2; warp 4 8
+ShapeSmallerThanLayout => blocked((8,), (4,), (4,), (4,), (0,)) => register 1 2; lane 4 0; warp 0 0
 ReversedOrder => blocked((1, 64), (1, 1), (32, 1), (1, 8), (0, 1))
-    register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4; block
+    register 0,8 0,16 0,32; lane 0,0 0,0 0,0 0,0 0,0; warp 0,1 0,2 0,4
 OneDimTooLargeAnotherTooSmall => blocked((128, 16), (1, 4), (8, 4), (4, 1), (1, 0), TALL)
     register 0,1 0,2 32,0; lane 0,4 0,8 1,0 2,0 4,0; warp 8,0 16,0; block 0,0 64,0
 RepeatInCTGDimFirst => blocked((4,), (1,), (1,), (4,), (0,), TWO)
@@ -59,79 +58,78 @@ BlockedOrder => blocked((1024, 128), (2, 2), (4, 8), (2, 2), (1, 0), QUARTERS)
     register 0,1 1,0 0,32 16,0 32,0 64,0 128,0 256,0; lane 0,2 0,4 0,8 2,0 4,0; warp 0,16 8,0; block
         0,64 512,0
 MMAv2_32x32 => nvidia_mma((32, 32), 2, (1, 1), (16, 8))
-    register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp; block
+    register 0,1 8,0 0,8 0,16 16,0; lane 0,2 0,4 1,0 2,0 4,0; warp
 MMAv2_ExtendDim2 => nvidia_mma((16, 128), 2, (1, 1), (16, 8))
-    register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp; block
+    register 0,1 8,0 0,8 0,16 0,32 0,64; lane 0,2 0,4 1,0 2,0 4,0; warp
 MMAv2_Cga => nvidia_mma((64, 128, 128), 2, (16, 1, 1), (1, 16, 8), CLUSTER)
     register 0,0,1 0,8,0 0,0,8 0,0,16 0,0,32 0,0,64 0,16,0 0,32,0; lane 0,0,2 0,0,4 0,1,0 0,2,0
         0,4,0; warp 1,0,0 2,0,0 4,0,0 8,0,0; block 0,0,0 0,64,0 16,0,0 32,0,0
 MMAv3_64x16 => nvidia_mma((64, 16), 3, (4, 1), (16, 16, 8))
-    register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block
+    register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0
 MMAv3_128x16 => nvidia_mma((128, 16), 3, (4, 1), (16, 16, 8))
-    register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0; block
+    register 0,1 8,0 0,8 64,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0
 MMAv3_4x2Warps => nvidia_mma((256, 64), 3, (4, 2), (16, 32, 16))
-    register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0 0,32; block
+    register 0,1 8,0 0,8 0,16 64,0 128,0; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 32,0 0,32
 MMAv3_4x4Warps => nvidia_mma((32, 32), 3, (4, 4), (16, 16, 8))
-    register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0; block
+    register 0,1 8,0 0,8; lane 0,2 0,4 1,0 2,0 4,0; warp 16,0 0,0 0,16 0,0
 MFMA32_2x4Warps => amd_mfma((128, 128), (2, 4), (32, 32))
-    register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0; block
+    register 1,0 2,0 8,0 16,0 64,0; lane 0,1 0,2 0,4 0,8 0,16 4,0; warp 0,32 0,64 32,0
 MFMA16_2x4Warps => amd_mfma((16, 16), (2, 4), (16, 16))
-    register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0; block
+    register 1,0 2,0; lane 0,1 0,2 0,4 0,8 4,0 8,0; warp 0,0 0,0 0,0
 MFMA32_2x4x1Warps => amd_mfma((1, 128, 128), (2, 4, 1), (32, 32), is_transposed=True)
     register 0,0,1 0,0,2 0,0,8 0,0,16 0,0,32 0,0,64; lane 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,0,4; warp
-        0,32,0 0,64,0 0,0,0; block
+        0,32,0 0,64,0 0,0,0
 SliceOfBlocked => slice_of(blocked((1, 128), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 0)
     register 1 2 16 32; lane 4 0 0; warp 8 0; block 64 0
 SliceOfBlocked, columns => slice_of(blocked((128, 1), (2, 4), (4, 2), (2, 2), (1, 0), QUARTERS), 1)
     register 1 16 32; lane 0 2 4; warp 0 8; block 0 64
 SliceOfMmaV2 => slice_of(nvidia_mma((128, 64), 2, (2, 2), (16, 8)), 1)
-    register 8 32 64; lane 0 0 1 2 4; warp 0 16; block
-SharedSimple1D => swizzled_shared((16,), vec=1, per_phase=1, max_phase=1) => offset 1 2 4 8; block
+    register 8 32 64; lane 0 0 1 2 4; warp 0 16
+SharedSimple1D => swizzled_shared((16,), vec=1, per_phase=1, max_phase=1) => offset 1 2 4 8
 SharedSwizzled2D_MaxPhaseOnly => swizzled_shared((32, 32), vec=1, per_phase=1, max_phase=4)
-    offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0; block
+    offset 0,1 0,2 0,4 0,8 0,16 1,1 2,2 4,0 8,0 16,0
 SharedSwizzled2D_PerPhaseMaxPhaseVec => swizzled_shared((32, 32), vec=2, per_phase=2, max_phase=4)
-    offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0; block
+    offset 0,1 0,2 0,4 0,8 0,16 1,0 2,2 4,4 8,0 16,0
 SharedSwizzled4D => swizzled_shared((2, 4, 32, 32), vec=2, per_phase=2, max_phase=4)
     offset 0,0,0,1 0,0,0,2 0,0,0,4 0,0,0,8 0,0,0,16 0,0,1,0 0,0,2,2 0,0,4,4 0,0,8,0 0,0,16,0 0,1,0,0
-        0,2,0,0 1,0,0,0; block
+        0,2,0,0 1,0,0,0
 SharedSwizzled2D_Order01 => swizzled_shared((4, 8), vec=1, per_phase=1, max_phase=4, order=(0, 1))
-    offset 1,0 2,0 1,1 2,2 0,4; block
+    offset 1,0 2,0 1,1 2,2 0,4
 LeadingOffset_128x16_4_2 => nvmma_shared((128, 16), swizzle_bytes=32, element_bits=16)
-    offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0; block
+    offset 0,1 0,2 0,4 0,8 1,0 2,0 4,8 8,0 16,0 32,0 64,0
 LeadingOffset_8x32_2_4 => nvmma_shared((8, 32), swizzle_bytes=64, element_bits=16)
-    offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16; block
+    offset 0,1 0,2 0,4 0,8 0,16 1,0 2,8 4,16
 LeadingOffset_8x64_1_8 => nvmma_shared((8, 64), swizzle_bytes=128, element_bits=16)
-    offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32; block
+    offset 0,1 0,2 0,4 0,8 0,16 0,32 1,8 2,16 4,32
 LeadingOffset_8x64_1_8_32b => nvmma_shared((8, 64), swizzle_bytes=128, element_bits=32)
-    offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32; block
+    offset 0,1 0,2 0,4 0,8 0,16 1,4 2,8 4,16 0,32
 LeadingOffset_128x128_1_8_128b_transposed => nvmma_shared((128, 128), swizzle_bytes=128,
         element_bits=32, is_transposed=True)
-    offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0; block
+    offset 1,0 2,0 4,0 8,0 16,0 4,1 8,2 16,4 0,8 0,16 0,32 0,64 32,0 64,0
 LeadingOffset_32x4x64_1_8_32b => nvmma_shared((32, 4, 64), swizzle_bytes=64, element_bits=32)
-    offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 0,0,32; block
+    offset 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0 0,2,4 1,0,8 2,0,0 4,0,0 8,0,0 16,0,0 0,0,16 0,0,32
 LeadingOffset_64x4x32_1_8_32b_transposed => nvmma_shared((64, 4, 32), swizzle_bytes=64,
         element_bits=32, is_transposed=True)
-    offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 32,0,0; block
+    offset 1,0,0 2,0,0 4,0,0 8,0,0 0,0,4 4,0,8 8,0,16 0,1,0 0,2,0 0,0,1 0,0,2 16,0,0 32,0,0
 MFMA32_2x4Warps, transposed => amd_mfma((128, 128), (2, 4), (32, 32, 8), is_transposed=True)
-    register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0; block
+    register 0,1 0,2 0,8 0,16 64,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,32 0,64 32,0
 MFMA32_2x4Warps, transposed, two tiles each way => amd_mfma((128, 128), (2, 4), (32, 32, 8),
         is_transposed=True, tiles_per_warp=(2, 2))
-    register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 0,0 64,0; block
+    register 0,1 0,2 0,8 0,16 0,32 32,0; lane 1,0 2,0 4,0 8,0 16,0 0,4; warp 0,64 0,0 64,0
 MFMA32_2x4x1Warps, batch => amd_mfma((2, 64, 32), (2, 4, 1), (32, 32))
     register 0,1,0 0,2,0 0,8,0 0,16,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,0,16 0,4,0; warp 0,32,0 0,0,0
-        1,0,0; block
+        1,0,0
 warp1onK_mfma32_rhs_kwidth8 => amd_dot_operand((256, 256), 1, (1, 4), (32, 32), 8)
-    register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; warp 0,32 0,64;
-        block
+    register 1,0 2,0 4,0 16,0 32,0 64,0 128,0 0,128; lane 0,1 0,2 0,4 0,8 0,16 8,0; warp 0,32 0,64
 warp1onK_mfma16_rhs_kwidth8, one row => amd_dot_operand((1, 128), 1, (1, 4), (16, 16), 8)
-    register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32; block
+    register 0,0 0,0 0,0 0,64; lane 0,1 0,2 0,4 0,8 0,0 0,0; warp 0,16 0,32
 warp1onK_mfma16_rhs_kwidth8, batch => amd_dot_operand((1, 256, 256), 1, (1, 1, 8), (16, 16), 8)
     register 0,1,0 0,2,0 0,4,0 0,32,0 0,64,0 0,128,0 0,0,128; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,8,0
-        0,16,0; warp 0,0,16 0,0,32 0,0,64; block
+        0,16,0; warp 0,0,16 0,0,32 0,0,64
 SliceOfMmaV2, copies in registers => slice_of(nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1)
-    register; lane 0 0 1 2 4; warp 0 0; block
+    register; lane 0 0 1 2 4; warp 0 0
 SharedSwizzled2D, one column => swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4)
-    offset 1,0 2,0 4,0 8,0 16,0 32,0; block
+    offset 1,0 2,0 4,0 8,0 16,0 32,0
 """)
 
 
@@ -140,7 +138,8 @@ def made(call: str) -> LinearLayout:
 
 
 def _bases(text: str) -> dict[str, tuple[tuple[int, ...], ...]]:
-    rows = (row.split() for row in text.split(";"))
+    """Where nothing is said of blocks, there is one."""
+    rows = (row.split() for row in (text if "block" in text else f"{text}; block").split(";"))
     return {name: tuple(tuple(map(int, v.split(","))) for v in more) for name, *more in rows}
 
 

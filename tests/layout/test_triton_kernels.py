@@ -1,9 +1,8 @@
 """The layouts of four kernels of Triton's own tests: what moves between them, and bank conflicts.
 
-The definitions are those of triton-lang/triton, in test/TritonGPU: prefetch.mlir (a product of
-matrices for Ampere), loop-pipeline.mlir (two products in a row, as attention has them) and
-optimize-locality.mlir (a sum); and in test/Hopper/WarpSpecialization: ws_data_partition.mlir (a
-product for Hopper). Expected values are checked with models that go through all places.
+The definitions are those of triton-lang/triton, in test/TritonGPU: prefetch.mlir,
+loop-pipeline.mlir (attention) and optimize-locality.mlir (a sum), and in
+test/Hopper/WarpSpecialization: ws_data_partition.mlir. Expected values are checked with models that go through all places.
 """
 
 from __future__ import annotations
