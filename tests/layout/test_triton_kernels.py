@@ -2,7 +2,8 @@
 
 The definitions are those of triton-lang/triton, in test/TritonGPU: prefetch.mlir,
 loop-pipeline.mlir (attention) and optimize-locality.mlir (a sum), and in
-test/Hopper/WarpSpecialization: ws_data_partition.mlir. Expected values are checked with models that go through all places.
+test/Hopper/WarpSpecialization: ws_data_partition.mlir. Models that go through all places check
+the expected values.
 """
 
 from __future__ import annotations
