@@ -79,7 +79,7 @@ class FunctionAccesses:
 
         One of the two writes an element of the array that the other writes or reads, in the same
         iteration of the loops around. Without conflicts the loop is parallel. An array that an
-        operation takes which is not known has no answer but the reason.
+        operation takes or makes which is not followed has no answer but the reason.
 
         Raises:
             MapError: there is no such loop.
@@ -91,7 +91,7 @@ class FunctionAccesses:
         for array in dict.fromkeys(each.array for each in inside if each.kind == "write"):
             own = (each for each in inside if each.array == array and each.kind != "view")
             taken, meeting = self._taken.get(array), partial(_meeting, loop)
-            answer = Unknown(f"{taken} takes {array}") if taken else _asked(meeting, *own)
+            answer = Unknown(f"{taken} may change {array}") if taken else _asked(meeting, *own)
             if isinstance(answer, Unknown) or answer:
                 found[array] = answer
         return found

@@ -135,7 +135,7 @@ _FOLLOWED: Final = re.compile(r"(?:(?:affine|arith|func|memref|tensor|scf(?!\.if
 _ONCE: Final = ("module", "scope", "func", "execute_region")
 """How names of operations end that run their region once."""
 
-_HARMLESS: Final = ("return", "yield", ".dealloc", ".assume_alignment", ".prefetch")
+_HARMLESS: Final = ("return", "yield", ".dealloc", ".assume_alignment", ".global", ".prefetch")
 """How names of operations end that touch no elements of the arrays that they take."""
 
 _INTEGERS: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
@@ -197,11 +197,12 @@ class AccessReader(OperationReader):
             lexer.jump(start + len(word))
             reason, self._opening = str(error), None
             self._statement = _Statement(results, name, start, is_followed=False)
+        self._take(results * (not self._statement.is_followed))
         if name.startswith(("affine.", "memref.", "tensor.")) and not self._statement.is_followed:
             self._access("unknown", Buffer("", (), Unknown(reason)), "", ())
 
     def _take(self, names: Iterable[str]) -> None:
-        """Note operands that an operation may change or give another name."""
+        """Note arrays that an operation may change, or have by another name."""
         arrays = self._function.arrays
         roots = (arrays[name].root if name in arrays else name for name in names)
         self._function.taken |= dict.fromkeys(roots, self._statement.operation)
@@ -356,7 +357,7 @@ class AccessReader(OperationReader):
 
     def _parallel(self, names: Sequence[str]) -> None:
         accept, ones = self.lexer.accept, [forms.ONE] * len(names)
-        *_, lowers = [forms.ZERO] * len(names), *(() if accept("in") else self._parts("= () to"))
+        *_, lowers = [forms.ZERO] * len(names), *(() if accept("in") else self._parts("= [] to"))
         uppers = self._expressions()
         rows = _rows(names, lowers, uppers, self._expressions() if accept("step") else ones)
         self._enter((name, [lower], [upper], step) for name, lower, upper, step in rows)
@@ -381,7 +382,7 @@ class AccessReader(OperationReader):
         self._opening = _OpenRegion(loops, limits, doubt=doubt)
         if self.lexer.accept("iter_args"):
             given = self.lexer.balanced("'('")
-            self._take(_NAMES.findall(given))
+            self._take((*_NAMES.findall(given), *self._statement.results))
             self._define(_ARGUMENT.findall(given))
 
     def _if(self) -> None:
@@ -569,7 +570,6 @@ class AccessReader(OperationReader):
         "(values)": _listed,
         "integer": lambda self: self._integer(self.operand().text),
         "[]": _expressions,
-        "()": _expressions,
         "shape": lambda self: self._expressions() if self.lexer.accept("output_shape") else (),
         "bound": _bound,
         "results": _results,
@@ -597,7 +597,7 @@ class AccessReader(OperationReader):
         **dict.fromkeys(("extract_slice", "subview"), ("value [] [] [] : type to type", _slice)),
         "insert_slice": ("value into value [] [] [] : type into type", _insert),
         "pad": ("value ?nofold low [] high [] {} : type to type", _pad),
-        "concat": ("dim () values : (types) -> type", _concatenate),
+        "concat": ("dim [] values : (types) -> type", _concatenate),
         "cast": ("value : type to type", _cast),
         "collapse_shape": ("value groups shape : type into type", _reshape),
         "expand_shape": ("value groups shape : type into type", _reshape),

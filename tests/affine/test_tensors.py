@@ -186,8 +186,8 @@ def test_an_operation_that_is_not_known_takes_away_itself() -> None:
     ]
     answers = {array: str(answer) for array, answer in function.conflicts("i").items()}
     assert answers == {
-        "%a": "unknown (affine.vector_load takes %a)",
-        "%b": "unknown (memref.load takes %b)",
+        "%a": "unknown (affine.vector_load may change %a)",
+        "%b": "unknown (memref.load may change %b)",
     }
 
 
@@ -243,7 +243,7 @@ def test_a_call_takes_arrays() -> None:
       call @print(%a) : (memref<4xf32>) -> ()
     }"""
     (function,) = read_accesses(text)
-    assert str(function.conflicts("i")["%a"]) == "unknown (call takes %a)"
+    assert str(function.conflicts("i")["%a"]) == "unknown (call may change %a)"
     with pytest.raises(MapError, match="there is no loop 'j'"):
         function.conflicts("j")
     (function,) = read_accesses(text.replace("affine.store %x,", "affine.load"))
@@ -270,3 +270,22 @@ def test_what_may_happen_less_often_says_why() -> None:
     assert str(store.map).startswith("(k){at}<n> -> (at), domain: k in [0, n - 1]")
     assert last.approximation == "a block may run any number of times"
     assert str(last.map) == "(){m} -> (m), domain: m in [-inf, inf]"
+
+
+def test_an_array_may_have_another_name() -> None:
+    text = """
+    %g = memref.get_global @g : memref<4xf32>
+    %v = memref.view %a[%o][] : memref<16xi8> to memref<4xf32>
+    %w = affine.for %i = 0 to 4 iter_args(%u = %b) -> (memref<4xf32>) {
+      affine.store %x, %g[0] : memref<4xf32>
+      affine.store %x, %v[0] : memref<4xf32>
+      affine.store %x, %b[0] : memref<4xf32>
+      affine.store %x, %c[%i] : memref<4xf32>
+      affine.yield %u : memref<4xf32>
+    }"""
+    (function,) = read_accesses(text)
+    assert {array: str(answer) for array, answer in function.conflicts("i").items()} == {
+        "%g": "unknown (memref.get_global may change %g)",
+        "%v": "unknown (memref.view may change %v)",
+        "%b": "unknown (affine.for may change %b)",
+    }
