@@ -72,17 +72,14 @@ def _compiled(program: Program) -> Callable[[Sequence[Array]], list[Array]]:
     count = program.replicas * program.partitions
     devices = jax.devices("cpu")[:count]
     options = client.CompileOptions()
-    options.num_replicas = program.replicas
-    options.num_partitions = program.partitions
-    options.executable_build_options.num_replicas = program.replicas
-    options.executable_build_options.num_partitions = program.partitions
+    for each in (options, options.executable_build_options):
+        each.num_replicas, each.num_partitions = program.replicas, program.partitions
     options.executable_build_options.use_spmd_partitioning = program.partitions > 1
     options.device_assignment = client.DeviceAssignment.create(
         np.arange(count).reshape(program.replicas, program.partitions)
     )
-    compiled = devices[0].client.compile_and_load(
-        module, extension.DeviceList(tuple(devices)), options
-    )
+    listed = extension.DeviceList(tuple(devices))
+    compiled = devices[0].client.compile_and_load(module, listed, options)
     mesh = jax.sharding.Mesh(np.array(devices), ("device",))
     sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("device"))
     whole = (count * program.sizes[0], *program.sizes[1:])

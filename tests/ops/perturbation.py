@@ -15,11 +15,10 @@ from indexing.layout import Shape
 from ops import RuntimeOrigin
 from ops.devices import is_number_of_device
 from tests.evaluation import Pair
-from tests.ops.operand_values import drawn, others
 from tests.ops.oracle import program, same
 from tests.ops.reached_elements import Array, every_element, numbers_of, reached, relation
 from tests.ops.standalone_programs import shapes_of_inputs, standalone
-from tests.ops.tested_computations import Subject
+from tests.ops.tested_computations import Subject, drawn, others
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,12 @@ def relation_of(values: Sequence[Array]) -> set[tuple[Element, Element]]:
 
 def relation_told(ways: Iterable[OperandIndexing], devices: int) -> set[tuple[Element, Element]]:
     """Which element depends on which, as maps say it for every device that asks."""
-    return {pair for way in ways for pair in _pairs(way, devices)}
+    return {
+        ((device, point[0]), (_holder(way.replica_id, point, device), point[3]))
+        for way in ways
+        for point in way.map.points()
+        for device in point[2] or range(devices)  # whose number is a value, or any
+    }
 
 
 def relation_read(
@@ -170,12 +175,3 @@ def _holder(replica: IndexingMap | None, point: Point, device: int) -> int:
 def _at(place: IndexingMap, point: Point) -> tuple[int, ...]:
     dims, ranges, runtime, _ = point
     return tuple(map(int, place.evaluate(dims, ranges, runtime if place.runtime else ())))
-
-
-def _pairs(way: OperandIndexing, devices: int) -> set[tuple[Element, Element]]:
-    pairs = set[tuple[Element, Element]]()
-    for point in way.map.points():
-        dims, _, runtime, results = point
-        for device in runtime or range(devices):
-            pairs.add(((device, dims), (_holder(way.replica_id, point, device), results)))
-    return pairs

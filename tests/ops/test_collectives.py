@@ -28,16 +28,14 @@ def check(indexing: ops.OpIndexing, expected: list[Array]) -> None:
 
 
 def check_operand(indexing: ops.OpIndexing, number: int, relation: Relation, devices: int) -> None:
-    sides = (
-        (indexing.output_to_input, indexing.output_replicas),
-        (indexing.input_to_output, indexing.input_replicas),
-    )
-    there, back = (
-        relation_told([OperandIndexing(maps[number], (), holders[number])], devices)
-        for maps, holders in sides
-    )
-    assert there == relation
-    assert back == {(end, begin) for begin, end in relation}
+    there = indexing.output_to_input[number], indexing.output_replicas[number]
+    back = indexing.input_to_output[number], indexing.input_replicas[number]
+    told = (relation_told([OperandIndexing(way, (), on)], devices) for way, on in (there, back))
+    assert [*told] == [relation, turned(relation)]
+
+
+def turned(relation: Relation) -> Relation:
+    return {(end, begin) for begin, end in relation}
 
 
 GROUPS: dict[str, Groups] = {
@@ -203,14 +201,11 @@ def check_read(
     indexing: ops.OpIndexing, expected: list[Array], values: Callable[[int, int], Array]
 ) -> None:
     """Compare maps of operand 0 with a simulation, both ways."""
-    relation, devices = relation_of(expected), len(expected)
-    sides = (
-        (indexing.output_to_input, indexing.output_origins, indexing.output_replicas),
-        (indexing.input_to_output, indexing.input_origins, indexing.input_replicas),
+    relation = relation_of(expected)
+    there = indexing.output_to_input, indexing.output_origins, indexing.output_replicas
+    back = indexing.input_to_output, indexing.input_origins, indexing.input_replicas
+    read = (
+        relation_read(maps[0], origins[0], holders[0], len(expected), values)
+        for maps, origins, holders in (there, back)
     )
-    there, back = (
-        relation_read(maps[0], origins[0], holders[0], devices, values)
-        for maps, origins, holders in sides
-    )
-    assert there == relation
-    assert back == {(end, begin) for begin, end in relation}
+    assert [*read] == [relation, turned(relation)]

@@ -24,16 +24,8 @@ def needed(case: Case, operand: int) -> set[Pair]:
     """The pairs (index in the result, index in an operand) that NumPy's result tells."""
     result = case.result()
     assert result.shape == case.indexing.output_sizes
-    places = ((index, place) for index in _indices(result.shape) for place in result[index])
+    places = ((index, place) for index in np.ndindex(result.shape) for place in result[index])
     return {(index, source) for index, (number, source) in places if number == operand}
-
-
-def _indices(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    return list(np.ndindex(sizes))
-
-
-def swapped(pairs: set[Pair]) -> set[Pair]:
-    return {(second, first) for first, second in pairs}
 
 
 def check(case: Case) -> None:
@@ -41,7 +33,7 @@ def check(case: Case) -> None:
         expected = needed(case, operand)
         to_input = related(case.indexing.output_to_input[operand])
         to_output = related(case.indexing.input_to_output[operand])
-        assert to_input == swapped(to_output)
+        assert to_input == {(second, first) for first, second in to_output}
         assert to_input == expected or (operand in case.wider and to_input > expected)
 
 
@@ -96,10 +88,8 @@ def test_reshapes_that_cancel_are_the_identity(
     sizes: tuple[int, ...], middle: tuple[int, ...]
 ) -> None:
     there, back = ops.reshape(sizes, middle), ops.reshape(middle, sizes)
-    assert (
-        back.output_to_input[0].compose(there.output_to_input[0]).simplify()
-        == IndexingMap.identity(sizes).simplify()
-    )
+    both = back.output_to_input[0].compose(there.output_to_input[0])
+    assert both.simplify() == IndexingMap.identity(sizes).simplify()
 
 
 def test_rank_costs_no_more_than_its_square() -> None:
