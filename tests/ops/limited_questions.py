@@ -28,9 +28,6 @@ MAX_TEXT: Final = 20_000
 
 MAPS: Final = 16
 
-IMPORTED: Final = ("islpy", "numpy")
-"""What is loaded late; it does not count."""
-
 
 def questions() -> Iterator[tuple[str, Callable[[], object]]]:
     for row in rows():
@@ -76,7 +73,7 @@ def _limit() -> None:
 
 
 if __name__ == "__main__":
-    for module in IMPORTED:
+    for module in ("islpy", "numpy"):  # which are loaded late, and do not count
         import_module(module)
     for name, ask in questions():
         if not ends_within_limits(ask):

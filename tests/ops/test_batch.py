@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import Mock
 
 import pytest
 
@@ -38,18 +39,6 @@ class Immediate(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         del wait, cancel_futures
         self.ended = True
-
-
-class Sleeping(Executor):
-    """An executor that never begins."""
-
-    def __init__(self) -> None:
-        self.futures: list[Future[Any]] = []
-
-    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:  # noqa: ANN401 - as declared
-        del fn, args, kwargs
-        self.futures.append(Future())
-        return self.futures[-1]
 
 
 def processes(method: str, workers: int = 2) -> futures.ProcessPoolExecutor:
@@ -220,10 +209,11 @@ def test_an_interrupt_cancels_what_waits(files: list[str], monkeypatch: pytest.M
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ops.modules.batch.wait", interrupted)
-    executor = Sleeping()
+    promised = [Future[object]() for _ in range(5)]
+    executor = Mock(Executor, submit=Mock(side_effect=promised))
     with pytest.raises(KeyboardInterrupt):
         next(analyze_files(files, root_name, executor=executor, in_flight=5))
-    assert [future.cancelled() for future in executor.futures] == [True] * 5
+    assert [future.cancelled() for future in promised] == [True] * 5
 
 
 @pytest.mark.parametrize("in_flight", [0, -1])

@@ -30,7 +30,6 @@ STRIDED = [[0, 2], [1, 3]]
 RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 ALL = [[0, 1, 2, 3]]
 
-
 NOT_ON_CPU = ("-start", "collective-broadcast", "mesh")
 """What XLA's CPU client does not run, or read."""
 

@@ -222,17 +222,17 @@ def test_a_value_is_followed_through_some_instructions(steps: int, is_known: boo
     assert (value is not None) == is_known
 
 
-ENDS = [
-    ((0, 5), "max(min(x, 5), 0)"),
-    ((0, None), "max(x, 0)"),
-    ((None, 5), "min(x, 5)"),
-    ((None, None), "x"),
-]
+ENDS = {
+    "max(min(x, 5), 0)": (0, 5),
+    "max(x, 0)": (0, None),
+    "min(x, 5)": (None, 5),
+    "x": (None, None),
+}
 
 
-@pytest.mark.parametrize(("ends", "expected"), ENDS)
+@for_all(ENDS.items())
 def test_a_value_is_clamped_by_the_ends_that_there_are(
-    ends: tuple[int | None, int | None], expected: str
+    expected: str, ends: tuple[int | None, int | None]
 ) -> None:
     lower, upper = (None if end is None else forms.constant(end) for end in ends)
     found = clamped(forms.variable("x"), Ends(lower, upper), IndexingMap.identity([9]))

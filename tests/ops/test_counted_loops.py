@@ -148,7 +148,6 @@ def test_all_types_of_integers_count() -> None:
 
 SLICE: Final = "y = f32[8] dynamic-slice(v, o), dynamic_slice_sizes={8}"
 
-
 OFFSETS: Final = by_name("""
 times eight => e = T[] constant(8) o = T[] multiply(i, e)
     (d0){rt0} -> (rt0 * 8 + d0), domain: d0 in [0, 7], rt0 in [0, 7]

@@ -139,7 +139,6 @@ OTHER = Unknown("fft: no indexing map")
 BOTH = Dependence((IDENTITY, TURNED))
 ONE = Dependence((TURNED,))
 
-
 EQUAL = pairs("""
 Dependence((IDENTITY,)).union(Dependence((TURNED, IDENTITY))) => BOTH
 NOTHING.union(ONE) => ONE

@@ -13,18 +13,18 @@ from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM
 from tests.hlo.modules import NAMES, module_text
 
 
-def kinds(found: ModuleDifference) -> list[tuple[str, str | None, str | None]]:
-    return [
-        (each.kind.value, each.before and each.before.name, each.after and each.after.name)
-        for each in found
-    ]
+def said(found: ModuleDifference) -> str:
+    """What happened to which instructions, as a row says it."""
+    ends = ((each.kind.value, [each.before, each.after]) for each in found)
+    words = ([kind, *(each.name for each in pair if each)] for kind, pair in ends)
+    return "; ".join(map(" ".join, words)) or "nothing"
 
 
 @pytest.mark.parametrize("name", NAMES[::9])
 def test_a_module_is_as_it_was(name: str) -> None:
     text = module_text(name)
     found = diff(hlo.parse(text), hlo.parse(text))
-    assert kinds(found) == []
+    assert said(found) == "nothing"
     rows = summary(hlo.parse(text))
     total = sum_of_counts(each.bytes_read for each in rows)
     assert [each.read for each in found.traffic] == [total, total]
@@ -50,18 +50,12 @@ one more => ROW_SHARES => ROOT share = f32[4,8] divide(x, totals)
 """)
 """A module, what is replaced in it by what, and what happened then to which instructions."""
 
-
 MODULES = {
     "ROW_SHARES": ROW_SHARES,
     "SQUARE": ROW_SHARES.replace("[4,8]", "[8,8]").replace("[4]", "[8]"),
     "LOOKED_UP": LOOKED_UP,
     "SOFTMAX_SUM": SOFTMAX_SUM,
 }
-
-
-def said(found: ModuleDifference) -> str:
-    words = (" ".join(filter(None, each)) for each in kinds(found))
-    return "; ".join(words) or "nothing"
 
 
 @for_all(EDITS)
@@ -81,7 +75,7 @@ def test_equal_instructions_are_matched_by_name_first() -> None:
     text = "ENTRY e {{ x = f32[4] parameter(0) {} ROOT r = (f32[4], f32[4]) tuple(a, b) }}"
     one, other = "a = f32[4] negate(x)", "b = f32[4] negate(x)"
     before, after = (hlo.parse(text.format(each)) for each in (f"{one} {other}", f"{other} {one}"))
-    assert kinds(diff(before, after)) == []
+    assert said(diff(before, after)) == "nothing"
 
 
 def test_what_is_different_is_said() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from math import prod
-from typing import Any
 
 import numpy as np
 import pytest
 import sympy
 
+from benchmarks.coverage import answers
 from indexing import parse_map
 from ops import Unknown, hlo, input_to_output, output_to_input, parameter_indexing
 from simplifier import symbol
@@ -319,20 +318,12 @@ def dynamic(program: Program) -> str:
     )
 
 
-def answers(module: hlo.HloModule) -> Iterator[Any]:
-    root = module.entry.root
-    for number in root.shape.array_indices:
-        yield from output_to_input(root, number).indexing
-    for number in range(len(root.operands)):
-        yield from input_to_output(root, number).indexing
-
-
 @for_all(PROGRAMS)
 def test_every_opcode_has_an_answer_for_dynamic_dimensions(program: Program) -> None:
     """It has maps, or is unknown; where sizes have to be numbers, an error of the text says so."""
     module = hlo.parse(dynamic(program))
     try:
-        found = [*answers(module)]
+        found = [*answers(module.entry.root)]
     except hlo.HloTextError as error:
         found = [error.instruction]
     assert found or not module.entry.root.operands

@@ -18,7 +18,6 @@ from tests.ops.reference_paths import agrees, slow_paths
 
 MODULES = [name for name in NAMES if name.partition("/")[0] in TARGETS]
 
-
 MAX_RESULTS = 8
 """Of more results of a computation, some are compared: the slow way takes its time."""
 
