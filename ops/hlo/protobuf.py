@@ -48,7 +48,7 @@ _FIELDS: Final = {
     name: [*map(Field._make, _FIELD.findall(body))] for name, body in _BLOCKS if _FIELD.search(body)
 }
 _KNOWN: Final = {
-    name: {key: field for field in fields for key in (field.name, field.number)}
+    name: {key: field for field in fields for key in (field.name, int(field.number))}
     for name, fields in _FIELDS.items()
 }
 """The fields of each message by name, and by number."""
@@ -138,7 +138,7 @@ def _read_wire(content: bytes, message: Message) -> Message:
     while place < len(content):
         try:
             key, place = _varint(content, place)
-            field = _KNOWN[message.kind].get(str(key >> 3))
+            field = _KNOWN[message.kind].get(key >> 3)
             raw, place = _raw(content, place, key & 7)
             if field is not None:
                 message.put(field, _meaning(message, field, raw))
@@ -284,6 +284,9 @@ def text_of(form: bytes | str, file: str) -> str:
         message = reader.fill(Message(_AROUND.get(reader.text, "HloModuleProto")))
     while message.kind != "HloModuleProto":
         message = message["hlo" if message.kind == "HloSnapshot" else "hlo_module"]
+    message["by_id"] = {each["id"]: each for each in message["computations"]}
+    message["texts"] = {number: str(text) for number, text in enumerate(message["payloads"])}
+    message["orders"] = {each["key"]: each["value"] for each in message["schedule"]["sequences"]}
     known = attributes.MODULE_ATTRIBUTES.items()
     found = ((name, codec.write, _plain([message], name)) for name, codec in known)
     header = [f"{name}={write(value)}" for name, write, value in found if value]
@@ -299,18 +302,16 @@ _AROUND: Final = {"hlo": "HloSnapshot", "hlo_module": "HloProto"}
 
 def _computation(computation: Message, module: Message) -> str:
     known = {each["id"]: each for each in computation["instructions"]}
-    computations = {each["id"]: each for each in module["computations"]}
-    payloads = {number: str(text) for number, text in enumerate(module["payloads"])}
-    orders = {each["key"]: each["value"] for each in module["schedule"]["sequences"]}
     for each in known.values():
         each["operands"] = _found(each, "operand_ids", known)
         each["before"] = _found(each, "control_predecessor_ids", known)
-        each["called"] = _found(each, "called_computation_ids", computations)
-        each["payloads"] = _found(each["backend_config_payload"], "id", payloads)
+        each["called"] = _found(each, "called_computation_ids", module["by_id"])
+        each["payloads"] = _found(each["backend_config_payload"], "id", module["texts"])
     number, root, thread = (computation[name] for name in ("id", "root_id", "execution_thread"))
-    order = _found(orders[number], "instruction_ids", known) if number in orders else known.values()
+    order = module["orders"].get(number)
+    listed = known.values() if order is None else _found(order, "instruction_ids", known)
     entry = "ENTRY " * (number == module["entry_computation_id"])
-    lines = (f"  {'ROOT ' * (each['id'] == root)}{_instruction(each)}" for each in order)
+    lines = (f"  {'ROOT ' * (each['id'] == root)}{_instruction(each)}" for each in listed)
     tail = "}" if thread in {"", "main"} else f"}}, execution_thread={escape(thread)}"
     return "\n".join([f"{entry}%{_name(computation)} {{", *lines, tail])
 
