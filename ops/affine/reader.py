@@ -113,7 +113,9 @@ class FunctionDraft:
 
 _NAME: Final = r"%(?:\d+|[A-Za-z_$.](?:[\w$.]|-(?!>))*+)(?:#\d+)?"
 _NAMES: Final = re.compile(_NAME, re.ASCII)
-_RESULTS: Final = re.compile(rf"(?:{_NAME}(?::\d++)?\s*+,?\s*+)++=(?!=)", re.ASCII)
+_RESULTS: Final = re.compile(rf"(?:{_NAME}(?::\d++)?\s*+,?\s*+){{1,500}}+=(?!=)", re.ASCII)
+"""The names of at most 500 results, and the mark behind them."""
+
 _ARGUMENT: Final = re.compile(rf"({_NAME})\s*[:=]", re.ASCII)
 _GIVEN: Final = re.compile(r"\s*=\s*(?:affine_|memref|tensor)")
 """Behind names that stand for maps, sets and types of arrays."""
@@ -127,7 +129,7 @@ _ATTRIBUTES: Final = re.compile(r"""\{\s*(?:[\w$.]+|"[^"\n]*")\s*(?:=(?!=)|,|\})
 """The begin of a dictionary of attributes, in the place of a region."""
 
 _BEGIN: Final = re.compile(
-    r"""\w+\.[\w.$]+|"[\w.$]+"(?=\s*\()|(?:return|func|call|call_indirect)\b"""
+    r"""\w+\.[\w.$]+|"[\w.$]+"(?=\s*\()|(?:return|func|call|call_indirect|store)\b"""
 )
 """Names that begin an operation wherever they stand."""
 
@@ -568,7 +570,7 @@ class AccessReader(OperationReader):
         "value": lambda self: self.operand().text,
         "values": lambda self: [each.text for each in self.operands()],
         "(values)": _listed,
-        "integer": lambda self: self._integer(self.operand().text),
+        "integer": lambda self: self._bound()[0],
         "[]": _expressions,
         "shape": lambda self: self._expressions() if self.lexer.accept("output_shape") else (),
         "bound": _bound,

@@ -289,3 +289,26 @@ def test_an_array_may_have_another_name() -> None:
         "%v": "unknown (memref.view may change %v)",
         "%b": "unknown (affine.for may change %b)",
     }
+
+
+def test_older_texts_leave_dialects_out() -> None:
+    text = """
+    func @f(%n: index) {
+      %c0 = constant 0 : index
+      %a = alloc(%n) : memref<?x4xf32>
+      affine.for %i = 0 to %n {
+        %m = dim %a, 1 : memref<?x4xf32>
+        affine.for %j = 0 to %m {
+          %x = load %a[%i, %j] : memref<?x4xf32>
+          store %x, %a[%i, %c0] : memref<?x4xf32>
+        }
+      }
+      return
+    }"""
+    (function,) = read_accesses(text)
+    load, store = function.accesses
+    domain = "domain: i in [0, n - 1], j in [0, 3], n in [1, inf]"
+    assert str(load.map) == f"(i, j)<n> -> (i, j), {domain}"
+    assert str(store.map) == f"(i, j)<n> -> (i, 0), {domain}"
+    assert [*function.conflicts("j")] == ["%a"]
+    assert not function.conflicts("i")
