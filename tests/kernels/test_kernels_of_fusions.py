@@ -23,7 +23,7 @@ from tests.extent import in_ci
 from tests.hlo.modules import module_text
 from tests.kernels import fusions
 from tests.kernels.fusions import CHAINS, RUNNABLE, alone, chain, emitted, fusions_of, kernel_of
-from tests.kernels.test_kernels_in_c import entries_by_nvcc, needs_compiler, needs_nvcc
+from tests.kernels.test_kernels_in_c import compiled, entries_by_nvcc, needs_compiler, needs_nvcc
 from tests.ops import oracle
 
 needs_triton = pytest.mark.skipif(
@@ -72,6 +72,13 @@ def test_chains_compute_what_jax_does(language: str) -> None:
     """NumPy alone has no bfloat16."""
     found = check([case_of(name, chain(body)) for name, body in BODIES.items()], language)
     assert found.right[language] == len(BODIES) - (language == "numpy")
+
+
+@needs_compiler
+def test_chains_are_compiled_without_warnings(tmp_path: Path) -> None:
+    compiled(
+        [kernel_of(each, name=f"kernel{k}") for k, each in enumerate(BODIES.values())], tmp_path
+    )
 
 
 # NumPy.
