@@ -161,13 +161,11 @@ def _read(
     runtime, parameters = (given, []) if parameters_as_runtime else ([], given)
     for parameter in parameters:
         check_parameter(parameter, "from_isl: the parameter")
-    both = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(given))
+    joint = relation.move_dims(kinds.in_, len(dims), kinds.param, 0, len(given))
     positional = distinctly_named(dims, (), runtime).identifiers
-    named = (parameter_identifier(parameter.name) for parameter in parameters)
+    named = *positional, *(parameter_identifier(parameter.name) for parameter in parameters)
     # Equalities that isl finds late it loses: lexmin changes its operand where dimensions moved.
-    reader = _RelationReader(
-        both.detect_equalities(), (*positional, *named), joins_cases=joins_cases
-    )
+    reader = _RelationReader(joint.detect_equalities(), named, joins_cases=joins_cases)
     results = reader.results()
     ranges = [outputs[number] for number in reader.ranges.values()]
     domain = distinctly_named(dims, ranges, runtime, parameters)
