@@ -39,8 +39,6 @@ _MAX_BEGINNING: Final = 4096
 _GZIP: Final = b"\x1f\x8b"
 _ZLIB: Final = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 """JAX's compilation cache compresses what it compiled, with the module somewhere inside."""
-_ANY_HEADER: Final = 47
-"""For zlib: the stream is of gzip or zlib, with the largest window."""
 _MAX_UNPACKED: Final = 1 << 26
 """Bytes of a file that was compressed; a small one may swell to fill the memory."""
 _MAX_RATIO: Final = 40
@@ -83,7 +81,7 @@ def _is_module(path: Path) -> bool:
             begin = file.read(_MAX_BEGINNING)
         find = _PROTOBUF.search if begin.startswith(_ZLIB) else _PROTOBUF.match
         if begin.startswith((_GZIP, *_ZLIB)):
-            begin = zlib.decompressobj(_ANY_HEADER).decompress(begin, _MAX_BEGINNING)
+            begin = zlib.decompressobj(47).decompress(begin, _MAX_BEGINNING)  # of both kinds
     except (OSError, zlib.error):
         return True  # reading it tells what is wrong
     is_protobuf = bool(find(begin) or _PROTOBUF_TEXT.match(begin))
@@ -125,9 +123,8 @@ def decoded(content: bytes, name: str) -> str:
     if content.startswith((_GZIP, *_ZLIB)):
         content = _decompressed(content, name)
     if found := find(content):
-        digits, start = found[1] or b"", found.start(2)
-        length = sum((digit & 0x7F) << 7 * place for place, digit in enumerate(digits))
-        module = content[start : start + length] if digits else content
+        length = sum((digit & 0x7F) << 7 * place for place, digit in enumerate(found[1] or b""))
+        module = content[found.start(2) :][: length or None]
         try:
             return protobuf.text_of(module, name)
         except AttributeValueError as error:

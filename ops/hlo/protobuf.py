@@ -113,8 +113,8 @@ class Message(dict[str, Any]):
 
     def error(self, message: str, name: str = "") -> ProtobufError:
         """An error about a field, or the whole message."""
-        path = f"{self.path}{name}".removesuffix(".")
-        return ProtobufError(f"{path or self.kind}: {message}")
+        path = f"{self.path}{name}".removesuffix(".") or self.kind
+        return ProtobufError(f"{path}: {message}")
 
 
 _MAX_NESTING: Final = 100
@@ -277,13 +277,11 @@ def text_of(form: bytes | str, file: str) -> str:
     }
     <BLANKLINE>
     """
-    if isinstance(form, bytes):
-        message = _read_wire(form, Message("HloModuleProto"))
-    else:
-        reader = _TextReader(form, file)
-        message = reader.fill(Message(_AROUND.get(reader.text, "HloModuleProto")))
-    while message.kind != "HloModuleProto":
-        message = message["hlo" if message.kind == "HloSnapshot" else "hlo_module"]
+    whole = Message("HloModuleProto")
+    is_binary = isinstance(form, bytes)
+    message = _read_wire(form, whole) if is_binary else _TextReader(form, file).fill(whole)
+    for around in ("hlo", "hlo_module"):
+        message = message.get(around, message)
     message["by_id"] = {each["id"]: each for each in message["computations"]}
     message["texts"] = {number: str(text) for number, text in enumerate(message["payloads"])}
     message["orders"] = {each["key"]: each["value"] for each in message["schedule"]["sequences"]}
@@ -296,10 +294,6 @@ def text_of(form: bytes | str, file: str) -> str:
     return "\n\n".join([head, *_tables(message["stack_frame_index"]), *computations]) + "\n"
 
 
-_AROUND: Final = {"hlo": "HloSnapshot", "hlo_module": "HloProto"}
-"""The messages around a module, by their first fields."""
-
-
 def _computation(computation: Message, module: Message) -> str:
     known = {each["id"]: each for each in computation["instructions"]}
     for each in known.values():
@@ -308,9 +302,9 @@ def _computation(computation: Message, module: Message) -> str:
         each["called"] = _found(each, "called_computation_ids", module["by_id"])
         each["payloads"] = _found(each["backend_config_payload"], "id", module["texts"])
     number, root, thread = (computation[name] for name in ("id", "root_id", "execution_thread"))
-    order = module["orders"].get(number)
-    listed = known.values() if order is None else _found(order, "instruction_ids", known)
+    order = module["orders"].get(number, {"instruction_ids": known})
     entry = "ENTRY " * (number == module["entry_computation_id"])
+    listed = _found(order, "instruction_ids", known)
     lines = (f"  {'ROOT ' * (each['id'] == root)}{_instruction(each)}" for each in listed)
     tail = "}" if thread in {"", "main"} else f"}}, execution_thread={escape(thread)}"
     return "\n".join([f"{entry}%{_name(computation)} {{", *lines, tail])
@@ -323,12 +317,9 @@ def _found(message: Message, field: str, known: Mapping[int, Any]) -> list[Any]:
     return [known[number] for number in message[field]]
 
 
-_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-
-
 def _name(message: Message, field: str = "name") -> str:
     """A field that is a name; no other text may come in its place."""
-    if not _NAME.fullmatch(message[field]):
+    if not re.fullmatch(r"[A-Za-z_][\w.-]*", message[field], re.ASCII):
         raise message.error(f"{quoted(message[field])} is no name", field)
     return message[field]
 
@@ -337,9 +328,8 @@ def _tables(index: Message) -> Iterator[str]:
     """The tables of source locations; XLA writes the parent of a frame one too high."""
     for frame in index["stack_frames"]:
         frame["parent_frame_id"] += 1
-    write = attributes.METADATA.write
     for field, found in index.items():
-        rows = (escape(row) if isinstance(row, str) else write(row) for row in found)
+        rows = (escape(r) if isinstance(r, str) else attributes.METADATA.write(r) for r in found)
         lines = (f"{number} {row}" for number, row in enumerate(rows, 1))
         yield "\n".join([field.title().replace("_", ""), *lines])
 
@@ -384,22 +374,18 @@ def _shape(message: Message) -> Shape:
     if element_type is None:
         raise message.error(f"there is no type {message['element_type']}", "element_type")
     is_array = element_type.kind not in {Kind.CONTAINER, Kind.HANDLE}
-    sizes = tuple(UNBOUNDED_SIZE if size == _OPEN else size for size in message["dimensions"])
+    # the least integer is the size of a dimension of which no bound is known
+    sizes = tuple(UNBOUNDED_SIZE if size == -(1 << 63) else size for size in message["dimensions"])
     flags = tuple(message["is_dynamic_dimension"])
     layout = _native(message["layout"]) if "layout" in message and is_array else None
     inner = _native(message["tuple_shapes"])
     return Shape(element_type, sizes, layout, flags if any(flags) else (), inner)
 
 
-_OPEN: Final = -(1 << 63)
-"""The size of a dimension of which no bound is known."""
-
-
 def _layout(message: Message) -> Layout:
     fields = {field.name: _native(message[field.name]) for field in _FIELDS[message.kind]}
-    fields["tail_padding_alignment_in_elements"] = max(
-        1, fields["tail_padding_alignment_in_elements"]
-    )
+    aligned = "tail_padding_alignment_in_elements"
+    fields[aligned] = max(1, fields[aligned])
     return Layout(**fields)
 
 
@@ -422,10 +408,9 @@ def _literal(message: Message, shape: Shape, form: str = "{1}") -> str:
 def _values(message: Message, element_type: ElementType, size: int) -> Sequence[Scalar]:
     """The elements, in the order of the message."""
     values: Any = message.get(f"{element_type}s", ())
-    if element_type.kind is Kind.COMPLEX:
-        return [*map(complex, values[::2], values[1::2])]
     if not isinstance(values, bytes):
-        return values
+        pairs = map(complex, values[::2], values[1::2])
+        return [*pairs] if element_type.kind is Kind.COMPLEX else values
     if element_type.bits < 8 and len(values) != size:  # noqa: PLR2004 - several in a byte
         shifts = range(8 - element_type.bits, -1, -element_type.bits)
         values = bytes(byte >> shift for byte in values for shift in shifts)[:size]
@@ -459,8 +444,8 @@ _NOT_CUSTOM: Final = ("constrain_layout", "domain", "largest", "replica_groups")
 
 def _holders(message: Message) -> list[Message]:
     """An instruction, and the messages in it with values of attributes."""
-    named = [inner for name, inner in message.items() if name.endswith(_HOLDING)]
-    inside = (_holders(inner) for inner in named if isinstance(inner, Message))
+    named = (each for name, each in message.items() if name.endswith(_HOLDING))
+    inside = (_holders(each) for each in named if isinstance(each, Message))
     return [message, *chain.from_iterable(inside)]
 
 
@@ -491,8 +476,7 @@ def _called(instruction: Message, codecs: Mapping[str, object]) -> Iterator[tupl
     if called and names[0].endswith("_computations"):
         called = [f"{{{', '.join(called)}}}"]
     if called and len(names) != len(called):
-        message = f"{opcode} calls {len(names)} computations, not {len(called)}"
-        raise instruction.error(message, "called_computation_ids")
+        raise instruction.error(f"expected {len(names)} for {opcode}", "called_computation_ids")
     yield from zip(names, called, strict=False)
     if instruction["before"]:
         yield "control-predecessors", f"{{{_names(instruction['before'])}}}"
@@ -509,9 +493,7 @@ _CALLED: Final = {
 
 def _kind(instruction: Message) -> Kind | None:
     """The kind of the elements of the first operand."""
-    return next(
-        (_native(each["shape"]).element_type.kind for each in instruction["operands"]), None
-    )
+    return next((_native(op["shape"]).element_type.kind for op in instruction["operands"]), None)
 
 
 def _comparison(instruction: Message) -> str:
@@ -584,8 +566,8 @@ def _parts(sharding: Message) -> list[str]:
         devices = f"<=[{_list(sizes)}]" + f"T({_list(order)})" * bool(order)
     tiles = f"devices=[{_list(sharding['tile_assignment_dimensions'])}]{devices}"
     head = {"other": tiles, "maximal": f"maximal device={devices}"}.get(kind, kind)
-    metadata = _metadata_list(sharding)
-    metadata = f"{{{metadata}}}" if len(sharding["metadata"]) > 1 else metadata
+    form = "{{{}}}" if len(sharding["metadata"]) > 1 else "{}"
+    metadata = form.format(_metadata_list(sharding))
     group = f"shard_{sharding['shard_group_type']} {sharding['shard_group_id']}"
     parts = {
         "last_tile_dim_replicate": sharding["replicate_on_last_tile_dim"],
@@ -599,8 +581,7 @@ def _parts(sharding: Message) -> list[str]:
 def _named_sharding(sharding: Message) -> Iterator[str]:
     mesh, words = sharding["mesh"], ("replicated", "unreduced", "manual")
     used = {word: axes for word in words if (axes := sharding[f"{word}_axes"])}
-    dimensions = ((row["axes"], "?" * (not row["is_closed"])) for row in sharding["dim_shardings"])
-    rows = [_axes(mesh, axes, *end) for axes, end in dimensions]
+    rows = [_axes(mesh, d["axes"], *"?" * (not d["is_closed"])) for d in sharding["dim_shardings"]]
     if mesh["device_ids"] and not mesh["axes"]:
         yield f"maximal_mesh[device_id={_list(mesh['device_ids'])}]"
     else:

@@ -347,7 +347,7 @@ operand_ids: 77 => computations[1].instructions[6].operand_ids: nothing has the 
 called_computation_ids: 77
     computations[1].instructions[6].called_computation_ids: nothing has the id 77
 called_computation_ids: [5, 5]
-    computations[1].instructions[6].called_computation_ids: negate calls 1 computations, not 2
+    computations[1].instructions[6].called_computation_ids: expected 1 for negate
 name: "a b" => computations[1].instructions[6].name: 'a b' is no name
 opcode: "a(" => computations[1].instructions[6].opcode: 'a(' is no name
 shape { element_type: 77 } => computations[1].instructions[6].shape.element_type: there is no type
