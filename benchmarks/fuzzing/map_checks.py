@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from itertools import islice
 from math import prod
 from typing import Final
@@ -385,6 +386,7 @@ def _affine(case: MapCase) -> str | None:
 def _refusals_aside(check: Callable[[MapCase], str | None]) -> Callable[[MapCase], str | None]:
     """The check where the library may say that a question takes too long."""
 
+    @wraps(check)
     def checked(case: MapCase) -> str | None:
         try:
             return check(case)

@@ -440,9 +440,13 @@ class InstructionReader:
     # is an error that nobody sees: then it is read token by token.
 
     def _lines(self) -> None:
-        """Take the plain lines that begin here, if any do."""
+        """Take the plain lines that begin here, if any do.
+
+        Inside of a line none is looked for, as each look goes through the rest of it.
+        """
         lexer, place = self._lexer, self._lexer.start
         is_plain = self._table.by_name.keys().isdisjoint(NO_NAMES)
+        is_plain &= "\n" in lexer.source[lexer.previous_stop : place]
         with suppress(IndexingError, LookupError):
             while is_plain and (line := LINE.match(lexer.source, place)):
                 self._line(line)

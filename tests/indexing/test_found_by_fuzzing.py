@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
+
 import pytest
 from hypothesis import given
 
@@ -58,7 +60,8 @@ def test_what_was_found_stays_right(name: str) -> None:
 @pytest.mark.parametrize("check", CHECKS)
 @given(made=maps())
 def test_answers_are_those_of_all_points(check: str, made: IndexingMap) -> None:
-    assert complaint(MapCase(made), CHECKS[check]) is None
+    """None of these maps takes too long."""
+    assert complaint(MapCase(made), unwrap(CHECKS[check])) is None
 
 
 @pytest.mark.parametrize(

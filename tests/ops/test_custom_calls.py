@@ -52,14 +52,20 @@ def test_known_targets_do_what_operations_do(target: str, text: str, like: str) 
         assert not any(given[len(expected) :])
 
 
-def test_a_sharding_maps_each_operand_to_its_result() -> None:
-    custom = call("xla.sdy.Sharding", "(f32[2,4], f32[5]) custom-call(a, row)")
-    assert [*map_lines(custom)] == [
-        "r[0] -> a: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
-        "r[1] -> row: (d0) -> (d0), domain: d0 in [0, 4]",
-        "a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]",
-        "row -> r[1]: (d0) -> (d0), domain: d0 in [0, 4]",
-    ]
+MAPS = by_name("""
+xla.sdy.Sharding
+    (f32[2,4], f32[5]) custom-call(a, row)
+    r[0] -> a: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]
+    r[1] -> row: (d0) -> (d0), domain: d0 in [0, 4]
+    a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]
+    row -> r[1]: (d0) -> (d0), domain: d0 in [0, 4]
+""")
+
+
+@for_all(MAPS.items())
+def test_targets_without_an_operation_have_their_maps(target: str, row: tuple[str, ...]) -> None:
+    text, *maps = row
+    assert [*map_lines(call(target, text))] == maps
 
 
 ADDED = [
