@@ -58,8 +58,6 @@ def in_node(folder: Path, names: str, module: str, body: str) -> Any:  # noqa: A
     return json.loads(printed)
 
 
-# The code of maps.
-
 MAPS: Final = (
     "(d0, d1) -> (d0 floordiv 3, d1 mod 4), domain: d0 in [0, 7], d1 in [0, 9]",
     "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0 * 2 + s0 in [1, 16]",
@@ -153,9 +151,6 @@ def test_what_needs_more_than_53_bits_is_refused() -> None:
         code_of_map(wide)
 
 
-# The modules.
-
-
 @needs_node
 def test_indices_are_said_as_boxes(tmp_path: Path) -> None:
     cases: dict[str, list[list[int]]] = {
@@ -233,9 +228,6 @@ return {json.dumps(cases)}.map(of);"""
     assert in_node(tmp_path, "themeOf", "theme.js", body) == ["light", "dark", "light", "dark"]
 
 
-# What the page knows.
-
-
 def by_name(data: dict[str, Any]) -> dict[str, Any]:
     return {each["name"]: each for each in data["instructions"]}
 
@@ -301,9 +293,6 @@ def test_a_note_is_about_its_instruction_alone() -> None:
     data = json.loads(explore(module, notes={module.entry["wide"]: "a < b"}).data)
     noted = {each["name"]: each["note"] for each in data["instructions"] if each["note"]}
     assert noted == {"wide": "a < b"}
-
-
-# The page as a whole.
 
 
 class Attributes(HTMLParser):

@@ -120,15 +120,14 @@ def test_what_was_replaced_stands_for_its_replacement() -> None:
 
 @for_table("""
 a b x k o r
-    ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b)
-     x = f32[2] custom-call(a), custom_call_target="t", custom_call_has_side_effect=true
-     k = token[] after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }
+    ENTRY e { a = f32[2] parameter(0) b = f32[2] negate(a) c = f32[2] sine(b) x = f32[2]
+     custom-call(a), custom_call_target="t", custom_call_has_side_effect=true k = token[]
+     after-all() o = token[] outfeed(b, k)  ROOT r = f32[2] cosine(a) }
 # the first channel is a channel
 a s r
-    add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
-     ENTRY e { a = f32[2] parameter(0)
-     s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add
-     t = f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }
+    add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) } ENTRY e { a =
+     f32[2] parameter(0) s = f32[2] all-reduce(a), channel_id=0, replica_groups={}, to_apply=add t =
+     f32[2] all-reduce(a), replica_groups={}, to_apply=add  ROOT r = f32[2] sine(a) }
 """)
 def test_dead_code_goes_and_effects_stay(kept: str, text: str) -> None:
     editor = hlo.edit(hlo.parse(text))

@@ -85,8 +85,6 @@ def test_what_is_no_compressed_text(content: bytes, words: str, tmp_path: Path) 
         hlo.load(file)
 
 
-# Dumps.
-
 MODULE = """HloModule jit_f
 
 ENTRY main {
@@ -238,9 +236,6 @@ def test_modules_of_a_dump_are_told_apart(tmp_path: Path) -> None:
         (12, "a.b", "cpu_after_optimizations"),
     ]
     assert found[0].load().name == "jit_f"
-
-
-# Programs of JAX.
 
 
 def lowered() -> OfJax:

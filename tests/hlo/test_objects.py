@@ -100,8 +100,6 @@ def test_what_is_made_by_hand_is_pickled() -> None:
         assert str(pickle.loads(pickle.dumps(thing))) == str(thing)  # noqa: S301 - its own
 
 
-# Looking up.
-
 FUSIONS = """
 f { x = f32[2] parameter(0) ROOT add.1 = f32[2] add(x, x) }
 g { x = f32[2] parameter(0) ROOT mul.1 = f32[2] multiply(x, x) }
@@ -178,8 +176,6 @@ def test_users_are_those_that_read() -> None:
 def test_bytes_of_a_shape(size: str, text: str) -> None:
     assert Shape.parse(text).bytes == int(size)
 
-
-# Lines of source.
 
 TABLES = """\
 HloModule m

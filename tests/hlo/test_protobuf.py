@@ -92,129 +92,116 @@ computations {{ id: 9 name: "e" root_id: 8
 INSTRUCTIONS = rf"""
 opcode: "add" operand_ids: [1, 2] {SHAPE} control_predecessor_ids: [5, 6]
     f32[4,8]{{1,0}} add(%p, %q), control-predecessors={{%t, %w}}
-opcode: "compare" operand_ids: [1, 2] comparison_direction: "LT" comparison_type: "FLOAT"
-        shape {{ element_type: PRED dimensions: [4, 8] }}
+opcode: "compare" operand_ids: [1, 2] comparison_direction: "LT" comparison_type: "FLOAT" shape {{
+        element_type: PRED dimensions: [4, 8] }}
     pred[4,8]{{1,0}} compare(%p, %q), direction=LT
 opcode: "compare" operand_ids: 1 operand_ids: 2 comparison_direction: "LT" comparison_type:
-        "TOTALORDER"
-        shape {{ element_type: PRED dimensions: [4, 8] }}
+        "TOTALORDER" shape {{ element_type: PRED dimensions: [4, 8] }}
     pred[4,8]{{1,0}} compare(%p, %q), direction=LT, type=TOTALORDER
-opcode: "slice" operand_ids: 1 slice_dimensions {{ limit: 4 stride: 2 }}
-        slice_dimensions < start: 1 limit: 8 stride: 1 > shape {{ element_type: F32 dimensions:
-        [2, 7] }}
+opcode: "slice" operand_ids: 1 slice_dimensions {{ limit: 4 stride: 2 }} slice_dimensions < start: 1
+        limit: 8 stride: 1 > shape {{ element_type: F32 dimensions: [2, 7] }}
     f32[2,7]{{1,0}} slice(%p), slice={{[0:4:2], [1:8]}}
-opcode: "pad" operand_ids: [1, 5] shape {{ element_type: F32 dimensions: [5, 22] }}
-        padding_config {{ dimensions {{ edge_padding_low: 1 }} dimensions {{ edge_padding_high: -1
+opcode: "pad" operand_ids: [1, 5] shape {{ element_type: F32 dimensions: [5, 22] }} padding_config
+        {{ dimensions {{ edge_padding_low: 1 }} dimensions {{ edge_padding_high: -1
         interior_padding: 2 }} }}
     f32[5,22]{{1,0}} pad(%p, %t), padding=1_0_0x0_-1_2
-opcode: "reduce" operand_ids: [1, 5] dimensions: 1 called_computation_ids: 5
-        shape {{ element_type: F32 dimensions: 4 }}
+opcode: "reduce" operand_ids: [1, 5] dimensions: 1 called_computation_ids: 5 shape {{ element_type:
+        F32 dimensions: 4 }}
     f32[4]{{0}} reduce(%p, %t), to_apply=%f, dimensions={{1}}
 opcode: "reduce-window" operand_ids: [1, 5] called_computation_ids: 5 {SHAPE.replace("8", "4", 1)}
-        window {{ dimensions {{ size: 1 stride: 1 window_dilation: 1 base_dilation: 1 }}
-        dimensions {{ size: 2 stride: 2 window_dilation: 1 base_dilation: 1 }} }}
+        window {{ dimensions {{ size: 1 stride: 1 window_dilation: 1 base_dilation: 1 }} dimensions
+        {{ size: 2 stride: 2 window_dilation: 1 base_dilation: 1 }} }}
     f32[4,4]{{1,0}} reduce-window(%p, %t), to_apply=%f, window={{size=1x2 stride=1x2}}
 opcode: "dot" operand_ids: [1, 2] shape {{ element_type: F32 dimensions: [4, 4] }}
         dot_dimension_numbers {{ lhs_contracting_dimensions: 1 rhs_contracting_dimensions: 1 }}
         precision_config {{ operand_precision: [HIGHEST, DEFAULT] algorithm: ALG_DOT_F32_F32_F32 }}
     f32[4,4]{{1,0}} dot(%p, %q), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}},
-        algorithm=dot_f32_f32_f32, operand_precision={{highest,default}}
+     algorithm=dot_f32_f32_f32, operand_precision={{highest,default}}
 opcode: "gather" operand_ids: [1, 3] gather_slice_sizes: [1, 1] indices_are_sorted: true
         gather_dimension_numbers {{ collapsed_slice_dims: [0, 1] start_index_map: 0
-        index_vector_dim: 2 }}
-        shape {{ element_type: F32 dimensions: [4, 8] }}
+        index_vector_dim: 2 }} shape {{ element_type: F32 dimensions: [4, 8] }}
     f32[4,8]{{1,0}} gather(%p, %r), offset_dims={{}}, collapsed_slice_dims={{0,1}},
-        start_index_map={{0}}, index_vector_dim=2, slice_sizes={{1,1}}, indices_are_sorted=true
+     start_index_map={{0}}, index_vector_dim=2, slice_sizes={{1,1}}, indices_are_sorted=true
 opcode: "conditional" operand_ids: [4, 1, 1] called_computation_ids: [5, 5] {SHAPE}
     f32[4,8]{{1,0}} conditional(%s, %p, %p), true_computation=%f, false_computation=%f
 opcode: "conditional" operand_ids: [6, 1] called_computation_ids: 5 {SHAPE}
     f32[4,8]{{1,0}} conditional(%w, %p), branch_computations={{%f}}
 opcode: "fusion" fusion_kind: "kLoop" operand_ids: [5, 5] called_computation_ids: 5 shape {{
-        element_type: F32 }}
-        output_operand_aliasing {{ operand_index: 1 }}
+        element_type: F32 }} output_operand_aliasing {{ operand_index: 1 }}
     f32[] fusion(%t, %t), calls=%f, kind=kLoop, output_to_operand_aliasing={{{{}}: (1, {{}})}}
 opcode: "custom-call" operand_ids: 1 custom_call_target: "g\"h" constrain_layout: true
         custom_call_api_version: API_VERSION_TYPED_FFI operand_shapes_with_layout {{ element_type:
-        F32 dimensions: 4 }}
-        custom_call_has_side_effect: true custom_call_schedule: 1 backend_config: "a\377" {SHAPE}
+        F32 dimensions: 4 }} custom_call_has_side_effect: true custom_call_schedule: 1
+        backend_config: "a\377" {SHAPE}
     f32[4,8]{{1,0}} custom-call(%p), custom_call_target="g\"h", api_version=API_VERSION_TYPED_FFI,
-        custom_call_has_side_effect=true, operand_layout_constraints={{f32[4]{{0}}}},
-        schedule=SCHEDULE_LATEST, backend_config="a\377"
+     custom_call_has_side_effect=true, operand_layout_constraints={{f32[4]{{0}}}},
+     schedule=SCHEDULE_LATEST, backend_config="a\377"
 opcode: "custom-call" custom_call_target: "g" backend_config: '{{"a":' "[1]}}"
         called_computation_ids: 5 {SHAPE}
     f32[4,8]{{1,0}} custom-call(), called_computations={{%f}}, custom_call_target="g",
-        api_version=API_VERSION_UNSPECIFIED, backend_config={{"a":[1]}}
-opcode: "iota" dimensions: 1 {SHAPE}
-    f32[4,8]{{1,0}} iota(), iota_dimension=1
-opcode: "copy-start" operand_ids: 5 cross_program_prefetch_index: 0
-        shape {{ element_type: TUPLE tuple_shapes {{ element_type: F32 }} tuple_shapes {{
-        element_type: F32 }}
-        tuple_shapes {{ element_type: U32 }} }}
+     api_version=API_VERSION_UNSPECIFIED, backend_config={{"a":[1]}}
+opcode: "iota" dimensions: 1 {SHAPE} => f32[4,8]{{1,0}} iota(), iota_dimension=1
+opcode: "copy-start" operand_ids: 5 cross_program_prefetch_index: 0 shape {{ element_type: TUPLE
+        tuple_shapes {{ element_type: F32 }} tuple_shapes {{ element_type: F32 }} tuple_shapes {{
+        element_type: U32 }} }}
     (f32[], f32[], u32[]) copy-start(%t), cross_program_prefetch_index=0
 opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 channel_id: 3 use_global_device_ids:
-        true {SHAPE}
-        collective_device_list {{ replica_groups {{ replica_ids: [0, 1] }} replica_groups {{
-        replica_ids: [2, 3] }} }}
+        true {SHAPE} collective_device_list {{ replica_groups {{ replica_ids: [0, 1] }}
+        replica_groups {{ replica_ids: [2, 3] }} }}
     f32[4,8]{{1,0}} all-reduce(%p), to_apply=%f, channel_id=3, replica_groups={{{{0,1}},{{2,3}}}},
-        use_global_device_ids=true
-opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 {SHAPE}
-        iota_collective_device_list {{ num_replica_groups: 2 num_devices_per_group: 4
-        iota_reshape_dims: [4, 2] iota_transpose_perm: [1, 0] }}
+     use_global_device_ids=true
+opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 {SHAPE} iota_collective_device_list {{
+        num_replica_groups: 2 num_devices_per_group: 4 iota_reshape_dims: [4, 2]
+        iota_transpose_perm: [1, 0] }}
     f32[4,8]{{1,0}} all-reduce(%p), to_apply=%f, replica_groups=[2,4]<=[4,2]T(1,0)
-opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 {SHAPE}
-        collective_device_list {{ iota_replica_group_list {{ num_replica_groups: 2
-        num_devices_per_group: 4
-        iota_reshape_dims: 8 iota_transpose_perm: 0 }} }}
+opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 {SHAPE} collective_device_list {{
+        iota_replica_group_list {{ num_replica_groups: 2 num_devices_per_group: 4 iota_reshape_dims:
+        8 iota_transpose_perm: 0 }} }}
     f32[4,8]{{1,0}} all-reduce(%p), to_apply=%f, replica_groups=[2,4]<=[8]
 opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 {SHAPE} mesh_axes_replica_group_list
-        {{
-        mesh {{ axes {{ name: "x" size: 2 }} axes {{ name: "y" size: 4 }} }}
-        axes {{ mesh_axis_index: 1 sub_axis_info {{ pre_size: 1 size: 2 }} }} }}
+        {{ mesh {{ axes {{ name: "x" size: 2 }} axes {{ name: "y" size: 4 }} }} axes {{
+        mesh_axis_index: 1 sub_axis_info {{ pre_size: 1 size: 2 }} }} }}
     f32[4,8]{{1,0}} all-reduce(%p), to_apply=%f, replica_groups=mesh['x'=2,'y'=4] {{'y':(1)2}}
 opcode: "all-reduce" operand_ids: 1 called_computation_ids: 5 {SHAPE}
     f32[4,8]{{1,0}} all-reduce(%p), to_apply=%f, replica_groups={{}}
-opcode: "collective-permute" operand_ids: 1 all_reduce_id: 2 {SHAPE}
-        source_target_pairs {{ target: 1 }} source_target_pairs {{ source: 1 }}
+opcode: "collective-permute" operand_ids: 1 all_reduce_id: 2 {SHAPE} source_target_pairs {{ target:
+        1 }} source_target_pairs {{ source: 1 }}
     f32[4,8]{{1,0}} collective-permute(%p), source_target_pairs={{{{0,1}},{{1,0}}}}, channel_id=2
 opcode: "rng" operand_ids: [5, 5] distribution: RNG_UNIFORM {SHAPE}
     f32[4,8]{{1,0}} rng(%t, %t), distribution=rng_uniform
-opcode: "exponential" operand_ids: 1 {SHAPE} result_accuracy {{ tolerance {{ atol: 1 rtol: 0.5
-        ulps: 3 }} }}
+opcode: "exponential" operand_ids: 1 {SHAPE} result_accuracy {{ tolerance {{ atol: 1 rtol: 0.5 ulps:
+        3 }} }}
     f32[4,8]{{1,0}} exponential(%p), result_accuracy={{tolerance={{atol=1,rtol=0.5,ulps=3}}}}
 opcode: "exponential" operand_ids: 1 {SHAPE} result_accuracy {{ mode: HIGHEST }}
     f32[4,8]{{1,0}} exponential(%p), result_accuracy={{mode=highest}}
-opcode: "domain" operand_ids: 1 {SHAPE} domain_entry_sharding {{ }}
-        domain_exit_sharding {{ type: MAXIMAL tile_assignment_devices: 3 }}
+opcode: "domain" operand_ids: 1 {SHAPE} domain_entry_sharding {{ }} domain_exit_sharding {{ type:
+        MAXIMAL tile_assignment_devices: 3 }}
     f32[4,8]{{1,0}} domain(%p), domain={{kind="sharding", entry={{maximal device=3}},
-        exit={{replicated}}}}
+     exit={{replicated}}}}
 opcode: "cholesky" operand_ids: 1 cholesky_options {{ lower: true }} {SHAPE}
     f32[4,8]{{1,0}} cholesky(%p), lower=true
-opcode: "triangular-solve" operand_ids: [1, 2] {SHAPE}
-        triangular_solve_options {{ left_side: true unit_diagonal: true transpose_a: NO_TRANSPOSE }}
+opcode: "triangular-solve" operand_ids: [1, 2] {SHAPE} triangular_solve_options {{ left_side: true
+        unit_diagonal: true transpose_a: NO_TRANSPOSE }}
     f32[4,8]{{1,0}} triangular-solve(%p, %q), left_side=true, transpose_a=NO_TRANSPOSE,
-        unit_diagonal=true
+     unit_diagonal=true
 opcode: "reshape" operand_ids: 1 dimensions: 0 {SHAPE}
     f32[4,8]{{1,0}} reshape(%p), inferred_dimension=0
 opcode: "convert" operand_ids: 1 shape {{ element_type: BF16 dimensions: [4, 8]
-        is_dynamic_dimension: [false, true]
-        layout {{ minor_to_major: [0, 1] tiles {{ dimensions: [8, 128] }} tiles {{ dimensions: [2,
-        1] }}
-        memory_space: 1 element_size_in_bits: 4 split_configs {{ dimension: 1 split_indices: 4 }}
-        }} }}
-        metadata {{ op_type: "t" op_name: "n" source_file: "f.py" source_line: 3 profile_type: [1,
-        2] }}
+        is_dynamic_dimension: [false, true] layout {{ minor_to_major: [0, 1] tiles {{ dimensions:
+        [8, 128] }} tiles {{ dimensions: [2, 1] }} memory_space: 1 element_size_in_bits: 4
+        split_configs {{ dimension: 1 split_indices: 4 }} }} }} metadata {{ op_type: "t" op_name:
+        "n" source_file: "f.py" source_line: 3 profile_type: [1, 2] }}
     bf16[4,<=8]{{0,1:T(8,128)(2,1)E(4)S(1)SC(1:4)}} convert(%p), metadata={{op_type="t" op_name="n"
-        source_file="f.py" source_line=3 profile_type={{1,2}}}}
-opcode: "constant" shape {{ element_type: F32 dimensions: [2, 2] }}
-        literal {{ shape {{ element_type: F32 dimensions: [2, 2] layout {{ minor_to_major: [0, 1]
-        }} }}
-        f32s: [1, 0.1, -2, nan] }}
+     source_file="f.py" source_line=3 profile_type={{1,2}}}}
+opcode: "constant" shape {{ element_type: F32 dimensions: [2, 2] }} literal {{ shape {{
+        element_type: F32 dimensions: [2, 2] layout {{ minor_to_major: [0, 1] }} }} f32s: [1, 0.1,
+        -2, nan] }}
     f32[2,2]{{1,0}} constant({{ {{ 1.0, -2.0 }}, {{ 0.1, nan }} }})
-opcode: "constant" shape {{ element_type: S4 dimensions: 3 }}
-        literal {{ shape {{ element_type: S4 dimensions: 3 }} s4s: "\001\r\005" }}
+opcode: "constant" shape {{ element_type: S4 dimensions: 3 }} literal {{ shape {{ element_type: S4
+        dimensions: 3 }} s4s: "\001\r\005" }}
     s4[3]{{0}} constant({{ 1, -3, 5 }})
-opcode: "constant" shape {{ element_type: S4 dimensions: 3 }}
-        literal {{ shape {{ element_type: S4 dimensions: 3 }} s4s: "\035P" }}
+opcode: "constant" shape {{ element_type: S4 dimensions: 3 }} literal {{ shape {{ element_type: S4
+        dimensions: 3 }} s4s: "\035P" }}
     s4[3]{{0}} constant({{ 1, -3, 5 }})
 opcode: "constant" shape {{ element_type: F8E5M2 dimensions: 3 }} literal {{ f8e5m2s: "<|\376" }}
     f8e5m2[3]{{0}} constant({{ 1.0, inf, -nan }})
@@ -228,17 +215,15 @@ opcode: "constant" shape {{ element_type: PRED dimensions: 2 }} literal {{ preds
     pred[2]{{0}} constant({{ true, false }})
 opcode: "constant" shape {{ element_type: S32 dimensions: [0, 2] }} literal {{ }}
     s32[0,2]{{1,0}} constant({{}})
-opcode: "constant" shape {{ element_type: TUPLE tuple_shapes {{ element_type: S32 }} tuple_shapes
-        {{ element_type: TUPLE }} }}
-        literal {{ tuple_literals {{ s32s: -7 }} tuple_literals {{ }} }}
+opcode: "constant" shape {{ element_type: TUPLE tuple_shapes {{ element_type: S32 }} tuple_shapes {{
+        element_type: TUPLE }} }} literal {{ tuple_literals {{ s32s: -7 }} tuple_literals {{ }} }}
     (s32[], ()) constant((-7, ()))
 opcode: "convolution" operand_ids: [1, 2] feature_group_count: 1 batch_group_count: 2 conv_kind:
-        CONVOLUTION_KIND_FPROP
-        convolution_dimension_numbers {{ input_feature_dimension: 1
-        kernel_output_feature_dimension: 1
-        output_batch_dimension: 1 }} shape {{ element_type: F32 dimensions: [8, 4] }}
+        CONVOLUTION_KIND_FPROP convolution_dimension_numbers {{ input_feature_dimension: 1
+        kernel_output_feature_dimension: 1 output_batch_dimension: 1 }} shape {{ element_type: F32
+        dimensions: [8, 4] }}
     f32[8,4]{{1,0}} convolution(%p, %q), dim_labels=bf_io->fb, batch_group_count=2,
-        convolution_kind=fprop
+     convolution_kind=fprop
 """
 """An instruction in a message, and in HLO text."""
 
@@ -269,17 +254,16 @@ type: TUPLE => {}
 type: OTHER tile_assignment_dimensions: [2, 1, 4] iota_reshape_dims: 8 iota_transpose_perm: 0
         replicate_on_last_tile_dim: true
     {devices=[2,1,4]<=[8] last_tile_dim_replicate}
-type: OTHER tile_assignment_dimensions: [2, 2, 2] iota_reshape_dims: [2, 4] iota_transpose_perm:
-        [1, 0]
-        last_tile_dims: [MANUAL, REPLICATED]
+type: OTHER tile_assignment_dimensions: [2, 2, 2] iota_reshape_dims: [2, 4] iota_transpose_perm: [1,
+        0] last_tile_dims: [MANUAL, REPLICATED]
     {devices=[2,2,2]<=[2,4]T(1,0) last_tile_dims={manual, replicated}}
-type: OTHER tile_assignment_dimensions: [2, 1] tile_assignment_devices: [1, 0]
-        is_shard_group: true shard_group_id: 3 shard_group_type: LIKE metadata { op_name: "z" }
+type: OTHER tile_assignment_dimensions: [2, 1] tile_assignment_devices: [1, 0] is_shard_group: true
+        shard_group_id: 3 shard_group_type: LIKE metadata { op_name: "z" }
     {devices=[2,1]1,0 shard_like 3 metadata={op_name="z"}}
 is_shard_group: true shard_group_id: 3 metadata { op_name: "z" } metadata { op_name: "y" }
     {replicated shard_as 3 metadata={{op_name="z"}, {op_name="y"}}}
-MESH dim_shardings { axes { } } dim_shardings { }
-        replicated_axes { mesh_axis_index: 1 sub_axis_info { pre_size: 1 size: 2 } } }
+MESH dim_shardings { axes { } } dim_shardings { } replicated_axes { mesh_axis_index: 1 sub_axis_info
+        { pre_size: 1 size: 2 } } }
     {mesh['x'=2,'y'=4], [{'x', ?}, {?}], replicated={'y':(1)2}}
 MESH dim_shardings { axes { } is_closed: true } manual_axes { mesh_axis_index: 1 } metadata {
         op_name: "z" } }

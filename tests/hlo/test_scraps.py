@@ -38,35 +38,31 @@ def test_a_scrap_is_read_as_a_module(scrap: str, whole: str) -> None:
 
 NOT_SHOWN = pairs("""
 computation-not-shown
-    p = f32[8,4] parameter(0) z = f32[] constant(0)
-     ROOT r = f32[8] reduce(p, z), dimensions={1}, to_apply=max
+    p = f32[8,4] parameter(0) z = f32[] constant(0) ROOT r = f32[8] reduce(p, z), dimensions={1},
+     to_apply=max
 computation-not-shown of a fusion
     %f = bf16[32,32]{1,0:T(8,128)(2,1)S(1)} fusion(bf16[32,64]{1,0:T(8,128)(2,1)S(1)} %a),
      kind=kCustom, calls=%all-reduce-scatter.3
 reduce
     r = (f32[8], s32[8]) reduce(f32[8,4] a, s32[8,4] i, f32[] z, s32[] k), dimensions={1},
      to_apply=max
-reduce-window
-    w = f32[2] reduce-window(f32[4] a, f32[] z), window={size=2}, to_apply=add
-sort
-    s = (f32[8], s32[8]) sort(f32[8] a, s32[8] b), dimensions={0}, to_apply=less
+reduce-window => w = f32[2] reduce-window(f32[4] a, f32[] z), window={size=2}, to_apply=add
+sort => s = (f32[8], s32[8]) sort(f32[8] a, s32[8] b), dimensions={0}, to_apply=less
 while => w = f32[8] while(f32[8] a), condition=c, body=b
 conditional
     c = f32[8] conditional(pred[] p, f32[8] a, f32[4] b), true_computation=t, false_computation=f
-branches
-    c = f32[8] conditional(s32[] p, f32[8] a, f32[4] b), branch_computations={t, f}
+branches => c = f32[8] conditional(s32[] p, f32[8] a, f32[4] b), branch_computations={t, f}
 all-reduce => a = (f32[8], s32[]) all-reduce(f32[8] x, s32[] y), to_apply=add
 map => m = pred[8] map(f32[8] a, s32[8] b), to_apply=less, dimensions={0}
 scatter
     s = f32[9] scatter(f32[9] a, s32[2,1] i, f32[2] u), update_window_dims={},
      inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
 select-and-scatter
-    s = f32[8] select-and-scatter(f32[8] a, f32[4] b, f32[] c), window={size=2 stride=2},
-     select=ge, scatter=add
+    s = f32[8] select-and-scatter(f32[8] a, f32[4] b, f32[] c), window={size=2 stride=2}, select=ge,
+     scatter=add
 call => c = f32[4] call(f32[8] a, s32[] i), to_apply=g
 async-start => s = ((f32[8]), f32[4], u32[]) async-start(f32[8] a), calls=g
-custom-call
-    c = f32[8] custom-call(f32[8] a), custom_call_target="f", called_computations={g, h}
+custom-call => c = f32[8] custom-call(f32[8] a), custom_call_target="f", called_computations={g, h}
 the same of other types
     a = f32[8] call(f32[8] x), to_apply=g b = f32[4] call(s32[] y), to_apply=g
 """)
@@ -146,20 +142,18 @@ ENTRY e {
 
 INFERRED = pairs("""
 f32[2,3]{0,1}
-    abs(a); negate(a); copy(a); add(a, a); clamp(s, a, s); reverse(a), dimensions={0};
-     sort(a), dimensions={0}, to_apply=ge; add-dependency(a, k);
-     domain(a), domain={kind='sharding', entry={replicated}, exit={replicated}};
-     while(a), condition=cond, body=body;
-     conditional(q, a, a), true_computation=body, false_computation=body;
-     select-and-scatter(a, a, s), window={size=1x1}, select=ge, scatter=add;
-     batch-norm-inference(a, u, u, u, u), epsilon=0.1, feature_index=1;
-     scatter(a, j, w), update_window_dims={0}, inserted_window_dims={1},
-     scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add;
-     dynamic-update-slice(a, w, i, i)
+    abs(a); negate(a); copy(a); add(a, a); clamp(s, a, s); reverse(a), dimensions={0}; sort(a),
+     dimensions={0}, to_apply=ge; add-dependency(a, k); domain(a), domain={kind='sharding',
+     entry={replicated}, exit={replicated}}; while(a), condition=cond, body=body; conditional(q, a,
+     a), true_computation=body, false_computation=body; select-and-scatter(a, a, s),
+     window={size=1x1}, select=ge, scatter=add; batch-norm-inference(a, u, u, u, u), epsilon=0.1,
+     feature_index=1; scatter(a, j, w), update_window_dims={0}, inserted_window_dims={1},
+     scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=add; dynamic-update-slice(a, w,
+     i, i)
 f32[2,3]{1,0}
-    abs(c); select(p, a, a); real(c); imag(c); call(a), to_apply=neg;
-     reduce-window(a, s), window={size=1x2 stride=1x2 pad=0_0x1_2}, to_apply=add;
-     conditional(i, a, a), branch_computations={neg, body}
+    abs(c); select(p, a, a); real(c); imag(c); call(a), to_apply=neg; reduce-window(a, s),
+     window={size=1x2 stride=1x2 pad=0_0x1_2}, to_apply=add; conditional(i, a, a),
+     branch_computations={neg, body}
 s32[2,3]{1,0} => shift-left(n, n); map(a, a), dimensions={0,1}, to_apply=rounded
 pred[2,3]{1,0} => not(p)
 pred[2,3]{0,1} => compare(a, a), direction=LT; is-finite(a)
@@ -175,14 +169,12 @@ f32[2]{0} => reduce(a, s), dimensions={1}, to_apply=add
 (f32[], f32[]) => reduce(a, a, s, s), dimensions={0,1}, to_apply=pair
 (f32[4]{0}, f32[4]{0}) => reduce(h, h, s, s), dimensions={0}, to_apply=pair
 f32[4]{0}
-    reduce(h, s), dimensions={0}, to_apply=add;
-     gather(b, i), offset_dims={0}, collapsed_slice_dims={0}, start_index_map={0},
-     index_vector_dim=0, slice_sizes={1,4}
+    reduce(h, s), dimensions={0}, to_apply=add; gather(b, i), offset_dims={0},
+     collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1,4}
 f32[2,4]{1,0}
-    dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0};
-     convolution(a, b), dim_labels=bf_io->bf; fft(c), fft_type=IRFFT, fft_length={4};
-     ragged-dot(a, x, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0},
-     rhs_group_dims={0};
+    dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}; convolution(a, b),
+     dim_labels=bf_io->bf; fft(c), fft_type=IRFFT, fft_length={4}; ragged-dot(a, x, g),
+     lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0};
      scaled-dot(a, b, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 f32[3]{0}
     dot(b, b), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0},
@@ -199,8 +191,8 @@ f32[<=2,3]{0,1} => set-dimension-size(a, i), dimensions={0}
 f32[4,4]{0,1} => cholesky(m)
 f32[3,4]{0,1} => triangular-solve(m, v), lower=true, transpose_a=NO_TRANSPOSE
 (f32[2,3]{0,1}, f32[3]{0}, f32[3]{0})
-    batch-norm-training(a, u, u), epsilon=0.1, feature_index=1;
-     batch-norm-grad(a, u, u, u, a), epsilon=0.1, feature_index=1
+    batch-norm-training(a, u, u), epsilon=0.1, feature_index=1; batch-norm-grad(a, u, u, u, a),
+     epsilon=0.1, feature_index=1
 (f32[2,3]{1,0}, f32[]) => scan(a, s), dimensions={0}, num_carries=1, to_apply=row
 f32[2,2,4]{2,1,0}
     ragged-dot(a, y, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={1}
@@ -208,8 +200,8 @@ f32[2,2,4]{2,1,0}
 f32[2,2]{1,0} => slice(a), slice={[0:2], [0:3:2]}
 f32[1,2]{1,0} => dynamic-slice(a, i, i), dynamic_slice_sizes={1,2}
 f32[3,4]{1,0}
-    dot(h, m), lhs_contracting_dims={1}, rhs_contracting_dims={0};
-     convolution(h, m), dim_labels=bf_io->bf; power(b, h)
+    dot(h, m), lhs_contracting_dims={1}, rhs_contracting_dims={0}; convolution(h, m),
+     dim_labels=bf_io->bf; power(b, h)
 bf16[3,3]{1,0} => dot(h, h), lhs_contracting_dims={1}, rhs_contracting_dims={1}
 f32[5,4]{1,0} => pad(h, s), padding=1_1x0_0
 f32[6,4]{1,0} => concatenate(h, b), dimensions={0}
@@ -219,8 +211,8 @@ bf16[3,4]{1,0} => clamp(b, h, h)
 
 REFUSED = pairs(r"""
 the shape of (a )?\w+ cannot be inferred
-    convert(a); bitcast(a); reshape(a); iota(), iota_dimension=0; parameter(99);
-     broadcast(a), dimensions={0,1}; fusion(a), kind=kLoop, calls=neg
+    convert(a); bitcast(a); reshape(a); iota(), iota_dimension=0; parameter(99); broadcast(a),
+     dimensions={0,1}; fusion(a), kind=kLoop, calls=neg
 the operands have different sizes => add(a, b); concatenate(a, b), dimensions={0}
 no permutation => transpose(a), dimensions={0,0}; transpose(t), dimensions={0,0}
 the operands have different ranks => concatenate(a, s), dimensions={1}
@@ -228,8 +220,7 @@ expected attribute dimensions of broadcast => broadcast(a)
 to_apply has 1 results for 2 inputs => reduce(a, a, s, s), dimensions={0}, to_apply=add
 the slice does not fit the operand => slice(a), slice={[0:2]}
 a scan without inputs => scan(s), dimensions={0}, num_carries=1, to_apply=neg
-has no dimension 2
-    concatenate(a, a), dimensions={2}; reduce(a, s), dimensions={2}, to_apply=add
+has no dimension 2 => concatenate(a, a), dimensions={2}; reduce(a, s), dimensions={2}, to_apply=add
 the padding has 1 dimensions => pad(a, s), padding=1_1
 is negative => pad(a, s), padding=-9_0x0_0
 has no element 2 => get-tuple-element(t), index=2
@@ -314,18 +305,10 @@ a computation of a custom call
 a required attribute with a wrong letter
     ROOT r = reverse(p), dimension={0}
     expected an attribute of reverse, but found 'dimension'
-a misspelt operation
-    ROOT r = f32[4] negat(p)
-    there is no opcode negat
-an operation of unknown shape
-    ROOT r = frobnicate(p)
-    there is no opcode frobnicate
-nothing behind an equals sign
-    ROOT r = add(p, p), tag=
-    expected a value, but found '}'
-a bracket that is not closed
-    ROOT r = add(p, p), tag={{x
-    expected a value, but found '{'
+a misspelt operation => ROOT r = f32[4] negat(p) => there is no opcode negat
+an operation of unknown shape => ROOT r = frobnicate(p) => there is no opcode frobnicate
+nothing behind an equals sign => ROOT r = add(p, p), tag= => expected a value, but found '}'
+a bracket that is not closed => ROOT r = add(p, p), tag={{x => expected a value, but found '{'
 """)
 def test_what_no_program_writes_is_an_error(body: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=f"{re.escape(message)}\n"):

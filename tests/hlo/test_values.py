@@ -29,8 +29,6 @@ from ops.hlo.lexer import HloLexer
 from ops.hlo.opcodes import OPCODES
 from tests.cases import for_all, for_table
 
-# Attributes.
-
 VALUES: list[tuple[str, str, Any]] = [
     ("dimensions", "{}", ()),
     ("dimensions", "{1,0}", (1, 0)),
@@ -236,8 +234,6 @@ def test_a_literal_may_be_a_tuple() -> None:
     assert str(read) == text
     assert hlo.parse(str(module)).entry.root.attributes["literal"] == read
 
-
-# Constants.
 
 INF = float("inf")
 

@@ -333,9 +333,6 @@ def test_without_jax_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) ->
         ops.from_jax(abs, 1)
 
 
-# Constraints, and sizes as values.
-
-
 def constrained(*constraints: str) -> OfJax:
     scope = jax.export.SymbolicScope(constraints)
     return jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 4*s", scope=scope), "float32")

@@ -18,8 +18,6 @@ from ops import hlo
 from ops.mlir import LinalgGeneric, MlirTextError, read_generics
 from tests.cases import for_all, for_named
 
-# ``linalg.generic``.
-
 CONVOLUTION = """
 #in = affine_map<(n, y, f, ky, c) -> (n, y * 2 + ky, c)>
 #kernel = affine_map<(n, y, f, ky, c) -> (ky, c, f)>
@@ -119,22 +117,19 @@ def test_reads_needs_a_loop_for_each_dimension() -> None:
 @for_named("""
 a dimension that is kept
     (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 3], d1 in [0, 0], s0 in [0, 7]
-    %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
-     affine_map<(i, j) -> (i, 0)>], iterator_types = ["parallel", "reduction"]}
-     ins(%a : tensor<4x8xf32>) outs(%b : tensor<4x1xf32>) {} -> tensor<4x1xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i,
+     0)>], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<4x8xf32>) outs(%b :
+     tensor<4x1xf32>) {} -> tensor<4x1xf32>
 a name of attributes
     (d0) -> (d0), domain: d0 in [0, 3]
-    #t = {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
-     iterator_types = ["parallel"]}
-     %0 = linalg.generic #t ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) {}
+    #t = {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types =
+     ["parallel"]} %0 = linalg.generic #t ins(%a : tensor<4xf32>) outs(%b : tensor<4xf32>) {}
 a name of maps, and attributes of others
     (d0) -> (d0), domain: d0 in [0, 3]
-    #ONE  = affine_map<(i) -> (i)> #maps = [#ONE, #ONE]
-     %0 = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel"]} {config = #x}
-     ins(%a : tensor<4xi7>) outs(%b : tensor<4x!my.tile<2>>) {}
-a string
-    nothing
-    %0 = transform.structured.match ops{["linalg.generic"]} in %r
+    #ONE  = affine_map<(i) -> (i)> #maps = [#ONE, #ONE] %0 = linalg.generic {indexing_maps = #maps,
+     iterator_types = ["parallel"]} {config = #x} ins(%a : tensor<4xi7>) outs(%b :
+     tensor<4x!my.tile<2>>) {}
+a string => nothing => %0 = transform.structured.match ops{["linalg.generic"]} in %r
 """)
 def test_what_an_output_reads(expected: str, text: str) -> None:
     found = [str(each) for one in read_generics(text) for each in one.reads()]

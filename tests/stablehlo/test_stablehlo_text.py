@@ -278,8 +278,6 @@ def test_shardings_of_shardy_become_those_of_hlo() -> None:
     assert module.attributes["num_partitions"] == 8
 
 
-# Errors.
-
 WRONG = texts_with_values("""
 # an unknown operation | 6, "none called"
 %0 = stablehlo.ad %a : tensor<2xf32>
@@ -394,9 +392,6 @@ def outcome(text: str) -> hlo.HloModule | MlirTextError:
         return stablehlo.parse(text)
     except MlirTextError as error:
         return error
-
-
-# Files.
 
 
 def test_files_of_stablehlo_are_read_as_modules(tmp_path: Path) -> None:

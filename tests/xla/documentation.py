@@ -44,9 +44,6 @@ def _tests(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-# How many.
-
-
 def counts() -> str:
     numbers = {f"`{suite}`": _numbers([*asked.values()]) for suite, asked in by_suite().items()}
     numbers["together"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
@@ -60,9 +57,6 @@ def _numbers(facts: list[Fact]) -> list[int]:
     tests = {fact.test for fact in facts}
     unasked = tests - {fact.test for fact in asked}
     return [len(tests), len(unasked), len(asked), *(verdicts[verdict] for verdict in COUNTED)]
-
-
-# Which.
 
 
 def cases() -> str:
@@ -98,9 +92,6 @@ def _code(text: str) -> str:
     return "<br>".join(f"`{line}`" for line in text.replace("|", "\\|").splitlines()) or "nothing"
 
 
-# What nobody asks.
-
-
 def unasked() -> str:
     """For each suite, what its tests state that has no counterpart here, how often, and why."""
     rows = (
@@ -119,9 +110,6 @@ def _reasons(facts: Iterable[Fact]) -> dict[str, tuple[int, dict[str, None]]]:
             count, tests = found.get(fact.why, (0, {}))
             found[fact.why] = count + fact.row.get("facts", 1), tests | {fact.test: None}
     return found
-
-
-# The page.
 
 
 def written(page: str) -> str:

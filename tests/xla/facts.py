@@ -98,8 +98,6 @@ def facts() -> tuple[Fact, ...]:
     return tuple(Fact(table, row) for table in tables for row in rows(table))
 
 
-# Our answer beside XLA's.
-
 EMPTY: Final = "KNOWN EMPTY"
 """XLA's text of a map without points."""
 
@@ -137,9 +135,6 @@ def _text(value: object) -> str:
     return "refused" if value is None else str(value)
 
 
-# Maps.
-
-
 def of_map(ours: IndexingMap, row: Row) -> Outcome:
     expected, right = row["expected"], row.get("right")
     return Outcome(verdict_on_map(ours, expected, right), str(ours), expected)
@@ -174,9 +169,6 @@ def measure(made: IndexingMap) -> tuple[int, float]:
     """The cost and constraints of a map, then the points of its bounds: less is better."""
     box = prod(interval.size or 0 for interval in made.domain.bounds.values())
     return cost_of_map(made) + len(made.domain.constraints), box
-
-
-# Expressions.
 
 
 def of_expression(ours: sympy.Expr, row: Row) -> Outcome:

@@ -22,8 +22,6 @@ def given(row: Row) -> IndexingMap:
     return compose(*map(parse_map, made)) if len(made) > 1 else parse_map(made[0])
 
 
-# From map to map.
-
 STEPS: Final[dict[str, Callable[[IndexingMap, Row], IndexingMap]]] = {
     "compose": lambda made, _: made,
     "convert_range_variables_to_dimensions": lambda made, row: made.ranges_to_dims(row["indices"]),
@@ -50,9 +48,6 @@ def read_and_printed(row: Row) -> object:
     return str(made) if made.is_undefined else of_map(made, row)
 
 
-# Values of a map.
-
-
 def unused_variables(row: Row) -> list[bool]:
     made = _any_map(row)
     unused = made.unused_variables()
@@ -70,9 +65,6 @@ def distinct_maps(row: Row) -> int:
     made = [_any_map({"input": text}) for text in row["input"]]
     assert all((a == b) is (hash(a) == hash(b)) is not (a != b) for a in made for b in made)
     return len(set(made))
-
-
-# Maps without a domain.
 
 
 def _any_map(row: Row) -> IndexingMap:
@@ -121,9 +113,6 @@ def is_identity(row: Row) -> bool:
     return list(made.results) == [*map(parse_expr, made.domain.names[: len(made.dims)])]
 
 
-# Expressions.
-
-
 def read_expression(row: Row) -> Outcome:
     """An expression, read and printed; or simplified as well."""
     made = parse_expr(row["text"])
@@ -140,8 +129,6 @@ def evaluated(row: Row) -> int | None:
 def bounds(row: Row) -> Interval:
     return bounds_of(parse_expr(row["text"]), row["bounds"])
 
-
-# Intervals.
 
 COMPARISONS: Final[dict[str, Callable[[Interval, Interval], object]]] = {
     "eq": Interval.eq,

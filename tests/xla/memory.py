@@ -48,9 +48,6 @@ def _whole(row: Row) -> Row:
     return {**rows_of(table, id=name)[0], **row} if table else row
 
 
-# Tiles.
-
-
 def tile(row: Row) -> Outcome:
     """Our tile beside XLA's: which sizes each takes, and the elements of the first tile."""
     whole = _whole(row)
@@ -152,9 +149,6 @@ def _is_box(touched: set[tuple[int, ...]]) -> bool:
     return len(touched) == prod(map(len, _columns(touched)))
 
 
-# Reads.
-
-
 def coalesced_operands(row: Row) -> list[bool]:
     """Whether the reads of each operand are coalesced, by XLA's rule on our schedule."""
     schedule = schedule_of(hlo.parse(row["hlo"]).entry.root)
@@ -187,9 +181,6 @@ def _of_whole(answer: Callable[[Row], object], expected: str) -> Answer:
     return found
 
 
-# Kernels and tiles.
-
-
 def instruction_of(row: Row) -> Instruction:
     entry = hlo.parse(row["hlo"]).entry
     return entry[row["instruction"]] if "instruction" in row else entry.root
@@ -200,9 +191,6 @@ def kernel_of(row: Row) -> Fusion:
     root = instruction_of(row)
     producers = [each for each in root.operands if each.name == row.get("producer")]
     return Fusion.of_pair(producers[0], root) if producers else Fusion.of_instruction(root)
-
-
-# Kernels.
 
 
 def bytes_received(row: Row) -> object:
@@ -262,9 +250,6 @@ def _total(counts: Iterable[Count]) -> int | list[int | None]:
     return least if least is not None and least == most else [least, most]
 
 
-# Pairs.
-
-
 def fused_moves_less(row: Row) -> bool:
     """Whether a producer and its consumer move fewer sectors as one kernel than as two."""
     producer, consumer, fused = _schedules(row)
@@ -287,9 +272,6 @@ def _sectors(schedule: FusionSchedule) -> int:
 def _reads(schedule: FusionSchedule) -> list[Access]:
     count = len(schedule.fusion.operands)
     return [access for operand in range(count) for access in schedule.reads(operand)]
-
-
-# Tiles.
 
 
 def _of_tiling(answer: Callable[[TilingCandidate], object]) -> Answer:

@@ -55,9 +55,6 @@ def module_of(row: Row) -> HloModule:
     return hlo.parse(text)
 
 
-# One instruction.
-
-
 def answer_to(row: Row, module: HloModule) -> Indexings:
     """What the library says to the row's question; the answers for several results in one."""
     root = _operation_of(module.entry.root)
@@ -133,9 +130,6 @@ def _origins_text(row: Row, field: str) -> Iterator[str]:
     yield from (f"rt{number}: {name}" for number, name in enumerate(row.get(field, ())))
 
 
-# Fusions.
-
-
 def maps_inside(row: Row, module: HloModule) -> Outcome:
     start = _named(module, row["from"])
     return of_indexings(fusion_indexing(start).get(_named(module, row["to"]), ()), row)
@@ -185,9 +179,6 @@ def starts(row: Row) -> object:
     return dict(zip(places, (ends(each.bounds) for each in way.map.runtime), strict=True))
 
 
-# Schedules.
-
-
 def is_read_once(schedule: FusionSchedule, row: Row) -> bool:
     """Whether threads read each element of an operand of a hero once: ``reduce:0``."""
     name, _, operand = row["operand"].rpartition(":")
@@ -214,9 +205,6 @@ def _of_schedule(answer: Callable[[FusionSchedule, Row], object]) -> Answer:
             return str(error)
 
     return found
-
-
-# Texts that are read, and texts that are refused.
 
 
 def read_or_refused(row: Row) -> Outcome:

@@ -32,9 +32,6 @@ MAX_POINTS: Final = 4000
 """Fewer programs are drawn where their tiles are larger than this together."""
 
 
-# The tile of a program.
-
-
 def tile_of_program(row: Row) -> Outcome:
     """Our tile of an array in each program, beside XLA's.
 
@@ -148,9 +145,6 @@ _BOUND: Final = re.compile(r"(d0|rt\d+) in")
 """One that bounds a variable."""
 
 
-# Programs.
-
-
 def map_of_array(row: Row) -> Outcome:
     """From the tiling space to an array, with the dimensions in XLA's order."""
     asked = Space(row)
@@ -170,9 +164,6 @@ def program_map(row: Row) -> object:
     if "before" in row:
         made = parse_map(row["before"]).compose(made).simplify()
     return str(made) if row["expected"] is None else of_map(made, row)
-
-
-# What programs share.
 
 
 def arrays_in_loop(row: Row) -> list[str]:

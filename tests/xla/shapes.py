@@ -42,9 +42,6 @@ def _listed(numbers: Iterable[object] | None) -> list[object] | None:
     return None if numbers is None else list(numbers)
 
 
-# One shape.
-
-
 def byte_strides(row: Row) -> list[int] | None:
     """How far apart in bytes the neighbours along each dimension are."""
     shape = _shape(row)
@@ -76,9 +73,6 @@ def is_aligned(row: Row) -> bool:
     """Whether a shape of these sizes is found, to which a reshape is a bitcast."""
     found = layout.align_layouts(_shape(row), row["sizes"])
     return found is not None and layout.reshape_is_bitcast(_shape(row), found)
-
-
-# Two shapes.
 
 
 def _layouts_in(shape: Shape) -> object:

@@ -85,8 +85,6 @@ def test_the_suites_are_those_of_the_page() -> None:
     )
 
 
-# The engine tells right from wrong.
-
 MOD = "(d0) -> (d0 mod 4), domain: d0 in [0, 99]"
 VERDICTS = [
     # ours, XLA's, the right one

@@ -34,8 +34,6 @@ from tests.extent import IN_CI
 from tests.xla.facts import Answer, Outcome, Verdict, ends, most_serious, of_values
 from tests.xla.spaces import Index, Space, Steps, verdict_on_elements
 
-# Dimensions.
-
 
 def parts_of_reshape(row: Row) -> list[list[list[int]]]:
     """The dimensions of the operand and of the result that a reshape handles together.
@@ -54,9 +52,6 @@ def parts_of_reshape(row: Row) -> list[list[list[int]]]:
     return sorted([sorted(inputs), sorted(outputs)] for inputs, outputs in parts if outputs)
 
 
-# Tiles.
-
-
 def tile_of_array(row: Row) -> Outcome:
     asked = Space(row)
     verdicts: list[Verdict] = []
@@ -72,9 +67,6 @@ def tile_of_array(row: Row) -> Outcome:
     return Outcome(most_serious(verdicts), shown, expected)
 
 
-# Sizes.
-
-
 MAX_SIZES: Final = 4096
 """So many combinations of sizes are tried."""
 
@@ -88,9 +80,6 @@ BOUNDLESS: Final = Device(
     name="boundless", warp_size=32, registers=1 << 60, shared_memory_bytes=1 << 60
 )
 """A device on which tiles of all sizes fit."""
-
-
-# Whether a fusion has tiles.
 
 
 def has_tiles(row: Row) -> Outcome:
@@ -136,9 +125,6 @@ def _sizes(dimension: TilingDimension, most: int) -> Sequence[int]:
     return range(1, min(most, whole) + 1) if dimension.can_be_cut else [whole]
 
 
-# Which sizes its tiles may have.
-
-
 def constraints_of_fusion(row: Row) -> Outcome:
     """Our constraints on sizes beside XLA's, by what they accept.
 
@@ -176,9 +162,6 @@ def _judged(fusion: Fusion, sizes: Sequence[int]) -> str:
     return "accepted" if found else "no tiles"
 
 
-# Sizes by the instructions whose dimensions they are of.
-
-
 def _conforms(space: TilingSpace, tiling: Mapping[str, Sequence[int]]) -> bool:
     by_name: dict[str, list[TilingDimension]] = {name: [] for name in tiling}
     for each in space.dimensions:
@@ -195,9 +178,6 @@ def results_share_dimensions(row: Row) -> bool:
     space = Space(row).space
     ranks = [node.instruction.shape.arrays[node.element].rank for node in space.results]
     return len(ranks) > 1 and {len(space.parallel)} == {*ranks}
-
-
-# Sizes that a module names.
 
 
 def sizes_of_config(row: Row) -> object:
