@@ -148,11 +148,14 @@ def _triton(cases: Mapping[Case, str]) -> Iterator[tuple[Case, str]]:
         yield case, case.complaint(places)
 
 
-C_FLAGS: Final = (
-    *("-std=gnu11", "-O1", "-g0", "-ffp-contract=off", "-fopenmp-simd", "-w"),
+_FLAGS: Final = (
+    *("-O1", "-g0", "-ffp-contract=off", "-fopenmp-simd"),
     *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 )
-CUDA_FLAGS: Final = ("-x", "c++", *C_FLAGS[1:], "-I.")
+STRICT: Final = ("-Wall", "-Werror", "-Wno-unused-variable")
+# Random programs compare values with themselves.
+C_FLAGS: Final = ("-std=gnu11", *STRICT, "-Wno-tautological-compare", *_FLAGS)
+CUDA_FLAGS: Final = ("-x", "c++", "-w", *_FLAGS, "-I.")
 
 _CUDA_HEAD: Final = """
 #include <math.h>

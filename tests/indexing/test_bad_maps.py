@@ -505,8 +505,7 @@ b"d0" => b'd0': has type bytes; expected integer arithmetic
 None => None: has type NoneType; expected integer arithmetic
 1.5 => 1.5: has type float; expected integer arithmetic
 True => True: has type bool; expected integer arithmetic
-d0 * sympy.Float(2)
-    2.00000000000000 in 2.0*d0: has type Float; expected integer arithmetic
+d0 * sympy.Float(2) => 2.00000000000000 in 2.0*d0: has type Float; expected integer arithmetic
 d0 / 2 => d0/2: is a fraction; expected an integer
 sympy.sin(d0) => sin(d0): has type sin; expected integer arithmetic
 d0**d0 => d0**d0: has type Pow; expected integer arithmetic

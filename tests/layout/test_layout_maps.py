@@ -133,8 +133,7 @@ bf16[64,512]{1,0:T(8,128)(2,1)}
         ((d0 floordiv 1024) mod 4) * 128 + (d0 floordiv 2) mod 128
 pred[64,512]{1,0:T(32,128)(32,1)} => (d0 floordiv 32) * 16384 + d1 * 32 + d0 mod 32
     (d0 floordiv 16384) * 32 + d0 mod 32, (d0 floordiv 32) mod 512
-f32[4,2,8]{2,1,0:T(*,8)} => d0 * 16 + d1 * 8 + d2
-    d0 floordiv 16, (d0 floordiv 8) mod 2, d0 mod 8
+f32[4,2,8]{2,1,0:T(*,8)} => d0 * 16 + d1 * 8 + d2 => d0 floordiv 16, (d0 floordiv 8) mod 2, d0 mod 8
 """))  # fmt: skip
 def test_maps_are_what_a_person_would_write(text: str, there: str, back: str) -> None:
     """Up to the order of the terms of a sum."""

@@ -234,8 +234,7 @@ multi_index(-1, tiled) => the offset is -1; expected 0 to 23, in f32[3,5]
 multi_index(24, tiled) => the offset is 24; expected 0 to 23
 multi_index(array([3, 24]), tiled) => the offset is 24; expected 0 to 23
 multi_index(array([-1]), tiled) => the offset is -1; expected 0 to 23
-linear_index((2,), tiled)
-    the index has 1 entries; expected 2, one for each dimension of f32[3,5]
+linear_index((2,), tiled) => the index has 1 entries; expected 2, one for each dimension of f32[3,5]
 linear_index(3, tiled)
     the index is 3, no sequence; expected 2, one for each dimension of f32[3,5]
 linear_index((-1, 0), tiled) => the index of dimension 0 is -1; expected 0 to 2, in f32[3,5]
@@ -243,8 +242,7 @@ linear_index((0, 5), tiled) => the index of dimension 1 is 5; expected 0 to 4
 linear_index((0, array([4, 7])), tiled) => the index of dimension 1 is 7; expected 0 to 4
 linear_index((array([0, -2]), 0), tiled) => of dimension 0 is -2; expected 0 to 2
 linear_index((0,), shape("f32[0]")) => the index of dimension 0 is 0; expected 0 to -1
-linear_index((0,), shape("(f32[2])"))
-    (f32[2]{0}) has no layout; expected the shape of an array
+linear_index((0,), shape("(f32[2])")) => (f32[2]{0}) has no layout; expected the shape of an array
 linear_index((0, 0), shape("f32[?,3]")) => f32[?,3]{1,0}: a dimension has no bound
 linear_index((0,), shape("f32[4]{0:D(C)}")) => f32[4]{0:D(C)}: the layout is sparse
 linear_index((0,), shape("f32[4]{0:SC(0:2)}"))

@@ -426,10 +426,8 @@ coalescing(symbolic, A100, element_type="f32")
     MapError: coalescing: the map has the parameters N; expected numbers for all parameters
 coalescing(endless, A100, element_type="f32")
     MapError: coalescing: s0 has the bounds [0, inf]; expected a bounded variable
-with_fields(sector_bytes=0)
-    DeviceError: Device: sector_bytes is 0; expected a positive integer
-with_fields(warp_size=1.5)
-    ArgumentError: Device: warp_size is 1.5; expected a positive integer
+with_fields(sector_bytes=0) => DeviceError: Device: sector_bytes is 0; expected a positive integer
+with_fields(warp_size=1.5) => ArgumentError: Device: warp_size is 1.5; expected a positive integer
 bandwidth_utilization(tile, (0, 8), A100)
     ShapeError: bandwidth_utilization: tile_sizes are (0, 8); expected positive ones
 bandwidth_utilization(tile, (8,), A100) => ShapeError: bandwidth_utilization:

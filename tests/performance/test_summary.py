@@ -235,8 +235,7 @@ f32[8,8] concatenate(x, x), dimensions={0} => pad
 f32[4] reduce(x, zero), dimensions={1}, to_apply=sum => reduce
 f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1} => reduce+broadcast
 f32[4,7] reduce-window(x, zero), window={size=1x2}, to_apply=sum => window
-f32[4,8] reduce-window(x, zero), window={size=1x2 pad=0_0x1_0}, to_apply=sum
-    window+pad
+f32[4,8] reduce-window(x, zero), window={size=1x2 pad=0_0x1_0}, to_apply=sum => window+pad
 f32[3,8] gather(x, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
         index_vector_dim=1, slice_sizes={1,8}
     gather

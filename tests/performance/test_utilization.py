@@ -514,8 +514,7 @@ test_wrong_arguments_are_named = refusals(
 )("""
 utilization("p") => kernels: what runs is 'p'; expected a Fusion, or an instruction
 utilization(MODEL, seconds="1") => utilization: seconds is '1'; expected a number, or None
-utilization(MODEL, seconds=float("nan"))
-    utilization: seconds is nan; expected a number, or None
+utilization(MODEL, seconds=float("nan")) => utilization: seconds is nan; expected a number, or None
 """)
 
 
