@@ -2,7 +2,7 @@
 
 A floor is a row of folders and modules, and a folder stands for all in it that no longer name
 covers. Inside a folder modules import each other as they need, without circles. The name of the
-package itself, such as ``ops``, stands for its ``__init__`` alone.
+package itself, such as ``ops`` or ``.``, stands for its ``__init__`` alone.
 """
 
 from __future__ import annotations
@@ -12,58 +12,26 @@ from typing import Final, TypeAlias
 
 Floors: TypeAlias = tuple[tuple[str, ...], ...]
 
+_NAMES: Final = {
+    "": "simplifier < indexing < ops",
+    "simplifier": """
+        errors limits < tools < expr < laws < bounds < canonical < extraction < conditions
+        < evaluation fixpoint < problem < exact < simplification < forms < .""",
+    "indexing": """
+        errors startup < variable < domain < relation validation < simplify < transform < pictures
+        < formats.text formats.notebook < exact < formats < tile index_relation < map < readers
+        < code layout passes < . < __main__""",
+    "ops": """
+        limits mlir index_maps < hlo < devices stablehlo < rules < dependence jax < analysis
+        < loop_dependence < fusion < explorer xla_gpu < kernels performance
+        < affine modules pallas tiling triton < advice < . < cli""",
+}
 FLOORS: Final[Mapping[str, Floors]] = {
-    "": (("simplifier",), ("indexing",), ("ops",)),
-    "simplifier": (
-        ("simplifier.errors", "simplifier.limits"),
-        ("simplifier.tools",),
-        ("simplifier.expr",),
-        ("simplifier.laws",),
-        ("simplifier.bounds",),
-        ("simplifier.canonical",),
-        ("simplifier.extraction",),
-        ("simplifier.conditions",),
-        ("simplifier.evaluation", "simplifier.fixpoint"),
-        ("simplifier.problem",),
-        ("simplifier.exact",),
-        ("simplifier.simplification",),
-        ("simplifier.forms",),
-        ("simplifier",),
-    ),
-    "indexing": (
-        ("indexing.errors", "indexing.startup"),
-        ("indexing.variable",),
-        ("indexing.domain",),
-        ("indexing.relation", "indexing.validation"),
-        ("indexing.simplify",),
-        ("indexing.transform",),
-        ("indexing.pictures",),
-        ("indexing.formats.text", "indexing.formats.notebook"),
-        ("indexing.exact",),
-        ("indexing.formats",),
-        ("indexing.tile", "indexing.index_relation"),
-        ("indexing.map",),
-        ("indexing.readers",),
-        ("indexing.code", "indexing.layout", "indexing.passes"),
-        ("indexing",),
-        ("indexing.__main__",),
-    ),
-    "ops": (
-        ("ops.limits", "ops.mlir", "ops.index_maps"),
-        ("ops.hlo",),
-        ("ops.devices", "ops.stablehlo"),
-        ("ops.rules",),
-        ("ops.dependence", "ops.jax"),
-        ("ops.analysis",),
-        ("ops.loop_dependence",),
-        ("ops.fusion",),
-        ("ops.explorer", "ops.xla_gpu"),
-        ("ops.kernels", "ops.performance"),
-        ("ops.affine", "ops.modules", "ops.pallas", "ops.tiling", "ops.triton"),
-        ("ops.advice",),
-        ("ops",),
-        ("ops.cli",),
-    ),
+    package: tuple(
+        tuple(f"{package}.{name}".strip(".") for name in floor.split())
+        for floor in names.split("<")
+    )
+    for package, names in _NAMES.items()
 }
 """The floors inside each package, low ones first; "" has those of the packages."""
 
