@@ -19,21 +19,15 @@ def module(instruction: str) -> str:
     return f"HloModule m\n\nENTRY %e {{\n  {instruction}\n  ROOT %r = f32[2] parameter(0) }}\n"
 
 
-RESHAPED = "%c = f32[6] constant({1,2,3,4,5,6})\n  %a = f32[7] reshape(%c)"
-
 BAD_MODULES: dict[str | bytes, str] = {
     # content, and what is said of the file: the place, then words
     "": ":1:1.*expected",
     b"\x7fELF\x02\x01\x01\0\0\0": ".*binary",
     b"HloModule \xff\xfe": ".*UTF-8",
     SOFTMAX_SUM[:200]: ":10:.*%exp",
-    module("%a = f32[2,3]{2,1,0} parameter(1)"): ":4:.*%a.*layout",
     module("%a = f32[2] negate(%ghost)"): ":4:.*%a.*ghost",
-    module("%a = f32[] add()"): ":4:.*%a.*2",
-    module(RESHAPED): ":5:.*%a.*(6.*7|7.*6)",
     module(f"%a = {'(' * DEEP}"): ":4:.*%a",
     module(f"%a = f32[2] constant({'{' * DEEP}"): ":4:.*%a",
-    module(f"%a = f32[{10**30}] parameter(1)"): ":4:.*%a.*64 bits",
 }
 
 
@@ -114,12 +108,8 @@ simplify -e "d0 / 0"
 # error: 2:9: division by zero
 simplify -e "(d0) ->
 (d0 mod 0), domain: d0 in [0, 3]"
-# error: 1:11: expected ')' for the parenthesis opened at 1:8
-simplify -e "d0 mod ( 3"
 # error: 1:24: expected ']', but the text ends
 simplify -e "d0, domain: d0 in [0, 7"
-# error: 1:13: 'x' is not a declared variable
-simplify -e "d0, domain: x in [0, 4]"
 # error: 3:14: expected
 simplify -e "d0 mod 8,
 domain:
@@ -190,23 +180,14 @@ def test_help_shows_examples(command: str, cli: CommandLine) -> None:
     assert f"examples:\n  python -m indexing {command}" in out
 
 
-NUMBER_OF_EXAMPLES = {
-    "schema": 1,
-    "utilization": 2,
-    "tiles": 2,
-    "schedule": 2,
-    "diff": 2,
-    "loops": 2,
-    "why": 3,
-    "reads": 3,
-    "example": 3,
-    "fusions": 4,
-    "summary": 4,
-    "maps": 5,
-}
+OF_SO_MANY_EXAMPLES = {
+    1: "schema", 2: "utilization tiles schedule diff loops", 3: "why reads example",
+    4: "fusions summary", 5: "maps",
+}  # fmt: skip
+NUMBERS = [(name, count) for count, names in OF_SO_MANY_EXAMPLES.items() for name in names.split()]
 
 
-@pytest.mark.parametrize(("command", "count"), NUMBER_OF_EXAMPLES.items())
+@pytest.mark.parametrize(("command", "count"), NUMBERS)
 def test_examples_of_the_help_run(command: str, count: int, cli: CommandLine) -> None:
     lines = cli.stopped(command, "--help", code=0)[0].splitlines()
     calls = [line.split()[3:] for line in lines if line.startswith("  python -m ")]

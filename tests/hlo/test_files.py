@@ -20,6 +20,7 @@ from ops.hlo.files import decoded
 from simplifier.errors import ArgumentError
 from tests.cases import for_all
 from tests.hlo.modules import ALL, FOLDER, module_text
+from tests.hlo.test_protobuf import field, varint
 from tests.of_jax import OfJax, jax
 
 TINY_TEXT = b"HloModule m ENTRY e { ROOT p = f32[2] parameter(0) }"
@@ -98,12 +99,9 @@ TINY = b"\x0a\x05jit_f\x12\x04main"
 """The first two fields of a module: its name, and that of its entry."""
 
 
-def held(content: bytes, field: int = 1) -> bytes:
+def held(content: bytes, number: int = 1) -> bytes:
     """A message whose only field holds some bytes."""
-    length, digits = len(content), b""
-    while length > 0x7F:
-        length, digits = length >> 7, digits + bytes([length & 0x7F | 0x80])
-    return bytes([field << 3 | 2]) + digits + bytes([length]) + content
+    return field(number, 2, varint(len(content)) + content)
 
 
 LONG_NAME = held(b"a" * 300) + TINY[7:]

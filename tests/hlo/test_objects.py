@@ -10,16 +10,9 @@ from typing import Any
 
 import pytest
 
+import ops
 from indexing.layout import Shape, ShapeError
-from ops import (
-    Unknown,
-    analyze,
-    fusion_indexing,
-    hlo,
-    input_to_output,
-    output_to_input,
-    parameter_indexing,
-)
+from ops import Unknown, analyze, hlo, output_to_input
 from ops.hlo.module import source_locations
 from simplifier.errors import ArgumentError
 from tests.cases import for_all, for_rows, for_table
@@ -83,7 +76,8 @@ COMPUTATION = hlo.Computation("alone", M.entry.instructions, M.entry.root)
 
 
 def test_what_is_alone_is_named_in_the_error() -> None:
-    questions = output_to_input, input_to_output, fusion_indexing, parameter_indexing
+    directions = output_to_input, ops.input_to_output
+    questions = *directions, ops.fusion_indexing, ops.parameter_indexing
     for question in (attrgetter("computation"), *questions):
         with pytest.raises(hlo.DetachedError, match="instruction %alone belongs to no computation"):
             question(ALONE)
@@ -201,11 +195,8 @@ PLAIN = "1 {file_location_id=1}\n2 {file_location_id=2 parent_frame_id=1}"
 CIRCLE = "1 {file_location_id=1 parent_frame_id=2}\n2 {file_location_id=2 parent_frame_id=1}"
 
 LINES: list[tuple[str, str, str]] = [
-    (
-        "parents one too high",
-        TABLES.format(SHIFTED, 2),
-        "layers.py:41 in loss; model.py:10 in main",
-    ),
+    ("parents one too high", TABLES.format(SHIFTED, 2),
+     "layers.py:41 in loss; model.py:10 in main"),
     ("the outermost frame", TABLES.format(SHIFTED, 1), "model.py:10 in main"),
     ("parents as they are", TABLES.format(PLAIN, 2), "layers.py:41 in loss; model.py:10 in main"),
     ("frames in a circle", TABLES.format(CIRCLE, 1), "model.py:10 in main"),
@@ -213,7 +204,7 @@ LINES: list[tuple[str, str, str]] = [
     ("older metadata", OLDER.format('source_file="a.py" source_line=3'), "a.py:3"),
     ("no line", OLDER.format('source_file="a.py"'), "a.py"),
     ("nothing", "ENTRY e { ROOT p = f32[] parameter(0) }", ""),
-]
+]  # fmt: skip
 
 
 @for_rows(LINES)

@@ -94,7 +94,6 @@ def test_what_is_not_shown_is_unknown_and_the_rest_is_not() -> None:
 
 
 @for_table("""
-x = fusion(f32[8] a), kind=kLoop, calls=g => the shape must be written, for %g is not shown
 x = f32[] conditional(pred[] p, s8[] a, s8[] b), true_computation=t => there are 1 branches
 ENTRY e { a = f32[] parameter(0) b = f32[] call(a), to_apply=g } => %g is not defined
 """)

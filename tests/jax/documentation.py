@@ -61,13 +61,8 @@ def _equations(
     unnamed = jaxpr.debug_info.with_unknown_names()
     for equation in jaxpr.eqns:
         taken = [each for each in equation.invars if not isinstance(each, core.Literal)]
-        alone = jaxpr.replace(
-            constvars=[],
-            invars=taken,
-            outvars=equation.outvars,
-            eqns=[equation],
-            debug_info=unnamed,
-        )
+        parts = {"constvars": [], "invars": taken, "outvars": equation.outvars, "eqns": [equation]}
+        alone = jaxpr.replace(**parts, debug_info=unnamed)
         run = core.jaxpr_as_fun(core.ClosedJaxpr(alone, ()))
         module = around
         with suppress(NameError):

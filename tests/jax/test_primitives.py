@@ -113,17 +113,9 @@ def random(key: OfJax) -> list[OfJax]:
     typed = random.wrap_key_data(key)
     keys = random.split(random.fold_in(random.clone(typed), 1))
     bits = lax.rng_bit_generator(jnp.concatenate([key, key]), (3,))
-    drawn = [
-        random.normal(keys[0], (2,)),
-        random.gamma(keys[1], 2.0),
-        lax.rng_uniform(0.0, 1.0, (2,)),
-    ]
-    return [
-        random.key_data(keys),
-        *drawn,
-        *bits,
-        random.key_data(random.key(key[0].astype("int32"))),
-    ]
+    drawn = [random.normal(keys[0], (2,)), random.gamma(keys[1], 2.0)]
+    words = [random.key_data(each) for each in (keys, random.key(key[0].astype("int32")))]
+    return [*words, *drawn, lax.rng_uniform(0.0, 1.0, (2,)), *bits]
 
 
 def calls(x: OfJax, i: OfJax) -> list[OfJax]:

@@ -47,9 +47,6 @@ def modules(name: str) -> tuple[HloModule, HloModule]:
     return stablehlo.parse(stablehlo_text(name)), hlo.parse(module_text(f"unoptimized/{name}"))
 
 
-# What XLA says of the HLO.
-
-
 def read_by_xla(module: HloModule) -> None:
     """Raise an error unless XLA reads what is printed."""
     xla: Any = importlib.import_module("jaxlib._hlo")
@@ -79,10 +76,7 @@ def named(name: str) -> str:
 
 CONSTANTS: dict[str, tuple[str, str, Any]] = {
     "complex-splat": ("dense<(2.0,0.0)>", "3xcomplex<f32>", [2, 2, 2]),
-    "complex-splat of two dimensions": (
-        *("dense<(1.0,-2.0)>", "2x1xcomplex<f64>"),
-        [[1 - 2j], [1 - 2j]],
-    ),
+    "complex-splat of two dimensions": ("dense<(1.0,-2.0)>", "2x1xcomplex<f64>", [[1 - 2j]] * 2),
     "splat-without-elements": ("dense<1.0>", "0xf32", []),
     "splat without elements, of two dimensions": ("dense<1>", "2x0xi8", [[], []]),
     "truth values, one in a byte": ('dense<"0x010001">', "3xi1", [1, 0, 1]),
@@ -121,16 +115,12 @@ PROGRAMS = texts_with_values("""
 NAMES_OF_HLO = ("f32", "u4", "f8e4m3fn", "opaque", "tuple", "nan", "ENTRY", "__x", "manual")
 
 COMPUTED: dict[str, tuple[str, Any]] = {
-    **{
-        name: (constant(text, f"tensor<{of}>"), found)
-        for name, (text, of, found) in CONSTANTS.items()
-    },
-    **{
-        name: (f"func.func @main() -> {of} {{ {text} return %0 : {of} }}", found)
-        for name, (text, of, found) in PROGRAMS.items()
-    },
+    **{name: (constant(text, f"tensor<{of}>"), found)
+       for name, (text, of, found) in CONSTANTS.items()},
+    **{name: (f"func.func @main() -> {of} {{ {text} return %0 : {of} }}", found)
+       for name, (text, of, found) in PROGRAMS.items()},
     **{f"names such as {name}": (named(name), [1, 2, 4]) for name in NAMES_OF_HLO},
-}
+}  # fmt: skip
 """Programs of no arguments, and what they compute."""
 
 

@@ -24,16 +24,13 @@ OTHERS: dict[str, Function] = {
     "pooling": (lambda x: lax.reduce_window(x, 0.0, lax.max, (2, 2), (2, 2), "SAME"), ("8, 9",)),
     "loop around": (lambda x, y: lax.fori_loop(0, 5, lambda i, c: c * y[i], x), ("8", "5")),
     "sort": (lambda x: lax.sort((x, x * 2), num_keys=1), ("8, 16",)),
-    "convolution": (
-        lambda x, k: lax.conv_general_dilated(
-            *(x, k, (1, 2), "SAME"), rhs_dilation=(1, 2), dimension_numbers=("NHWC", "HWIO", "NHWC")
-        ),
-        ("1, 8, 8, 3", "3, 3, 3, 4"),
-    ),
+    "convolution": (lambda x, k: lax.conv_general_dilated(x, k, (1, 2), "SAME",
+        rhs_dilation=(1, 2), dimension_numbers=("NHWC", "HWIO", "NHWC")),
+        ("1, 8, 8, 3", "3, 3, 3, 4")),
     "moves": (lambda x: (jnp.pad(x, ((1, 2), (0, 3))), x[::2, 1:9:3], x.T), ("8, 16",)),
     "solve": (lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True), ("4, 4", "4, 2")),
     "dynamic slice": (lambda x, i: lax.dynamic_slice(x, (i[0], 2), (3, 4)), ("8, 16", "1; int32")),
-}
+}  # fmt: skip
 """Functions beside those of which ``test_numbers_for_sizes`` claims the same."""
 
 

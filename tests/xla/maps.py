@@ -131,11 +131,8 @@ def bounds(row: Row) -> Interval:
 
 
 COMPARISONS: Final[dict[str, Callable[[Interval, Interval], object]]] = {
+    **{name: getattr(operator, name) for name in ("ge", "gt", "le", "lt")},
     "eq": Interval.eq,
-    "ge": operator.ge,
-    "gt": operator.gt,
-    "le": operator.le,
-    "lt": operator.lt,
     "ne": Interval.ne,
 }
 ARITHMETIC: Final[dict[str, Callable[[Interval, Any], Interval]]] = {
@@ -173,8 +170,7 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "affine_map": lambda row: _affine(from_affine_map(row["text"]), row),
     # The first map after the second.
     "affine_map_after": lambda row: _affine(
-        compose(*map(from_affine_map, row["input"][::-1])), row
-    ),
+        compose(*map(from_affine_map, row["input"][::-1])), row),
     "changes once": changes_once,
     "constant results": constant_results,
     "contains": lambda row: given(row).contains(row["dims"], row["ranges"]),

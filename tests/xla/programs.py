@@ -219,6 +219,5 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "tile of a program": tile_of_program,
     # The instructions that give the values that say where a tile is.
     "values of a tile": lambda row: [
-        each.instruction.name for each in Space(row).array(row["to"])[1].runtime
-    ],
-}
+        each.instruction.name for each in Space(row).array(row["to"])[1].runtime],
+}  # fmt: skip
