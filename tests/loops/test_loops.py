@@ -174,9 +174,7 @@ i => sum => None => []
 half => second => {TWICE} => []
 half => sum => {TWICE} => ['{EVERY_OTHER}']
 """)
-def test_a_scatter_reads_what_it_adds_to(
-    index: str, combiner: str, conflict: str, dependences: str
-) -> None:
+def test_adding_scatters_read(index: str, combiner: str, conflict: str, dependences: str) -> None:
     body = SCATTERED.replace("INDEX", index).replace("COMBINER", combiner)
     start = "x = f32[8] parameter(0) s = STATE tuple(zero, x)"
     found = counting(8, "(s32[], f32[8])", body, start, COMBINERS)
@@ -385,16 +383,14 @@ NUMBERS: Final = {name: number for number, name in enumerate(ARRAYS, 1)}
 """The numbers of the arrays in the state, behind the counter."""
 
 
-def trace(
-    program: Program,
-) -> tuple[dict[str, set[tuple[int, int]]], dict[str, list[frozenset[int]]]]:
+def trace(loop: Program) -> tuple[dict[str, set[tuple[int, int]]], dict[str, list[frozenset[int]]]]:
     """Which iteration was the last to write what another read, and what each wrote."""
     carried: dict[str, set[tuple[int, int]]] = {name: set() for name in ARRAYS}
     written: dict[str, list[frozenset[int]]] = {name: [] for name in ARRAYS}
     writers: dict[Element, int] = {}
-    for iteration, counter in enumerate(program.counter):
+    for iteration, counter in enumerate(loop.counter):
         read: set[Element] = set()
-        for name, node in (("x", program.x), ("y", program.y)):
+        for name, node in (("x", loop.x), ("y", loop.y)):
             updates, array = _updates(node)
             if array.operation == name:
                 read.update(*(each for update in updates for each in _part(update, counter)))

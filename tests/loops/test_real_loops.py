@@ -133,7 +133,7 @@ def _felt_in(first: Iteration, state: list[Array]) -> Iterator[tuple[int, tuple[
             before, after = (states[each][array] for each in (number, number + 1))
             written = [*np.argwhere(~same(before, after))]
             for place in written[:: max(1, len(written) // 4)]:
-                reader = _reader(first, states, number, (array, tuple(place)))
+                reader = _reader(first, states, number, array, tuple(place))
                 if reader is not None:
                     yield array, (number, reader)
 
@@ -143,13 +143,9 @@ def _next(body: Iteration, state: Sequence[Array]) -> list[Array]:
 
 
 def _reader(
-    body: Iteration,
-    states: Sequence[Sequence[Array]],
-    number: int,
-    element: tuple[int, tuple[int, ...]],
+    body: Iteration, states: list[list[Array]], number: int, array: int, place: tuple[int, ...]
 ) -> int | None:
     """The first iteration that feels another value of an element that one has written."""
-    array, place = element
     state = [each.copy() for each in states[number + 1]]
     state[array][place] += state[array].dtype.type(3)
     for reader in range(number + 1, len(states) - 1):

@@ -7,9 +7,7 @@ from itertools import pairwise
 from random import Random
 
 
-def program(
-    sizes: Sequence[int], depth: int, layer: Callable[[int], str], computations: str = ""
-) -> str:
+def program(sizes: Sequence[int], depth: int, layer: Callable[[int], str], called: str = "") -> str:
     """A module that makes an array of one array of these sizes, layer by layer.
 
     The text of a layer has ``LAST`` for the array before it, ``NEW`` for its own, and ``SHAPE``.
@@ -19,7 +17,7 @@ def program(
         layer(number).replace("LAST", last).replace("NEW", new)
         for number, (last, new) in enumerate(pairwise(names))
     )
-    text = f"""{computations} ENTRY e {{ y0 = SHAPE parameter(0) zero = f32[] constant(0)
+    text = f"""{called} ENTRY e {{ y0 = SHAPE parameter(0) zero = f32[] constant(0)
       {layers} ROOT r = SHAPE negate(y{depth}) }}"""
     return text.replace("SHAPE", f"f32[{_listed(sizes)}]")
 

@@ -19,10 +19,11 @@ from ops.xla_gpu import Access, LaunchDimensions, Schedule, TransposeSchedule
 
 Index: TypeAlias = tuple[int, ...]
 Touch: TypeAlias = tuple[Index, Index]
+Touches: TypeAlias = Counter[Touch]
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
-def touches(found: IndexingMap) -> Counter[Touch]:
+def touches(found: IndexingMap) -> Touches:
     """How often each thread touches each element, by the map."""
     return Counter((dims, results) for dims, _, _, results in found.points())
 
@@ -39,9 +40,8 @@ def in_memory_order(shape: Shape) -> list[Index]:
 def loop_kernel(shape: Shape, launch: LaunchDimensions, unroll: int) -> Iterator[Touch]:
     """A grid-stride loop over the elements in the order of memory."""
     elements = in_memory_order(shape)
-    width, height, depth = (
-        threads * blocks for threads, blocks in zip(launch.threads, launch.blocks, strict=True)
-    )
+    pairs = zip(launch.threads, launch.blocks, strict=True)
+    width, height, depth = (threads * blocks for threads, blocks in pairs)
     for coordinates in product(*map(range, launch.grid)):
         threads, blocks = coordinates[:3], coordinates[3:]
         x, y, z = (
@@ -55,9 +55,7 @@ def loop_kernel(shape: Shape, launch: LaunchDimensions, unroll: int) -> Iterator
             start += width * height * depth * unroll
 
 
-def transpose_kernel(
-    sizes: tuple[int, int, int, int], rows: int, vector_size: int
-) -> tuple[Counter[Touch], Counter[Touch]]:
+def transpose_kernel(sizes: Index, rows: int, vector_size: int) -> tuple[Touches, Touches]:
     """Reads of ``[batch, n, m, inner]`` and writes of ``[batch, m, n, inner]``, tile by tile.
 
     With ``inner`` above 1, a vector is all of it, otherwise ``vector_size`` neighbours along m.
@@ -65,8 +63,7 @@ def transpose_kernel(
     batch, height, width, inner = sizes
     side = 32 if inner > 1 else 32 * vector_size
     down, across = -(-height // side), -(-width // side)
-    reads: Counter[Touch] = Counter()
-    writes: Counter[Touch] = Counter()
+    reads, writes = Touches(), Touches()
     for block, thread in product(range(batch * down * across), range(32 * rows)):
         coordinates = (thread, 0, 0, block, 0, 0)
         number, tile_column = divmod(block, across)

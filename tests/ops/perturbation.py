@@ -141,7 +141,6 @@ def _tallies_of(trials: Sequence[Trial], operand: int, places: Array) -> Iterato
 def _tally(
     arrays: tuple[int, int], every: Array, places: Array, pairs: Sequence[tuple[list[Array], Array]]
 ) -> Tally:
-
     def listed(matrix: Array) -> Iterator[Pair]:
         for row, column in np.argwhere(matrix):
             yield tuple(every[row].tolist()), tuple(places[column].tolist())

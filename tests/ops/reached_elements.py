@@ -37,6 +37,8 @@ _Place = TypeVar("_Place", bound=Origin)
 Known: TypeAlias = "Mapping[str, tuple[Origin, Array]]"
 """The runtime variables of which the values are known, and the arrays that hold these."""
 
+ArrayOf: TypeAlias = "Callable[[RuntimeOrigin], Array | None]"
+
 ROW = "row"
 
 MAX_POINTS = 1 << 20
@@ -53,11 +55,7 @@ def every_element(shape: Shape) -> Array:
 
 
 def relation(
-    ways: Iterable[OperandIndexing],
-    begin: Array,
-    end: Array,
-    shape: Shape,
-    array_of: Callable[[RuntimeOrigin], Array | None],
+    ways: Iterable[OperandIndexing], begin: Array, end: Array, shape: Shape, array_of: ArrayOf
 ) -> Array:
     """A matrix of which elements, one in a row, lead to which of an array, one in a column.
 
@@ -85,11 +83,9 @@ def numbers_of(places: Array, shape: Shape) -> Array:
     return numbers
 
 
-def reached(
-    way: OperandIndexing, begin: Array, array_of: Callable[[RuntimeOrigin], Array | None]
-) -> Iterator[tuple[Array, Array]]:
-    """The elements that a map leads to, and which of those in ``begin`` leads there."""
-    return _reached(way.map, way.runtime, begin, array_of)
+def reached(way: OperandIndexing, at: Array, array_of: ArrayOf) -> Iterator[tuple[Array, Array]]:
+    """The elements that a map leads to, and which of those ``at`` the begin leads there."""
+    return _reached(way.map, way.runtime, at, array_of)
 
 
 def related_given(

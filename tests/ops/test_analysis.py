@@ -64,9 +64,7 @@ WRONG_NAMES = [
 
 
 @for_all(WRONG_NAMES)
-def test_a_name_of_nothing_and_one_of_several_are_refused(
-    name: str, kind: type[LookupError], message: str
-) -> None:
+def test_unclear_names_are_refused(name: str, kind: type[LookupError], message: str) -> None:
     """With near ones, or their computations; the error can be sent to another process."""
     with pytest.raises(kind, match=message) as wrong:
         ops.analyze(MODULE)[name]

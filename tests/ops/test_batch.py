@@ -21,6 +21,7 @@ from tests.ops import batch_questions
 from tests.ops.batch_questions import leaves_a_mark, refuses_some, root_map, root_name
 
 T = TypeVar("T")
+Maker = Callable[[], Executor]
 
 
 class Immediate(Executor):
@@ -47,7 +48,7 @@ def processes(method: str, workers: int = 2) -> futures.ProcessPoolExecutor:
 
 
 spawned, one_spawned = partial(processes, "spawn"), partial(processes, "spawn", 1)
-EXECUTORS: dict[str, Callable[[], Executor] | None] = {
+EXECUTORS: dict[str, Maker | None] = {
     "one after another": None,
     "threads": partial(ThreadPoolExecutor, 2),
     "spawned processes": spawned,
@@ -73,7 +74,7 @@ every_executor = pytest.mark.parametrize("maker", EXECUTORS.values(), ids=list(E
 
 
 @every_executor
-def test_all_executors_answer_alike(maker: Callable[[], Executor] | None, files: list[str]) -> None:
+def test_all_executors_answer_alike(maker: Maker | None, files: list[str]) -> None:
     expected = {path: f"r{number}" for number, path in enumerate(files)}
     with nullcontext() if maker is None else maker() as executor:
         found = list(analyze_files(files, root_name, executor=executor))
@@ -84,9 +85,7 @@ def test_all_executors_answer_alike(maker: Callable[[], Executor] | None, files:
         assert [each.path for each in found] == files
 
 
-def test_an_executor_of_the_user_is_left_running_and_one_that_was_made_is_ended(
-    files: list[str],
-) -> None:
+def test_an_executor_of_the_user_is_left_running_and_one_made_is_ended(files: list[str]) -> None:
     executor = Immediate()
     assert len(list(analyze_files(files, root_map, executor=executor))) == len(files)
     assert not executor.ended
@@ -98,9 +97,7 @@ def test_an_executor_of_the_user_is_left_running_and_one_that_was_made_is_ended(
 
 
 @every_executor
-def test_what_is_wrong_is_the_answer_about_its_file(
-    maker: Callable[[], Executor] | None, tmp_path: Path
-) -> None:
+def test_what_is_wrong_is_the_answer_about_its_file(maker: Maker | None, tmp_path: Path) -> None:
     files = written(tmp_path, ["fine", "raised", "stubborn", "also_fine"])
     (tmp_path / "0004.hlo").write_text("HloModule m ENTRY e {")
     files += [str(tmp_path / "0004.hlo"), str(tmp_path / "missing.hlo"), str(tmp_path)]
@@ -147,9 +144,7 @@ def test_a_pool_of_the_user_stays_broken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("executor", [spawned, spawned()], ids=["made here", "of the user"])
-def test_a_question_that_cannot_be_sent(
-    executor: Executor | Callable[[], Executor], files: list[str]
-) -> None:
+def test_a_question_that_cannot_be_sent(executor: Executor | Maker, files: list[str]) -> None:
     with pytest.raises(QuestionError, match=r"cannot be sent to another process .*lambda"):
         analyze_files(files, lambda analysis: analysis.module.name, executor=executor)
 

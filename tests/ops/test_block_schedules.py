@@ -63,13 +63,11 @@ SIDES = st.integers(1, 12)
     st.sampled_from(["s8", "bf16", "f32", "f64"]),
     st.booleans(),
 )
-def test_every_element_is_written_once(
-    sides: list[tuple[int, int]], warps: int, element: str, turned: bool
-) -> None:
+def test_elements_are_written_once(sides: list[Pair], warps: int, kind: str, turned: bool) -> None:
     sizes, tile = [size for size, _ in sides], [step for _, step in sides]
     order = range(len(sizes)) if turned else reversed(range(len(sizes)))
     layout = f"{{{','.join(map(str, order))}}}" if sizes else ""
-    shape = Shape.parse(f"{element}{sizes}{layout}")
+    shape = Shape.parse(f"{kind}{sizes}{layout}")
     (written,) = block_schedule(shape, tile, warps=warps).writes
     counts = Counter(found for _, _, _, found in written.map.points())
     assert counts == Counter(product(*map(range, sizes)))

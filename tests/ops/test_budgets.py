@@ -24,6 +24,8 @@ from tests.extent import in_ci
 from tests.ops import growing_programs
 from tests.ops.answers import known, only
 
+Ways = list[ops.OperandIndexing]
+
 MAPS = "more than 128 different maps"
 COMPOSITIONS = "more than 4096 compositions of maps"
 FORMULAS = "formulas of more than 160 terms"
@@ -75,9 +77,7 @@ BLOW_UPS = {
 
 
 @pytest.mark.parametrize(("text", "reason", "expected"), BLOW_UPS.values(), ids=BLOW_UPS)
-def test_one_map_takes_the_place_of_many_and_is_marked(
-    text: str, reason: str, expected: str, composed: list[ops.OperandIndexing]
-) -> None:
+def test_one_map_for_many_is_marked(text: str, reason: str, expected: str, composed: Ways) -> None:
     (way,) = parameter_ways(text)
     assert (way.approximation, str(way.map)) == (reason, expected)
     assert len(composed) < 2 * limits.MAX_COMPOSITIONS
@@ -103,9 +103,7 @@ COMPOSED = {
 
 
 @pytest.mark.parametrize(("text", "count", "most"), COMPOSED.values(), ids=COMPOSED)
-def test_equal_maps_are_composed_once(
-    text: str, count: int, most: int, composed: list[ops.OperandIndexing]
-) -> None:
+def test_equal_maps_are_composed_once(text: str, count: int, most: int, composed: Ways) -> None:
     entry = entry_of(text)
     found = [ops.parameter_indexing(entry.root, each) for each in entry.root.shape.array_indices]
     ways = known(found[0][entry.parameters[0]])
@@ -125,9 +123,7 @@ def test_work_is_linear_in_depth(name: str) -> None:
 
 
 @pytest.mark.parametrize("updates", [2, 3, 7, 20], ids="updates-in-a-row of {}".format)
-def test_updates_at_unknown_places_do_not_double_their_maps(
-    updates: int, composed: list[ops.OperandIndexing]
-) -> None:
+def test_updates_at_unknown_places_do_not_double_their_maps(updates: int, composed: Ways) -> None:
     """All maps of three updates are exact; of more, one bound is made as soon as they are many."""
     found = parameter_ways(growing_programs.updated(updates))
     if updates <= 3:
@@ -140,9 +136,7 @@ def test_updates_at_unknown_places_do_not_double_their_maps(
 
 
 @pytest.mark.parametrize("layers", [1, 2, 12], ids="layers-of-a-decoder of {}".format)
-def test_layers_that_write_a_row_and_read_it_are_one_way(
-    layers: int, composed: list[ops.OperandIndexing]
-) -> None:
+def test_layers_that_write_a_row_and_read_it_are_one_way(layers: int, composed: Ways) -> None:
     """The row that is read is there, which is no condition; each layer had a range for it."""
     entry = entry_of(growing_programs.decoded(layers))
     found = ops.fusion_indexing(entry.root)
@@ -156,9 +150,7 @@ def test_layers_that_write_a_row_and_read_it_are_one_way(
 
 
 @pytest.mark.parametrize("updates", [4, 40], ids="updates-in-a-row of {}".format)
-def test_updates_in_a_row_solve_a_bounded_number_of_linear_programs(
-    updates: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_updates_in_a_row_solve_few_programs(updates: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One for facts that are equal; it was 4,318 for 4 updates, each solved again."""
     solved: list[object] = []
     least = ranges.LinearProgram.minimum
@@ -232,9 +224,7 @@ LOOPS = {
 
 
 @for_all(LOOPS)
-def test_one_map_takes_the_place_of_rounds_without_end(
-    text: str, expected: str, device: str
-) -> None:
+def test_one_map_takes_the_place_of_endless_rounds(text: str, expected: str, device: str) -> None:
     root = entry_of(text).root
     for answer in (ops.output_to_input(root).indexing[0], ops.input_to_output(root).indexing[0]):
         (way,) = known(answer)
@@ -276,7 +266,7 @@ def test_what_rounds_do_is_held(text: str, monkeypatch: pytest.MonkeyPatch) -> N
             assert relation(way for way in exact if way.element == element) <= held
 
 
-def test_wide_states_cost_no_more_than_their_pairs(composed: list[ops.OperandIndexing]) -> None:
+def test_wide_states_cost_no_more_than_their_pairs(composed: Ways) -> None:
     ways = root_ways(growing_programs.rotating(100))
     assert (len(ways), any(way.approximation for way in ways)) == (100, False)
     assert len(composed) < 340
@@ -324,9 +314,7 @@ JOINED = {
 
 
 @for_all(JOINED)
-def test_of_marked_ways_one_is_left(
-    ways: list[ops.OperandIndexing], expected: list[ops.OperandIndexing]
-) -> None:
+def test_of_marked_ways_one_is_left(ways: Ways, expected: Ways) -> None:
     assert NOTHING.union(*(Dependence([way]) for way in ways)) == tuple(expected)
 
 
@@ -338,9 +326,7 @@ def test_a_mark_is_kept() -> None:
         assert "why" in way._repr_html_()
 
 
-def test_results_that_read_little_do_not_wait_for_the_others(
-    composed: list[ops.OperandIndexing],
-) -> None:
+def test_results_that_read_little_do_not_wait_for_the_others(composed: Ways) -> None:
     """A chain of sums, which nine parameters go into, stands beside one negation."""
     given = " ".join(f"p{n} = f32[64,8] parameter({n})" for n in range(9))
     sums = " ".join(

@@ -50,9 +50,7 @@ FAMILIES = {
 @pytest.mark.parametrize("opcode", FAMILIES)
 @examples(20)
 @given(data=st.data(), sizes=tensors())
-def test_normalized_elements_feel_their_feature(
-    opcode: str, data: st.DataObject, sizes: Sizes
-) -> None:
+def test_normalized_elements_feel_features(opcode: str, data: st.DataObject, sizes: Sizes) -> None:
     """A feature has several elements, or none: one alone is its own mean, and becomes zero."""
     feature = data.draw(st.integers(0, len(sizes) - 1))
     if np.prod(sizes[:feature] + sizes[feature + 1 :]) == 1:
@@ -139,9 +137,7 @@ def test_a_sort_moves_elements_anywhere_along_its_dimension(data: st.DataObject)
 @needs_jax
 @pytest.mark.parametrize(("way", "most_dimensions"), [("topk", 6), ("custom-call", 2)])
 @given(data=st.data())
-def test_the_greatest_elements_come_from_anywhere_along_the_last_dimension(
-    way: str, most_dimensions: int, data: st.DataObject
-) -> None:
+def test_greatest_come_from_anywhere(way: str, most_dimensions: int, data: st.DataObject) -> None:
     """The library that XLA calls on the CPU takes vectors and matrices only."""
     sizes = data.draw(tensors(most_dimensions))
     k = data.draw(st.integers(0, sizes[-1]))
@@ -263,9 +259,7 @@ batches = shapes(most_dimensions=4, most_elements=2)
 @needs_jax
 @examples(20)
 @given(batch=batches, size=st.integers(0, 4), lower=st.booleans())
-def test_a_factor_needs_exactly_part_of_a_triangle(
-    batch: tuple[int, ...], size: int, lower: bool
-) -> None:
+def test_a_factor_needs_exactly_part_of_a_triangle(batch: Sizes, size: int, lower: bool) -> None:
     shape = array("f64", (*batch, size, size))
     text = module(shape, "cholesky", [shape], f"lower={text_of(lower)}")
     matrix = 8 * np.eye(size) + 1 / (1 + np.add.outer(np.arange(size), np.arange(size)))
@@ -321,9 +315,7 @@ def check_both_ways(found: OpIndexing, operand: int, pairs: set[Pair]) -> None:
 
 
 @for_all([*product([False, True], repeat=4)])
-def test_a_solution_needs_what_numpy_needs(
-    left: bool, lower: bool, transposed: bool, unit: bool
-) -> None:
+def test_solutions_are_as_in_numpy(left: bool, lower: bool, transposed: bool, unit: bool) -> None:
     b = 3 + np.cos(np.arange(6)).reshape((3, 2) if left else (2, 3))
 
     def solve(a: Array, b: Array) -> Array:
@@ -373,8 +365,6 @@ def transforms(draw: st.DrawFn, fft_type: str) -> str:
 @pytest.mark.parametrize("fft_type", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @examples(20)
 @given(data=st.data())
-def test_a_transform_needs_all_elements_along_its_dimensions(
-    fft_type: str, data: st.DataObject
-) -> None:
+def test_a_transform_needs_all_along_its_dimensions(fft_type: str, data: st.DataObject) -> None:
     disturbances = REAL if fft_type == "RFFT" else COMPLEX
     check_felt(data.draw(transforms(fft_type)), disturbances=disturbances)

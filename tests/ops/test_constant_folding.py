@@ -231,9 +231,7 @@ ENDS = {
 
 
 @for_all(ENDS.items())
-def test_a_value_is_clamped_by_the_ends_that_there_are(
-    expected: str, ends: tuple[int | None, int | None]
-) -> None:
+def test_a_value_is_clamped_by_its_ends(expected: str, ends: tuple[int | None, int | None]) -> None:
     lower, upper = (None if end is None else forms.constant(end) for end in ends)
     found = clamped(forms.variable("x"), Ends(lower, upper), IndexingMap.identity([9]))
     assert str(found) == expected

@@ -173,9 +173,7 @@ KNOWN_STARTS = [
 
 
 @for_all(KNOWN_STARTS)
-def test_a_known_start_is_clamped_at_both_ends(
-    size: int, part: int, start: int, first: int
-) -> None:
+def test_a_known_start_is_clamped_at_each_end(size: int, part: int, start: int, first: int) -> None:
     covered = {((at,), (first + at,)) for at in range(part)}
     turned = {(there, here) for here, there in covered}
     kept = {((at,), (at,)) for at in range(size) if not first <= at < first + part}
@@ -191,7 +189,7 @@ def test_a_known_start_is_clamped_at_both_ends(
 
 
 @st.composite
-def nested(draw: st.DrawFn) -> tuple[Sizes, Sizes, Sizes, tuple[int, ...]]:
+def nested(draw: st.DrawFn) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     """Sizes of a tensor, of a part, of a part of that, and all starts."""
     sizes = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
     middle = tuple(draw(st.integers(1, size)) for size in sizes)
@@ -202,9 +200,7 @@ def nested(draw: st.DrawFn) -> tuple[Sizes, Sizes, Sizes, tuple[int, ...]]:
 @pytest.mark.needs("jaxlib")
 @examples(30)
 @given(nested())
-def test_a_slice_of_a_slice_has_the_starts_of_both(
-    drawn: tuple[Sizes, Sizes, Sizes, tuple[int, ...]],
-) -> None:
+def test_a_slice_of_a_slice_has_both_starts(drawn: tuple[Sizes, Sizes, Sizes, Sizes]) -> None:
     """Without a barrier between them XLA adds the starts before it clamps them."""
     sizes, middle, inner, starts = drawn
     names = [f"i{number}" for number in range(len(starts))]

@@ -27,7 +27,6 @@ STATE: Final = f"(s32[], {VECTOR}, {VECTOR}, {VECTOR})"
 Relation: TypeAlias = "set[tuple[int, int, int, int]]"
 """The number of an array after the loop, an index in it, and the same of an array before."""
 
-
 Offset: TypeAlias = "tuple[int, int]"
 """A factor of the counter, and what is added."""
 

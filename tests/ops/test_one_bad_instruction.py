@@ -98,11 +98,9 @@ def test_reads_of_nothing() -> None:
 
 
 @for_all([("f32[4]", "1_3_1x0_0", "c"), ("f32[6]", "0_2x0_0", "numpy")])
-def test_no_kernel_is_written_for_a_wrong_rank(
-    result: str, padding: str, language: Literal["c", "numpy"]
-) -> None:
+def test_no_kernel_of_wrong_rank(kind: str, padding: str, language: Literal["c", "numpy"]) -> None:
     text = "x = f32[4,4] parameter(0) z = f32[] parameter(1)"
-    text = f"ENTRY e {{ {text}\nROOT y = {result} pad(x, z), padding={padding} }}"
+    text = f"ENTRY e {{ {text}\nROOT y = {kind} pad(x, z), padding={padding} }}"
     with pytest.raises(hlo.HloTextError, match="2:1: %y: pad: the rank of the result is 1"):
         emit_kernel(hlo.parse(text).entry.root, language)
 

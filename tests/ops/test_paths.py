@@ -100,9 +100,7 @@ def test_random_programs_are_followed_as_the_slow_way_does(module: HloModule) ->
 
 @seldom
 @given(programs(), st.sampled_from(["MAX_MAPS", "MAX_COMPOSITIONS"]), st.integers(1, 8))
-def test_questions_together_get_what_each_gets_alone(
-    module: HloModule, limit: str, most: int
-) -> None:
+def test_questions_together_are_as_each_alone(module: HloModule, limit: str, most: int) -> None:
     """Also where a budget ends, which is that of each question."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, limit, most)

@@ -24,6 +24,7 @@ from tests.layout.strategies import SMALL, layouts
 from tests.ops.answers import known, only
 
 Index = tuple[int, ...]
+Told = Callable[[Shape], dict[Index, Index]]
 
 OPERATIONS = {
     "negate": ((5, 3), "f32[5,3]", "negate(p)"),
@@ -106,12 +107,7 @@ def forward(root: hlo.Instruction, view: Addressing) -> tuple[Indexings, ...]:
 @seldom
 @pytest.mark.parametrize(("view", "near", "far"), VIEWS.values(), ids=VIEWS)
 @given(root=instructions())
-def test_elements_are_where_numpy_has_them(
-    view: Addressing,
-    near: Callable[[Shape], dict[Index, Index]],
-    far: Callable[[Shape], dict[Index, Index]],
-    root: hlo.Instruction,
-) -> None:
+def test_places_are_numpys(view: Addressing, near: Told, far: Told, root: hlo.Instruction) -> None:
     operand = root.operands[0]
     for ask, source, target in [
         (backward, root.shape, operand.shape),

@@ -84,9 +84,7 @@ RESHAPES_BETWEEN = ((8, 3, 10), (24, 10), (240,), (2, 120), (4, 6, 2, 5), (1, 24
 
 
 @for_all([*product(RESHAPES_BETWEEN, repeat=2)])
-def test_reshapes_that_cancel_are_the_identity(
-    sizes: tuple[int, ...], middle: tuple[int, ...]
-) -> None:
+def test_inverse_reshapes_are_the_identity(sizes: tuple[int, ...], middle: tuple[int, ...]) -> None:
     there, back = ops.reshape(sizes, middle), ops.reshape(middle, sizes)
     both = back.output_to_input[0].compose(there.output_to_input[0])
     assert both.simplify() == IndexingMap.identity(sizes).simplify()

@@ -91,9 +91,7 @@ def stepping(inputs: str, results: str, length: int, *, is_reverse: bool = False
 @pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("length", [1, 5])
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_results_need_what_the_steps_use(
-    step: tuple[str, str], length: int, is_reverse: bool
-) -> None:
+def test_results_need_what_steps_use(step: tuple[str, str], length: int, is_reverse: bool) -> None:
     check_felt(stepping(*step, length, is_reverse=is_reverse))
 
 

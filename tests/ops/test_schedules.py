@@ -18,27 +18,16 @@ from indexing.layout import ElementType, Layout, Shape, ShapeError
 from ops import reshape, transpose, xla_gpu
 from tests.cases import for_all, pairs
 from tests.extent import examples, seldom
-from tests.ops.launches import (
-    loop_kernel,
-    most_threads_on_a_bank,
-    moved,
-    numbered,
-    reduced,
-    touches,
-    transpose_kernel,
-    transposed,
-)
+from tests.ops import launches
 from tests.ops.unfit import refusal
+
+Axes = tuple[int, ...]
 
 
 def drawn_shape(data: st.DataObject, element: str, sizes: Sequence[int]) -> Shape:
     """A shape of these sizes that lies in memory in any order."""
     order = data.draw(st.permutations(range(len(sizes))))
     return Shape(ElementType(element), tuple(sizes), Layout(tuple(order)))
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ",".join(map(str, numbers))
 
 
 @examples(60)
@@ -48,9 +37,11 @@ def test_a_loop_goes_through_memory(data: st.DataObject, sizes: list[int], unrol
     counts = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
     launch = xla_gpu.LaunchDimensions(data.draw(counts), data.draw(counts))
     schedule = xla_gpu.loop_schedule(shape, launch, unroll)
-    assert touches(schedule.writes[0].map) == Counter(loop_kernel(shape, launch, unroll))
+    assert launches.touches(schedule.writes[0].map) == Counter(
+        launches.loop_kernel(shape, launch, unroll)
+    )
     assert schedule.writes_exactly_once()
-    offsets = touches(schedule.writes[0].in_memory())
+    offsets = launches.touches(schedule.writes[0].in_memory())
     assert sorted(place for _, (place,) in offsets) == list(range(shape.element_count))
 
 
@@ -59,8 +50,8 @@ def test_what_a_loop_reads_follows_from_the_operation() -> None:
     schedule = xla_gpu.loop_schedule(result, xla_gpu.LaunchDimensions.of(2, threads=5), unroll=3)
     way = transpose((5, 6), (1, 0)).output_to_input[0]
     read = schedule.writes[0].through(way, operand)
-    values = numbered(operand)
-    found = moved([(read, values)], schedule.writes, np.full((6, 5), -1))
+    values = launches.numbered(operand)
+    found = launches.moved([(read, values)], schedule.writes, np.full((6, 5), -1))
     assert (found == values.T).all()
     assert read.in_memory().equals(schedule.writes[0].in_memory())
 
@@ -86,9 +77,7 @@ TRANSPOSES = [
 
 
 @for_all(TRANSPOSES)
-def test_a_transpose_goes_through_tiles(
-    sizes: tuple[int, int, int, int], rows: int, vector_size: int
-) -> None:
+def test_transposes_go_through_tiles(sizes: tuple[int, ...], rows: int, vector_size: int) -> None:
     batch, height, width, inner = sizes
     operand = Shape.parse(f"f32[{batch},{height},{width},{inner}]")
     result = Shape.parse(f"f32[{batch},{width},{height},{inner}]")
@@ -96,7 +85,9 @@ def test_a_transpose_goes_through_tiles(
     schedule = xla_gpu.transpose_schedule(operand, result, (0, 2, 1, 3), **how)
     (read,), (written,) = schedule.reads, schedule.writes
     assert read is not None
-    assert (touches(read.map), touches(written.map)) == transpose_kernel(sizes, **how)
+    assert (launches.touches(read.map), launches.touches(written.map)) == launches.transpose_kernel(
+        sizes, **how
+    )
 
 
 PACKED = xla_gpu.packed_transpose_schedule
@@ -139,33 +130,29 @@ def test_a_transpose_moves_every_element(text: str, how: str) -> None:
 def check_transposed(
     schedule: xla_gpu.TransposeSchedule, operand: Shape, result: Shape, dimensions: Sequence[int]
 ) -> None:
-    values = numbered(operand)
-    found = transposed(schedule, values, np.full(result.dimensions, -1))
+    values = launches.numbered(operand)
+    found = launches.transposed(schedule, values, np.full(result.dimensions, -1))
     assert (found == values.transpose(dimensions)).all()
 
 
 TILES = [
-    (xla_gpu.transpose_schedule, "f32[64,64]", "f32[64,64]", (1, 0), 1),
-    (xla_gpu.transpose_schedule, "f32[2,32,32]", "f32[2,32,32]", (0, 2, 1), 1),
-    (PACKED, "bf16[64,64]", "bf16[64,64]", (1, 0), 2),
-    (PACKED, "s8[128,128]", "s8[128,128]", (1, 0), 4),
+    (xla_gpu.transpose_schedule, "f32[64,64]", (1, 0), 1),
+    (xla_gpu.transpose_schedule, "f32[2,32,32]", (0, 2, 1), 1),
+    (PACKED, "bf16[64,64]", (1, 0), 2),
+    (PACKED, "s8[128,128]", (1, 0), 4),
 ]
 
 
 @for_all(TILES)
 def test_warps_find_every_word_in_a_bank_of_its_own(
-    build: Callable[..., xla_gpu.TransposeSchedule],
-    before: str,
-    after: str,
-    dimensions: tuple[int, ...],
-    elements_of_word: int,
+    build: Callable[..., xla_gpu.TransposeSchedule], text: str, order: Sequence[int], per_word: int
 ) -> None:
-    shared = build(Shape.parse(before), Shape.parse(after), dimensions).shared
+    shared = build(Shape.parse(text), Shape.parse(text), order).shared
     for places in (shared.written, shared.read):
-        assert most_threads_on_a_bank(places, shared.sizes, elements_of_word) == 1
-    if elements_of_word == 1:
+        assert launches.most_threads_on_a_bank(places, shared.sizes, per_word) == 1
+    if per_word == 1:
         unpadded = (*shared.sizes[:-1], shared.sizes[-1] - 1)
-        assert most_threads_on_a_bank(shared.written, unpadded, elements_of_word) == 32
+        assert launches.most_threads_on_a_bank(shared.written, unpadded, per_word) == 32
 
 
 @seldom
@@ -205,35 +192,31 @@ REDUCTIONS = [
 ]
 
 
-def reduction(
-    text: str, dimensions: tuple[int, ...], kind: str = "", vector_size: int = 1
-) -> xla_gpu.Schedule:
+def reduction(text: str, axes: Axes, kind: str = "", vector_size: int = 1) -> xla_gpu.Schedule:
     """The schedule of a reduction to a result in the default layout."""
     operand = Shape.parse(text)
-    kept = [n for place, n in enumerate(operand.dimensions) if place not in dimensions]
-    result = Shape.parse(f"f32[{_listed(kept)}]")
-    return xla_gpu.reduce_schedule(operand, result, dimensions, kind=kind, vector_size=vector_size)
+    kept = [n for place, n in enumerate(operand.dimensions) if place not in axes]
+    result = Shape.parse(f"f32[{','.join(map(str, kept))}]")
+    return xla_gpu.reduce_schedule(operand, result, axes, kind=kind, vector_size=vector_size)
 
 
 def test_every_kind_is_run() -> None:
     assert {kind for kind, *_ in REDUCTIONS} == {"row", "multi_row", "column", "small_column"}
 
 
-def folded(operand: Shape, dimensions: tuple[int, ...], **how: Any) -> xla_gpu.Schedule:  # noqa: ANN401 - numbers and a kind
+def folded(operand: Shape, axes: Axes, **how: Any) -> xla_gpu.Schedule:  # noqa: ANN401 - numbers and a kind
     """The schedule of a reduction, which is seen to add up what NumPy adds up."""
-    schedule = reduction(str(operand), dimensions, **how)
-    values = numbered(operand)
-    expected = values.sum(axis=dimensions, keepdims=True)
-    assert (reduced(schedule, values, np.full(expected.shape, -1)) == expected).all()
+    schedule = reduction(str(operand), axes, **how)
+    values = launches.numbered(operand)
+    expected = values.sum(axis=axes, keepdims=True)
+    assert (launches.reduced(schedule, values, np.full(expected.shape, -1)) == expected).all()
     assert schedule.writes_exactly_once()
     return schedule
 
 
 @for_all(REDUCTIONS)
-def test_a_reduction_folds_every_element(
-    kind: str, text: str, dimensions: tuple[int, ...], vector_size: int
-) -> None:
-    schedule = folded(Shape.parse(text), dimensions, kind=kind, vector_size=vector_size)
+def test_reductions_fold_every_element(kind: str, text: str, axes: Axes, vector_size: int) -> None:
+    schedule = folded(Shape.parse(text), axes, kind=kind, vector_size=vector_size)
     assert schedule.reads[0] is not None
     assert schedule.reads[0].is_exactly_once()
     assert schedule.reads[1] is None
@@ -244,9 +227,7 @@ def test_a_reduction_folds_every_element(
     sizes=st.lists(st.integers(2, 9), min_size=1, max_size=3),
     vector_size=st.sampled_from([1, 2, 4, 8]),
 )
-def test_any_reduction_folds_every_element(
-    data: st.DataObject, sizes: list[int], vector_size: int
-) -> None:
+def test_any_reduction_folds_all(data: st.DataObject, sizes: list[int], vector_size: int) -> None:
     dimensions = data.draw(st.sets(st.sampled_from(range(len(sizes))), min_size=1))
     operand = drawn_shape(data, "f32", sizes)
     folded(operand, tuple(dimensions), vector_size=vector_size)
@@ -307,10 +288,10 @@ def test_a_concatenation_writes_every_part(parts: tuple[int, ...], unroll: int) 
     result = Shape.parse(f"f32[2,{sum(parts)},3]")
     launch = xla_gpu.LaunchDimensions.for_elements(6 * max(parts), unroll=unroll)
     schedule = xla_gpu.concatenate_schedule(operands, result, 1, launch, unroll)
-    arrays = [numbered(operand) + 100 * place for place, operand in enumerate(operands)]
+    arrays = [launches.numbered(operand) + 100 * place for place, operand in enumerate(operands)]
     pairs = zip(schedule.reads, arrays, strict=True)
     reads = [(read, array) for read, array in pairs if read is not None]
-    found = moved(reads, schedule.writes, np.full(result.dimensions, -1))
+    found = launches.moved(reads, schedule.writes, np.full(result.dimensions, -1))
     assert (found == np.concatenate(arrays, axis=1)).all()
     assert all(read.is_exactly_once() for read, _ in reads)
     assert schedule.writes_exactly_once()
@@ -339,12 +320,12 @@ def test_an_update_writes_its_part(starts: tuple[int, int]) -> None:
     launch = xla_gpu.LaunchDimensions.for_elements(30, unroll=2)
     known = xla_gpu.in_place_update_schedule(operand, update, launch, 2, starts)
     unknown = xla_gpu.in_place_update_schedule(operand, update, launch, 2)
-    values = numbered(update) + 1
+    values = launches.numbered(update) + 1
     expected = np.zeros(operand.dimensions, dtype=int)
     expected[starts[0] : starts[0] + 5, starts[1] : starts[1] + 6] = values
     read = known.reads[1]
     assert read is not None
-    found = moved([(read, values)], known.writes, np.zeros(operand.dimensions, dtype=int))
+    found = launches.moved([(read, values)], known.writes, np.zeros(operand.dimensions, dtype=int))
     assert (found == expected).all()
     there = [(d, r, found) for d, r, at, found in unknown.writes[0].map.points() if at == starts]
     assert there == [(d, r, found) for d, r, _, found in known.writes[0].map.points()]

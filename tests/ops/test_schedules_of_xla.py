@@ -21,6 +21,8 @@ from tests.cases import by_name, pairs
 from tests.conformance import rows_of
 from tests.evaluation import Pair
 
+Accesses = tuple[xla_gpu.Access, ...]
+
 COORDINATES = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 
 
@@ -53,21 +55,19 @@ def plain_loop(text: str) -> xla_gpu.Access:
     return xla_gpu.loop_schedule(shape, launch).writes[0]
 
 
-def looped(result: str, operation: OpIndexing, *operands: str) -> tuple[xla_gpu.Access, ...]:
+def looped(result: str, operation: OpIndexing, *operands: str) -> Accesses:
     """What a loop of that kind reads of each operand."""
     return through(plain_loop(result), operation, operands)
 
 
-def unrolled(result: str, operation: OpIndexing, *operands: str) -> tuple[xla_gpu.Access, ...]:
+def unrolled(result: str, operation: OpIndexing, *operands: str) -> Accesses:
     """What a loop of four neighbours a thread reads of each operand."""
     shape = Shape.parse(result)
     launch = xla_gpu.LaunchDimensions.for_elements(shape.element_count, unroll=4)
     return through(xla_gpu.loop_schedule(shape, launch, 4).writes[0], operation, operands)
 
 
-def through(
-    written: xla_gpu.Access, operation: OpIndexing, operands: Sequence[str]
-) -> tuple[xla_gpu.Access, ...]:
+def through(written: xla_gpu.Access, operation: OpIndexing, operands: Sequence[str]) -> Accesses:
     pairs = zip(operation.output_to_input, map(Shape.parse, operands), strict=True)
     return tuple(written.through(way, operand) for way, operand in pairs)
 
@@ -77,11 +77,9 @@ def transposing(before: str, after: str, dimensions: tuple[int, ...]) -> xla_gpu
     return xla_gpu.transpose_schedule(Shape.parse(before), Shape.parse(after), dimensions, rows=4)
 
 
-def folding(
-    before: str, after: str, dimension: int, kind: str, vector_size: int
-) -> xla_gpu.Schedule:
+def folding(before: str, after: str, axis: int, kind: str, vector_size: int) -> xla_gpu.Schedule:
     operand, result, how = Shape.parse(before), Shape.parse(after), {"vector_size": vector_size}
-    return xla_gpu.reduce_schedule(operand, result, (dimension,), kind=kind, **how)
+    return xla_gpu.reduce_schedule(operand, result, (axis,), kind=kind, **how)
 
 
 def joining() -> xla_gpu.Schedule:
@@ -199,7 +197,7 @@ variadic_reduce_reduction => [read(folding("s32[32,40]", "s32[32]", 1, "row", 1)
 variables are set to some value are not here."""
 
 
-def elementwise(result: str, *operands: str) -> tuple[xla_gpu.Access, ...]:
+def elementwise(result: str, *operands: str) -> Accesses:
     """What a loop over a result reads of operands of the same sizes."""
     return looped(result, ops.elementwise([(100, 200)] * 2), *operands)
 

@@ -50,9 +50,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize(("text", "most"), NETWORKS.values(), ids=NETWORKS)
-def test_work_is_bounded_in_both_directions(
-    text: str, most: int, composed: list[ops.OperandIndexing]
-) -> None:
+def test_bounded_work_both_ways(text: str, most: int, composed: list[ops.OperandIndexing]) -> None:
     module = hlo.parse(text)
     needed = ops.fusion_indexing(module.entry.root)
     takes_part_in = ops.Fusion.of_computation(module.entry).epilogue(module.entry.parameters[0])

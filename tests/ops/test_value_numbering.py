@@ -103,8 +103,11 @@ def both(text: str) -> list[str]:
     return [re.sub(r"<(.*?)\|(.*?)>", rf"\{number}", text) for number in (1, 2)]
 
 
+Forget = Callable[[], None]
+
+
 @pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> Forget:
     """Forgets what is remembered of modules, now and whenever it is called."""
 
     def forget() -> None:
@@ -124,9 +127,7 @@ def numbers_in_two_modules(one: str, other: str) -> set[int]:
 
 
 @pytest.mark.parametrize(("rows", "count"), [(ALIKE, 1), (UNLIKE, 2)], ids=["alike", "unlike"])
-def test_instructions_are_alike_unless_maps_may_depend_on_a_difference(
-    rows: Mapping[str, str], count: int, forgotten: Callable[[], None]
-) -> None:
+def test_what_maps_may_feel_counts(rows: Mapping[str, str], count: int, forgotten: Forget) -> None:
     """In one module, and in two."""
 
     @for_all(rows)
@@ -144,7 +145,6 @@ def test_what_reads_values_is_like_nothing_in_another_module() -> None:
 
 
 # Other modules.
-
 
 COLLECTIVES: Final = [
     "f32[4,4] all-reduce(p), replica_groups={}, to_apply=add",
@@ -201,9 +201,7 @@ STYLES: Final = [f"printing_styles/softmax.pre.{style}" for style in ("default",
 """One module twice, in texts that differ much."""
 
 
-def test_modules_that_are_alike_ask_rules_once(
-    monkeypatch: pytest.MonkeyPatch, forgotten: Callable[[], None]
-) -> None:
+def test_alike_modules_ask_rules_once(monkeypatch: pytest.MonkeyPatch, forgotten: Forget) -> None:
     """What is too much to remember is found again."""
     first, second = numbers_of_rules_asked(STYLES, monkeypatch)
     assert (first > 0, second) == (True, 0)
@@ -213,7 +211,6 @@ def test_modules_that_are_alike_ask_rules_once(
 
 
 # Answers.
-
 
 ONCE: Final = {"parameter", "async-start"}
 """A number is that of one parameter, and one asynchronous operation calls a computation."""
@@ -264,9 +261,7 @@ VARIANTS: Final = [
 
 
 @given(st.lists(st.sampled_from(VARIANTS), min_size=2, max_size=8), st.randoms())
-def test_answers_do_not_depend_on_what_is_alike_nor_on_the_order_of_questions(
-    texts: list[str], random: Random
-) -> None:
+def test_neither_what_is_alike_nor_order_changes_answers(texts: list[str], random: Random) -> None:
     module = parsed(*texts)[0].computation.module
     shared, alone = analyze(module), [*analyze(module, registry=UNSHARED)]
     random.shuffle(alone)

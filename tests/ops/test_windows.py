@@ -107,7 +107,6 @@ def test_so_many_windows_hold_an_element_of_any_number() -> None:
 
 # What is drawn.
 
-
 RARELY = st.integers(0, 9).map(lambda number: number == 0)
 
 
@@ -237,7 +236,6 @@ def convolutions(draw: st.DrawFn) -> Convolution:
 
 
 # Programs.
-
 
 SUM = "sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }"
 LARGER = """larger { a = s32[] parameter(0) b = s32[] parameter(1)

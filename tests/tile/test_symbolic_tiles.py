@@ -430,7 +430,6 @@ def test_a_tile_is_a_value() -> None:
 
 Index = tuple[int, ...]
 
-
 SIZES = ("A", "B", "C", "D", "E", "F")
 """The names of sizes, one for each dimension."""
 
@@ -540,7 +539,6 @@ TWO.satisfied({"a": 1}) => TileError: satisfied: there is no size b; expected on
 TWO.satisfied({"a": 1, "b": "x"}) => MapError: satisfied: b has the value 'x'
 MANY.alternatives() => the constraints have 8192; expected at most 4096
 """)
-
 
 _limits = st.tuples(st.sampled_from(FORMS), st.integers(0, 5), st.integers(0, 4))
 

@@ -91,7 +91,6 @@ FUSIONS: dict[str, Fusion] = {
         t = f32[8,6] transpose(a), dimensions={1,0} ROOT b = (f32[6,8], f32[8,6]) tuple(n, t)"""),
 }  # fmt: skip
 
-
 LAYERS = """a = f32[16,8] parameter(0) b = f32[16,8] parameter(1)
   x = f32[8,16] transpose(a), dimensions={1,0} y = f32[8,16] transpose(b), dimensions={1,0}
   z = f32[8,16] add(x, y) ROOT twice = f32[8,16] add(z, z)"""
