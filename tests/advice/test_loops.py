@@ -29,8 +29,7 @@ def loop(body: str, state: Iterable[str], root: str, called: str = "") -> str:
     ]
     parameters = [f"p{n} = {each} parameter({n})\n" for n, each in enumerate(arrays)]
     starts = ", ".join(["z", *(f"p{n}" for n in range(len(arrays)))])
-    return f"""HloModule m
-{called}
+    return f"""HloModule m {called}
 body {{ s = {whole} parameter(0) i = s32[] get-tuple-element(s), index=0
   {"".join(given)} {body} {STEP} ROOT t = {whole} tuple(j, {root}) }}
 {CONDITION.format(name="condition", state=whole, trips=8)}
@@ -45,8 +44,7 @@ INNER: Final = f"""inner {{ s = {STATE} parameter(0) i = s32[] get-tuple-element
   x0 = {SQUARE} get-tuple-element(s), index=1 x1 = {SQUARE} get-tuple-element(s), index=2
   w = {SQUARE} transpose(x1), dimensions={{1,0}}
   d = {SQUARE} dot(x0, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
-  {STEP} ROOT t = {STATE} tuple(j, d, x1) }}
-{CONDITION.format(name="few", state=STATE, trips=4)}"""
+  {STEP} ROOT t = {STATE} tuple(j, d, x1) }} {CONDITION.format(name="few", state=STATE, trips=4)}"""
 FUSIONS: Final = """copied { p = f32[64]{0} parameter(0) ROOT k = f32[64]{0} copy(p) }
 updated { p = f32[64]{0} parameter(0) v = f32[1]{0} parameter(1) i = s32[] parameter(2)
   w = f32[1]{0} negate(v) ROOT u = f32[64]{0} dynamic-update-slice(p, w, i) }

@@ -26,8 +26,7 @@ TWO_WAYS = entry("""p = f32[4,6] parameter(0)  hero = f32[4,6] exponential(p)
     same = f32[24] reshape(hero)  ROOT sum = f32[24] add(line, same)""")
 SEVERAL_ROOTS = entry("""p = f32[4,6] parameter(0)  zero = f32[] constant(0)
     hero = f32[4] reduce(p, zero), dimensions={1}, to_apply=sum
-    b = f32[4,6] broadcast(hero), dimensions={0}
-    ROOT both = (f32[4,6], f32[4]) tuple(b, hero)""")
+    b = f32[4,6] broadcast(hero), dimensions={0} ROOT both = (f32[4,6], f32[4]) tuple(b, hero)""")
 BOTH_SUMS = entry(
     """p = f32[3,5] parameter(0) q = f32[3,5] parameter(1) z = f32[] constant(0)
     hero = (f32[3], f32[3]) reduce(p, q, z, z), dimensions={1}, to_apply=both
@@ -54,8 +53,7 @@ IN_A_LOOP = entry(
       ROOT c = pred[] compare(n, z), direction=LT }
     round { s = (s32[], f32[4], f32[4]) parameter(0) n = s32[] get-tuple-element(s), index=0
       x = f32[4] get-tuple-element(s), index=1 y = f32[4] get-tuple-element(s), index=2
-      one = s32[] constant(1) more = s32[] add(n, one)
-      hero = f32[4] reverse(x), dimensions={0}
+      one = s32[] constant(1) more = s32[] add(n, one) hero = f32[4] reverse(x), dimensions={0}
       ROOT next = (s32[], f32[4], f32[4]) tuple(more, hero, y) }""",
 )
 

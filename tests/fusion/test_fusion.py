@@ -74,8 +74,7 @@ def test_equal_operands_have_one_set(module: HloModule, expected: dict[str, list
 
 def test_one_operand_without_map_leaves_its_producer_without() -> None:
     module = entry(
-        """p = f32[4] parameter(0)
-        ROOT r = f32[4] fusion(p, p), kind=kLoop, calls=f""",
+        """p = f32[4] parameter(0) ROOT r = f32[4] fusion(p, p), kind=kLoop, calls=f""",
         """f { a = f32[4] parameter(0) b = f32[4] parameter(1)
         c = f32[4] custom-call(b), custom_call_target="x" ROOT r = f32[4] add(a, c) }""",
     )

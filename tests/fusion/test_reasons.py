@@ -16,16 +16,10 @@ from tests.fusion.units import fused
 from tests.hlo.modules import module_text
 from tests.indexing.tables import refusals
 
-SMALL = """ENTRY e {
-  x = f32[3,4] parameter(0)
-  t = f32[4,3] transpose(x), dimensions={1,0}
-  flat = f32[12] reshape(t)
-  part = f32[4] slice(flat), slice={[1:12:3]}
-  zero = f32[] constant(0)
-  wide = f32[6] pad(part, zero), padding=1_1
-  start = s32[] parameter(1)
-  ROOT few = f32[3] dynamic-slice(wide, start), dynamic_slice_sizes={3}
-}"""
+SMALL = """ENTRY e { x = f32[3,4] parameter(0) t = f32[4,3] transpose(x), dimensions={1,0}
+  flat = f32[12] reshape(t) part = f32[4] slice(flat), slice={[1:12:3]} zero = f32[] constant(0)
+  wide = f32[6] pad(part, zero), padding=1_1 start = s32[] parameter(1)
+  ROOT few = f32[3] dynamic-slice(wide, start), dynamic_slice_sizes={3} }"""
 
 
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
@@ -108,16 +102,13 @@ def test_tiles_read_what_their_elements_need(name: str, tile: int) -> None:
 READ_TWICE = """
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 f { x = f32[4,16] parameter(0) z = f32[] constant(0)
-  s = f32[4] reduce(x, z), dimensions={1}, to_apply=add
-  b = f32[4,16] broadcast(s), dimensions={0}
+  s = f32[4] reduce(x, z), dimensions={1}, to_apply=add b = f32[4,16] broadcast(s), dimensions={0}
   ROOT o = f32[4,16] divide(x, b) }
 g { x = f32[64] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2)
   v = f32[8] dynamic-slice(x, i), dynamic_slice_sizes={8}
-  w = f32[8] dynamic-slice(x, j), dynamic_slice_sizes={8}
-  ROOT o = f32[8] add(v, w) }
+  w = f32[8] dynamic-slice(x, j), dynamic_slice_sizes={8} ROOT o = f32[8] add(v, w) }
 ENTRY e { x = f32[4,16] parameter(0) y = f32[64] parameter(1)
-  i = s32[] parameter(2) j = s32[] parameter(3)
-  p = f32[8] fusion(y, i, j), kind=kLoop, calls=g
+  i = s32[] parameter(2) j = s32[] parameter(3) p = f32[8] fusion(y, i, j), kind=kLoop, calls=g
   ROOT q = f32[4,16] fusion(x), kind=kLoop, calls=f }
 """
 

@@ -62,19 +62,11 @@ def _selected(condition: int, yes: int, no: int) -> int:
 
 
 _COMPUTED: Mapping[str, Any] = {
-    "arith.addi": int.__add__,
-    "arith.subi": int.__sub__,
-    "arith.muli": int.__mul__,
-    "arith.minsi": min,
-    "arith.maxsi": max,
-    "arith.floordivsi": int.__floordiv__,
-    "arith.ceildivsi": _rounded_up,
-    "arith.remsi": _remainder,
-    "arith.andi": int.__and__,
-    "arith.ori": int.__or__,
-    "arith.xori": int.__xor__,
-    "arith.select": _selected,
-}
+    "arith.addi": int.__add__, "arith.subi": int.__sub__, "arith.muli": int.__mul__,
+    "arith.minsi": min, "arith.maxsi": max, "arith.floordivsi": int.__floordiv__,
+    "arith.ceildivsi": _rounded_up, "arith.remsi": _remainder, "arith.andi": int.__and__,
+    "arith.ori": int.__or__, "arith.xori": int.__xor__, "arith.select": _selected,
+}  # fmt: skip
 
 
 def _computed(name: str, operands: list[int], attribute: Any) -> int:  # noqa: ANN401

@@ -197,12 +197,9 @@ APART: Final = 8
 """A distance of 2 can just be seen, side by side; neighbours on these scales are far from that."""
 
 PICTURES: Final = {
-    "layouts": "tile",
-    "outlines": "outline",
-    "reads": "untouched chosen heat",
-    "loads": "wanted shared loaded untouched",
-    "graphs": "box source",
-}
+    "layouts": "tile", "outlines": "outline", "reads": "untouched chosen heat",
+    "loads": "wanted shared loaded untouched", "graphs": "box source",
+}  # fmt: skip
 """The beginnings of the classes that stand side by side in a picture."""
 
 

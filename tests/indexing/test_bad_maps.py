@@ -390,7 +390,10 @@ d0, d1 = symbol("d0"), symbol("d1")
 TEN = Variable((0, 9))
 
 
-test_refused_arguments = refusals(globals(), MapError, ConversionError, whole=True)(r"""
+NO_PAIR = "expected a pair of an expression and an interval, or a condition"
+NO_INTERVAL = "expected an Interval, or a pair of integers or None"
+NO_SIZE = "expected a size, an integer of at least 0"
+test_refused_arguments = refusals(globals(), MapError, ConversionError, whole=True)(rf"""
 parse_map(None) => parse_map: text is None; expected a string
 parse_map(7) => parse_map: text is 7; expected a string
 parse_map(b"() -> ()") => parse_map: text is b'() -> ()'; expected a string
@@ -399,12 +402,9 @@ parse_map(["() -> ()"]) => parse_map: text is ['() -> ()']; expected a string
 IndexingMap([d0 / 2], [TEN])
     d0/2: is a fraction; expected an integer, floor around it, or a fact such as d0 mod 2 == 0
 IndexingMap("d7", [TEN]) => IndexingMap: result 0 uses 'd7'; expected a declared variable (d0)
-IndexingMap([d0], {"d0": "x"})
-    IndexingMap: dims['d0'] is 'x'; expected a size, an integer of at least 0
-IndexingMap([d0], {"d0": (0, "x")})
-    Variable: bounds is (0, 'x'); expected an Interval, or a pair of integers or None
-IndexingMap.from_sizes([d0], {"d0": -1})
-    IndexingMap: dims['d0'] is -1; expected a size, an integer of at least 0
+IndexingMap([d0], {{"d0": "x"}}) => IndexingMap: dims['d0'] is 'x'; {NO_SIZE}
+IndexingMap([d0], {{"d0": (0, "x")}}) => Variable: bounds is (0, 'x'); {NO_INTERVAL}
+IndexingMap.from_sizes([d0], {{"d0": -1}}) => IndexingMap: dims['d0'] is -1; {NO_SIZE}
 IndexingMap(d0, [TEN]) => IndexingMap: results is d0; expected a sequence of expressions
 IndexingMap(None, [TEN]) => IndexingMap: results is None; expected a sequence of expressions
 IndexingMap([d0, d1], [TEN]) => IndexingMap: result 1 uses 'd1'; expected a declared variable (d0)
@@ -414,8 +414,8 @@ IndexingMap([d0], [Variable((0, 9), "row")])
 IndexingMap([d0**100], [TEN]) => IndexingMap: result 0 uses 'd0**100'; expected integer arithmetic
 # variables
 IndexingMap([d0], TEN)
-    IndexingMap: dims is Variable(bounds=Interval(lower=0, upper=9), name='', kind=<V...; expected a
-        sequence of Variables
+    IndexingMap: dims is Variable(bounds=Interval(lower=0, upper=9), name='', kind=<V...; expected
+        a sequence of Variables
 IndexingMap([d0], [4]) => IndexingMap: dims[0] is 4; expected a Variable
 IndexingMap([d0], "d0") => IndexingMap: dims is 'd0'; expected a sequence of Variables
 IndexingMap([d0], [TEN], [(0, 3)]) => IndexingMap: ranges[0] is (0, 3); expected a Variable
@@ -425,51 +425,36 @@ IndexingMap([], [Variable((0, 1), "a"), Variable((0, 1), "a")])
 IndexingMap([], [TEN], [Variable((0, 1), "d0")])
     IndexingMap: the name 'd0' stands for two variables; expected different names
 # constraints
-IndexingMap([d0], [TEN], (), (), [d0])
-    IndexingMap: constraint 0 is d0; expected a pair of an expression and an interval, or a
-        condition
-IndexingMap([d0], [TEN], (), (), (d0, (0, 3)))
-    IndexingMap: constraint 0 is d0; expected a pair of an expression and an interval, or a
-        condition
+IndexingMap([d0], [TEN], (), (), [d0]) => IndexingMap: constraint 0 is d0; {NO_PAIR}
+IndexingMap([d0], [TEN], (), (), (d0, (0, 3))) => IndexingMap: constraint 0 is d0; {NO_PAIR}
 IndexingMap([d0], [TEN], (), (), [(d0, (0, 3), 1)])
-    IndexingMap: constraint 0 is (d0, (0, 3), 1); expected a pair of an expression and an interval,
-        or a condition
+    IndexingMap: constraint 0 is (d0, (0, 3), 1); {NO_PAIR}
 IndexingMap([d0], [TEN], (), (), d0)
     IndexingMap: constraints is d0; expected a sequence of pairs of an expression and an interval,
         or conditions
 IndexingMap([d0], [TEN], (), (), [(d0, (0, 3)), (d0, "x")])
-    IndexingMap: interval of constraint 1 is 'x'; expected an Interval, or a pair of integers or
-        None
+    IndexingMap: interval of constraint 1 is 'x'; {NO_INTERVAL}
 IndexingMap([d0], [TEN], (), (), [(d0, (0, 1.5))])
-    IndexingMap: interval of constraint 0 is (0, 1.5); expected an Interval, or a pair of integers
-        or None
+    IndexingMap: interval of constraint 0 is (0, 1.5); {NO_INTERVAL}
 IndexingMap([d0], [TEN], (), (), [(d1, (0, 3))])
     IndexingMap: constraint 0 uses 'd1'; expected a declared variable (d0)
 IndexingMap.identity([4]).with_constraint(d1, (0, 1))
     IndexingMap: constraint 0 uses 'd1'; expected a declared variable (d0)
 IndexingMap.identity([4]).with_constraint(d0, "ab")
-    IndexingMap: interval of constraint 0 is 'ab'; expected an Interval, or a pair of integers or
-        None
+    IndexingMap: interval of constraint 0 is 'ab'; {NO_INTERVAL}
 IndexingMap.identity([4]).with_constraint(d0, (0, True))
-    IndexingMap: interval of constraint 0 is (0, True); expected an Interval, or a pair of integers
-        or None
+    IndexingMap: interval of constraint 0 is (0, True); {NO_INTERVAL}
 # sizes
 IndexingMap.from_sizes([d0], 4) => IndexingMap: dims is 4; expected a sequence of sizes
-IndexingMap.from_sizes([d0], [4.0])
-    IndexingMap: dims[0] is 4.0; expected a size, an integer of at least 0
-IndexingMap.from_sizes([d0], [4], [3, -1])
-    IndexingMap: ranges[1] is -1; expected a size, an integer of at least 0
-IndexingMap.from_sizes([d0], [4], (), [None])
-    IndexingMap: runtime[0] is None; expected a size, an integer of at least 0
+IndexingMap.from_sizes([d0], [4.0]) => IndexingMap: dims[0] is 4.0; {NO_SIZE}
+IndexingMap.from_sizes([d0], [4], [3, -1]) => IndexingMap: ranges[1] is -1; {NO_SIZE}
+IndexingMap.from_sizes([d0], [4], (), [None]) => IndexingMap: runtime[0] is None; {NO_SIZE}
 IndexingMap.identity("4") => IndexingMap: sizes is '4'; expected a sequence of sizes
-IndexingMap.identity([4, True])
-    IndexingMap: sizes[1] is True; expected a size, an integer of at least 0
-IndexingMap.identity(["4"])
-    IndexingMap: sizes[0] is '4'; expected a size, an integer of at least 0
-Variable.of_size(-1) => Variable: size is -1; expected a size, an integer of at least 0
+IndexingMap.identity([4, True]) => IndexingMap: sizes[1] is True; {NO_SIZE}
+IndexingMap.identity(["4"]) => IndexingMap: sizes[0] is '4'; {NO_SIZE}
+Variable.of_size(-1) => Variable: size is -1; {NO_SIZE}
 # one variable
-Variable((10**5000, 1, 2))
-    Variable: bounds is a large tuple; expected an Interval, or a pair of integers or None
+Variable((10**5000, 1, 2)) => Variable: bounds is a large tuple; {NO_INTERVAL}
 Variable((0, 1), "", "th_x") => Variable: kind is 'th_x'; expected a VariableKind
 Variable((0, 1), "row", VariableKind.TH_X) => Variable: name is 'row'; expected 'th_x', its kind
 """)
@@ -496,8 +481,7 @@ def test_names_that_no_variable_has(name: object) -> None:
 def test_bounds_that_no_variable_has(bounds: object) -> None:
     with pytest.raises(MapError) as caught:
         Variable(cast("Interval", bounds))
-    expected = "expected an Interval, or a pair of integers or None"
-    assert str(caught.value) == f"Variable: bounds is {bounds!r}; {expected}"
+    assert str(caught.value) == f"Variable: bounds is {bounds!r}; {NO_INTERVAL}"
 
 
 @each_row("""

@@ -513,12 +513,9 @@ def test_relations_of_one_context_can_be_combined() -> None:
 
 
 @for_all([
-    islpy.BasicMap("{ [i] -> [i + 1] : i > 0 }"),
-    islpy.PwMultiAff("{ [i] -> [(i + 1)] : i > 0 }"),
-    islpy.PwAff("{ [i] -> [(i + 1)] : i > 0 }"),
-    islpy.MultiPwAff("{ [i] -> [(i + 1 : i > 0)] }"),
-    islpy.UnionMap("{ [i] -> [i + 1] : i > 0 }"),
-    islpy.MultiAff("{ [i] -> [i + 1] }"),
+    islpy.BasicMap("{ [i] -> [i + 1] : i > 0 }"), islpy.PwMultiAff("{ [i] -> [(i + 1)] : i > 0 }"),
+    islpy.PwAff("{ [i] -> [(i + 1)] : i > 0 }"), islpy.MultiPwAff("{ [i] -> [(i + 1 : i > 0)] }"),
+    islpy.UnionMap("{ [i] -> [i + 1] : i > 0 }"), islpy.MultiAff("{ [i] -> [i + 1] }"),
     islpy.Aff("{ [i] -> [i + 1] }"),
 ])  # fmt: skip
 def test_objects_of_all_kinds_are_read(relation: islpy.PwAff) -> None:
@@ -528,13 +525,10 @@ def test_objects_of_all_kinds_are_read(relation: islpy.PwAff) -> None:
 
 BAD_TEXTS = {
     **dict.fromkeys(["", "x", "__import__('os')", "{ [i] -> [i+] }", "{ [i] -> [i * i] }"], 1),
-    "{ [i] -> [abs(i)] }": 1,
-    "{ [i] -> [(i] }": 13,
-    "{ [i] -> [i]": 1,
-    "{ [i] -> [i] } }": 16,
+    "{ [i] -> [abs(i)] }": 1, "{ [i] -> [(i] }": 13, "{ [i] -> [i]": 1, "{ [i] -> [i] } }": 16,
     "{ [i] -> [2^99999999999] }": 12,
     "{ [i] -> [" + "(" * 100_000 + "i" + ")" * 100_000 + "] }": 209,
-}
+}  # fmt: skip
 
 
 def test_bad_texts(capfd: pytest.CaptureFixture[str]) -> None:

@@ -122,8 +122,7 @@ x = f32[4,8] parameter(0) y = f32[3,10] parameter(1) c = f32[] constant(3)
 d = f32[4,10] pad(x, c), padding=0_0x1_1 n = f32[3,10] negate(y)
 ROOT both = f32[7,10] concatenate(d, n), dimensions={0}
 # windows with dilation
-x = f32[9,11] parameter(0) zero = f32[] constant(0)
-ROOT r = f32[8,11] reduce-window(x, zero),
+x = f32[9,11] parameter(0) zero = f32[] constant(0) ROOT r = f32[8,11] reduce-window(x, zero),
 window={size=2x3 stride=2x2 pad=0_1x2_1 lhs_dilate=2x2 rhs_dilate=2x1}, to_apply=add
 # max pool
 x = f32[2,9,9,3] parameter(0) low = f32[] constant(-inf)

@@ -112,14 +112,11 @@ def test_what_numpy_does_not_have_is_refused(body: str, message: str) -> None:
 # Triton itself.
 
 _SIGNATURES = {
-    ElementType.PRED: "*i1",
-    ElementType.F16: "*fp16",
-    ElementType.BF16: "*bf16",
-    ElementType.F32: "*fp32",
-    ElementType.F64: "*fp64",
+    ElementType.PRED: "*i1", ElementType.F16: "*fp16", ElementType.BF16: "*bf16",
+    ElementType.F32: "*fp32", ElementType.F64: "*fp64",
     **{ElementType(f"s{bits}"): f"*i{bits}" for bits in (8, 16, 32, 64)},
     **{ElementType(f"u{bits}"): f"*u{bits}" for bits in (8, 16, 32, 64)},
-}
+}  # fmt: skip
 
 
 def ptx_of(text: str, name: str, computation: Computation, folder: Path) -> str:

@@ -101,11 +101,8 @@ _OF_FLOATS: dict[str, Callable[..., Any]] = {
 }
 _OF_LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("rint", "expm1", "log1p", "tanh", "tan", "cbrt")},
-    "fmod": np.fmod,
-    "round": _rounded_away,
-    "pow": np.power,
-    "atan2": np.arctan2,
-}
+    "fmod": np.fmod, "round": _rounded_away, "pow": np.power, "atan2": np.arctan2,
+}  # fmt: skip
 _TYPES = {
     "int1": "bool",
     "bfloat16": "bfloat16",

@@ -27,15 +27,12 @@ from tests.layout.model import wavefronts
 
 NAMES: Final[dict[str, Any]] = {
     **{name: getattr(linear, name) for name in linear.__all__},
-    "parse_map": parse_map,
-    "FOUR": BlockSplit((4,), (2,), (0,)),
-    "TWO": BlockSplit((2,), (2,), (0,)),
-    "ALL": BlockSplit((4,), (4,), (0,)),
-    "COLUMNS": BlockSplit((1, 2), (1, 2), (1, 0)),
-    "QUARTERS": BlockSplit((2, 2), (2, 2), (1, 0)),
+    "parse_map": parse_map, "FOUR": BlockSplit((4,), (2,), (0,)),
+    "TWO": BlockSplit((2,), (2,), (0,)), "ALL": BlockSplit((4,), (4,), (0,)),
+    "COLUMNS": BlockSplit((1, 2), (1, 2), (1, 0)), "QUARTERS": BlockSplit((2, 2), (2, 2), (1, 0)),
     "TALL": BlockSplit((2, 2), (2, 1), (1, 0)),
     "CLUSTER": BlockSplit((4, 2, 2), (4, 2, 1), (2, 1, 0)),
-}
+}  # fmt: skip
 
 TRITON: Final = rows("""
 SimpleBlocked => blocked((16,), (1,), (4,), (4,), (0,)) => register; lane 1 2; warp 4 8

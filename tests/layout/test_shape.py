@@ -156,11 +156,8 @@ def test_negative_dimensions_count_from_the_last_one() -> None:
 
 
 @for_all([
-    ("f32[]", 0, 0, ""),
-    ("f32[3]", 1, 1, "d0"),
-    ("f32[1,3]", 2, 1, "y x"),
-    ("f32[0,1,?]", 3, 1, "z y x"),
-    ("f32[2,1,<=2,3]", 4, 3, "p z y x"),
+    ("f32[]", 0, 0, ""), ("f32[3]", 1, 1, "d0"), ("f32[1,3]", 2, 1, "y x"),
+    ("f32[0,1,?]", 3, 1, "z y x"), ("f32[2,1,<=2,3]", 4, 3, "p z y x"),
     ("f32[2,2,2,2,2]", 5, 5, "d0 d1 d2 d3 d4"),
 ])  # fmt: skip
 def test_dimensions(text: str, rank: int, true_rank: int, names: str) -> None:
@@ -175,17 +172,12 @@ def test_bits_of_an_element(text: str, bits: int) -> None:
 
 
 @for_all([
-    ("f32[2,3]", "f32[2,3]{0,1}", True),
-    ("f32[2,3]", "f32[<=2,3]", True),
-    ("f32[2,3]", "f32[?,3]", True),
-    ("f32[2,3]", "f32[3,2]", False),
-    ("f32[2]", "f32[2,1]", False),
+    ("f32[2,3]", "f32[2,3]{0,1}", True), ("f32[2,3]", "f32[<=2,3]", True),
+    ("f32[2,3]", "f32[?,3]", True), ("f32[2,3]", "f32[3,2]", False), ("f32[2]", "f32[2,1]", False),
     ("f32[2]", "s32[2]", False),
     ("(f32[2], s32[])", "(f32[2]{0:S(1)}, s32[])", True),
-    ("(f32[2], s32[])", "(f32[2])", False),
-    ("(f32[2], s32[])", "(f32[2], u32[])", False),
-    ("token[]", "opaque[]", False),
-    ("()", "()", True),
+    ("(f32[2], s32[])", "(f32[2])", False), ("(f32[2], s32[])", "(f32[2], u32[])", False),
+    ("token[]", "opaque[]", False), ("()", "()", True),
 ])  # fmt: skip
 def test_compatible(left: str, right: str, compatible: bool) -> None:
     assert Shape.parse(left).is_compatible_with(Shape.parse(right)) is compatible

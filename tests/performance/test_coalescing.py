@@ -251,14 +251,10 @@ def test_verdicts_of_xla(text: str, verdict: str) -> None:
 
 
 @for_all([
-    ("f32[64,64]{1,0}", (8, 8), None, 8 * 4 / 64),
-    ("f32[64,64]{0,1}", (32, 1), None, 1.0),
-    ("f32[64,64]{1,0}", (8, 128), None, 1.0),
-    ("f32[64,64]{1,0}", (8, 32), (1, 2), 4 / 64),
-    ("f32[64,1]{1,0}", (16, 1), None, 1.0),
-    ("f32[4,4]{1,0}", (2, 8), None, 8 * 4 / 64),
-    ("f32[]", (), None, 4 / 64),
-    ("f32[0,8]", (4, 8), None, 1.0),
+    ("f32[64,64]{1,0}", (8, 8), None, 8 * 4 / 64), ("f32[64,64]{0,1}", (32, 1), None, 1.0),
+    ("f32[64,64]{1,0}", (8, 128), None, 1.0), ("f32[64,64]{1,0}", (8, 32), (1, 2), 4 / 64),
+    ("f32[64,1]{1,0}", (16, 1), None, 1.0), ("f32[4,4]{1,0}", (2, 8), None, 8 * 4 / 64),
+    ("f32[]", (), None, 4 / 64), ("f32[0,8]", (4, 8), None, 1.0),
 ])  # fmt: skip
 def test_rates_of_tiles(
     shape: str, sizes: tuple[int, ...], strides: tuple[int, ...] | None, rate: float
@@ -401,15 +397,12 @@ def test_of_more_starts_than_are_tried_bounds_are_known() -> None:
 
 
 NAMES: dict[str, Any] = {
-    **vars(performance),
-    "with_fields": partial(replace, A100),
-    "rows": MAPS["rows"],
-    "square": IndexingMap.identity([4, 4]),
-    "line": IndexingMap.identity([4]),
+    **vars(performance), "with_fields": partial(replace, A100), "rows": MAPS["rows"],
+    "square": IndexingMap.identity([4, 4]), "line": IndexingMap.identity([4]),
     "symbolic": parse_map("(th_x)<N> -> (th_x * N), domain: th_x in [0, 31], N in [0, 7]"),
     "endless": parse_map("(th_x)[s0] -> (th_x + s0), domain: th_x in [0, 31], s0 in [0, inf]"),
     "tile": Shape.parse("f32[8,8]"),
-}
+}  # fmt: skip
 
 test_wrong_arguments_are_named = refusals(NAMES, IndexingError)("""
 coalescing(rows, "A100") => ArgumentError: coalescing: the device is 'A100'; expected a Device such

@@ -133,8 +133,7 @@ body { s = STATE parameter(0) i = s32[] get-tuple-element(s), index=0
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 fused { p = f32[4096,512] parameter(0) z = f32[] constant(0)
   s = f32[4096] reduce(p, z), dimensions={1}, to_apply=sum
-  b = f32[4096,512] broadcast(s), dimensions={0}
-  ROOT r = f32[4096,512] divide(p, b) }
+  b = f32[4096,512] broadcast(s), dimensions={0} ROOT r = f32[4096,512] divide(p, b) }
 ENTRY e { p = f32[4096,512] parameter(0)
   ROOT f = f32[4096,512] fusion(p), kind=kCustom, calls=fused, backend_config={
     "fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{
@@ -207,8 +206,7 @@ def test_source_lines(saved: Path, cli: CommandLine) -> None:
 
 MODULE = """HloModule kinds
 sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
-less {{ a = f32[] parameter(0) b = f32[] parameter(1)
-  ROOT c = pred[] compare(a, b), direction=LT }}
+less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }}
 ENTRY main {{ x = f32[4,8] parameter(0) rows = s32[3,1] parameter(1) at = s32[] parameter(2)
   wide = f32[9,8] parameter(3) zero = f32[] constant(0)
   bounded = f32[<=64,4] parameter(4) unbounded = f32[?,4] parameter(5) {} }}

@@ -88,12 +88,9 @@ def test_bounds_by_symbol_and_by_name_are_joined_and_may_be_none() -> None:
 
 CONTRADICTIONS: list[list[tuple[Expression, Ends]]] = [
     # constraints that leave no point
-    [(x, (1, 3)), (x, (5, 9))],
-    [(x + y, (0, 3)), (x + y, (5, 9))],
-    [(7, (0, 3))],
-    [(Mod(x, 4), (5, 9))],
-    [(y, (1, None)), (y, (None, 0))],
-]
+    [(x, (1, 3)), (x, (5, 9))], [(x + y, (0, 3)), (x + y, (5, 9))], [(7, (0, 3))],
+    [(Mod(x, 4), (5, 9))], [(y, (1, None)), (y, (None, 0))],
+]  # fmt: skip
 
 
 @for_all(CONTRADICTIONS)
@@ -105,20 +102,14 @@ def test_contradictions_end_in_an_answer(constraints: list[tuple[Expression, End
 
 BOUNDS: list[tuple[Expression, Bounds, Ends]] = [
     # expression, bounds, interval
-    (x * 2 + y, {x: (0, 9), y: (-10, -1)}, (-10, 17)),
-    (Mod(x, 8), {}, (0, 7)),
-    (Mod(x, -8), {}, (-7, 0)),
-    (FloorDiv(x, -3), {x: (-4, 9)}, (-3, 1)),
-    (CeilDiv(x, 4), {x: (1, 9)}, (1, 3)),
-    (Min(x, y), {x: (0, 9), y: (-10, -1)}, (-10, -1)),
+    (x * 2 + y, {x: (0, 9), y: (-10, -1)}, (-10, 17)), (Mod(x, 8), {}, (0, 7)),
+    (Mod(x, -8), {}, (-7, 0)), (FloorDiv(x, -3), {x: (-4, 9)}, (-3, 1)),
+    (CeilDiv(x, 4), {x: (1, 9)}, (1, 3)), (Min(x, y), {x: (0, 9), y: (-10, -1)}, (-10, -1)),
     (x - 32 * FloorDiv(x, 32) + 32 * y, {x: (0, 1023), y: (0, 31)}, (0, 1023)),
-    (x * y, {x: (-2, 3), y: (-5, 7)}, (-15, 21)),
-    (x * x, {x: (-2, 3)}, (0, 9)),
-    (x, {}, (None, None)),
-    (natural + 1, {}, (1, None)),
-    (x, {x: (3, 2)}, (0, -1)),
+    (x * y, {x: (-2, 3), y: (-5, 7)}, (-15, 21)), (x * x, {x: (-2, 3)}, (0, 9)),
+    (x, {}, (None, None)), (natural + 1, {}, (1, None)), (x, {x: (3, 2)}, (0, -1)),
     (FloorDiv(8 * x + y, 12), {x: (0, 2), y: (0, 7)}, (0, 1)),
-]
+]  # fmt: skip
 
 
 @for_all(BOUNDS)
@@ -128,41 +119,19 @@ def test_bounds(expression: Expression, bounds: Bounds, interval: Ends) -> None:
 
 COSTS = [
     # text, cost, operators as written
-    ("0", 0, 0),
-    ("x", 0, 0),
-    ("-x", 1, 1),
-    ("-5", 0, 0),
-    ("x + 1", 1, 1),
-    ("x - y", 1, 1),
-    ("-x - y", 2, 2),
-    ("13 - x", 1, 1),
-    ("x * 8", 1, 1),
-    ("x * 3", 2, 1),
-    ("x * -3", 2, 1),
-    ("x * 3 - y * 3", 5, 2),
-    ("x * 3 + y * 2", 4, 3),
-    ("x floordiv 8", 1, 3),
-    ("x floordiv 7", 4, 3),
-    ("x mod 7", 6, 3),
-    ("x ceildiv 8", 2, 4),
-    ("x floordiv n", 4, 3),
-    ("min(x, y)", 2, 3),
-    ("min(x, y, 3)", 4, 6),
-    ("x * y", 2, 1),
-    ("x * y * 2", 3, 2),
-    ("(x + 1) * (y + 1)", 4, 3),
-    ("(x * 8 + y) floordiv 3", 6, 5),
-    ("d0 * 8 + s0 mod 3", 8, 5),
-    ("x >= y", 1, 1),
-    ("select(x >= y, x, 0)", 3, 4),
+    ("0", 0, 0), ("x", 0, 0), ("-x", 1, 1), ("-5", 0, 0), ("x + 1", 1, 1), ("x - y", 1, 1),
+    ("-x - y", 2, 2), ("13 - x", 1, 1), ("x * 8", 1, 1), ("x * 3", 2, 1), ("x * -3", 2, 1),
+    ("x * 3 - y * 3", 5, 2), ("x * 3 + y * 2", 4, 3), ("x floordiv 8", 1, 3),
+    ("x floordiv 7", 4, 3), ("x mod 7", 6, 3), ("x ceildiv 8", 2, 4), ("x floordiv n", 4, 3),
+    ("min(x, y)", 2, 3), ("min(x, y, 3)", 4, 6), ("x * y", 2, 1), ("x * y * 2", 3, 2),
+    ("(x + 1) * (y + 1)", 4, 3), ("(x * 8 + y) floordiv 3", 6, 5), ("d0 * 8 + s0 mod 3", 8, 5),
+    ("x >= y", 1, 1), ("select(x >= y, x, 0)", 3, 4),
     # what is used again costs nothing
-    ("x mod 7 + x floordiv 7", 7, 7),
-    ("(x + 6) floordiv 7 + x ceildiv 7", 6, 9),
+    ("x mod 7 + x floordiv 7", 7, 7), ("(x + 6) floordiv 7 + x ceildiv 7", 6, 9),
     ("(x floordiv 7) * y + x floordiv 7", 7, 8),
     ("(x * 3 + y) mod 8 + (x * 3 + z) mod 8", 7, 11),
-    ("x floordiv 7 + y floordiv 7", 9, 7),
-    ("x + x floordiv 8", 2, 4),
-]
+    ("x floordiv 7 + y floordiv 7", 9, 7), ("x + x floordiv 8", 2, 4),
+]  # fmt: skip
 
 
 @for_all(COSTS)

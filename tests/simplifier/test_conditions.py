@@ -139,12 +139,9 @@ def test_one_of_two_facts_decides_what_says_the_same() -> None:
 
 
 TEXTS = [
-    "select(x >= 5, x, y mod 8)",
-    "select(x == 5 or (y != 2 and z < 3), x, y)",
-    "(x >= 5) * 3 + (y < 2)",
-    "bitxor(x, 7) + bitand(x, y) * 2 - bitor(y, 3)",
-    "max((x > y), 3)",
-]
+    "select(x >= 5, x, y mod 8)", "select(x == 5 or (y != 2 and z < 3), x, y)",
+    "(x >= 5) * 3 + (y < 2)", "bitxor(x, 7) + bitand(x, y) * 2 - bitor(y, 3)", "max((x > y), 3)",
+]  # fmt: skip
 
 
 @for_all(TEXTS)

@@ -39,25 +39,15 @@ plain, even = sympy.Symbol("plain"), sympy.Symbol("even", even=True)
 
 UNDERSTOOD = [
     # sympy, our text
-    (7, "7"),
-    (sympy.Integer(-3), "-3"),
-    (plain, "plain"),
-    (2 * x - y + 1, "x * 2 - y + 1"),
-    (x * y * 3, "x * y * 3"),
-    (x**3, "x * x * x"),
-    ((x + 1) ** 2, "(x + 1) * (x + 1)"),
-    (sympy.floor(x / 8), "x floordiv 8"),
-    (sympy.floor(-x / 8), "(-x) floordiv 8"),
+    (7, "7"), (sympy.Integer(-3), "-3"), (plain, "plain"), (2 * x - y + 1, "x * 2 - y + 1"),
+    (x * y * 3, "x * y * 3"), (x**3, "x * x * x"), ((x + 1) ** 2, "(x + 1) * (x + 1)"),
+    (sympy.floor(x / 8), "x floordiv 8"), (sympy.floor(-x / 8), "(-x) floordiv 8"),
     (sympy.floor((3 * x + 5) / 8), "(x * 3 + 5) floordiv 8"),
     (sympy.floor(x / 3 + y / 2), "(x * 2 + y * 3) floordiv 6"),
     (sympy.floor(x / 3 + half), "(x * 2 + 3) floordiv 6"),
-    (sympy.floor(x / y), "x floordiv y"),
-    (sympy.ceiling(x / 8), "x ceildiv 8"),
-    (sympy.ceiling((x + 1) / -4), None),
-    (sympy.Mod(x, 8), "x mod 8"),
-    (sympy.Mod(x, -8), "x % -8"),
-    (sympy.Min(x, y, 3), "min(x, y, 3)"),
-    (sympy.Max(x, 0), "max(x, 0)"),
+    (sympy.floor(x / y), "x floordiv y"), (sympy.ceiling(x / 8), "x ceildiv 8"),
+    (sympy.ceiling((x + 1) / -4), None), (sympy.Mod(x, 8), "x mod 8"), (sympy.Mod(x, -8), "x % -8"),
+    (sympy.Min(x, y, 3), "min(x, y, 3)"), (sympy.Max(x, 0), "max(x, 0)"),
     (8 * sympy.floor(x / 8) + sympy.Mod(x, 8), "(x floordiv 8) * 8 + x mod 8"),
     (FloorDiv(x, -3) + CeilDiv(y, 2), "x floordiv -3 + y ceildiv 2"),
     (Min(Mod(x, 4), Max(y, 1)), "min(max(y, 1), x mod 4)"),
@@ -69,14 +59,13 @@ UNDERSTOOD = [
     (sympy.floor(x / y + half), "(x * 2 + y) floordiv (y * 2)"),
     (sympy.ceiling(x / 4 - half), "(x - 2) ceildiv 4"),
     (sympy.floor(plain / 3) + sympy.floor(plain), "plain floordiv 3 + plain"),
-    (sympy.Mod(x, -3) + sympy.Mod(-y, 4), None),
-    (sympy.Abs(x), "max(-x, x)"),
+    (sympy.Mod(x, -3) + sympy.Mod(-y, 4), None), (sympy.Abs(x), "max(-x, x)"),
     (sympy.sign(x - y), "min(max(x - y, -1), 1)"),
     (sympy.Max(sympy.Min(x, 9), -y, 0), "max(-y, min(x, 9), 0)"),
     (foreign.floor(even / 2) * 3, "(even * 3) floordiv 2"),
     (sympy.Integer(3**200) * x, f"x * {3**200}"),
     (sympy.Mul(2, sympy.Mul(half, x, evaluate=False), evaluate=False), "x"),
-]
+]  # fmt: skip
 
 
 @for_all(UNDERSTOOD)
@@ -93,30 +82,17 @@ def test_understood(expression: sympy.Expr | int, text: str | None) -> None:
 
 REFUSED: list[tuple[Any, str | None]] = [
     # sympy, the part that is to blame
-    (x / 2, "x/2"),
-    (x + half, "x + 1/2"),
-    (foreign.sin(x) + 1, "sin(x)"),
-    (x**y, "x**y"),
-    (1 / x, "1/x"),
-    (foreign.sqrt(x), "sqrt(x)"),
-    (foreign.Float(2.0) * x, "2.00000000000000"),
-    (foreign.pi + x, "pi"),
-    (foreign.oo, "oo"),
-    (foreign.nan, "nan"),
-    (x + foreign.I, "I"),
-    (Mod(x / 2, 3), "x/2"),
-    (sympy.Max(x / 2, 3) + x, "x/2"),
-    (foreign.Abs(x / 2), None),
-    (foreign.floor(foreign.sqrt(x)) * 2, "sqrt(x)"),
-    (foreign.floor(x * foreign.pi / 2), "pi"),
-    (foreign.floor(2**x), None),
-    (foreign.frac(x / 2), "frac(x/2)"),
-    (foreign.Function("f")(x) + 1, "f(x)"),
-    (sympy.Symbol("h", integer=False) + 1, "h"),
+    (x / 2, "x/2"), (x + half, "x + 1/2"), (foreign.sin(x) + 1, "sin(x)"), (x**y, "x**y"),
+    (1 / x, "1/x"), (foreign.sqrt(x), "sqrt(x)"), (foreign.Float(2.0) * x, "2.00000000000000"),
+    (foreign.pi + x, "pi"), (foreign.oo, "oo"), (foreign.nan, "nan"), (x + foreign.I, "I"),
+    (Mod(x / 2, 3), "x/2"), (sympy.Max(x / 2, 3) + x, "x/2"), (foreign.Abs(x / 2), None),
+    (foreign.floor(foreign.sqrt(x)) * 2, "sqrt(x)"), (foreign.floor(x * foreign.pi / 2), "pi"),
+    (foreign.floor(2**x), None), (foreign.frac(x / 2), "frac(x/2)"),
+    (foreign.Function("f")(x) + 1, "f(x)"), (sympy.Symbol("h", integer=False) + 1, "h"),
     (foreign.Symbol("A", commutative=False) * x, "A"),
     (foreign.Symbol("i", imaginary=True), "i"),
     (foreign.Piecewise((x / 2, foreign.Gt(x, 0)), (1, True)), None),
-]
+]  # fmt: skip
 
 
 @for_all(REFUSED)
@@ -238,24 +214,17 @@ BOX = {x: (0, 40), y: (1, 9)}
 TOWARDS_ZERO = Piecewise((sympy.floor((x - 20) / 4), x >= 20), (sympy.ceiling((x - 20) / 4), True))
 READ: list[tuple[str, tuple[Any, ...], Any]] = [
     # name, arguments, the same in functions of this library
-    ("FloorDiv", (x, y), FloorDiv(x, y)),
-    ("CleanDiv", (8 * x, 4), 2 * x),
+    ("FloorDiv", (x, y), FloorDiv(x, y)), ("CleanDiv", (8 * x, 4), 2 * x),
     ("CeilDiv", (x, 4), CeilDiv(x, 4)),
     ("ModularIndexing", (x, 4, 3), Mod(FloorDiv(x, 4), 3)),
-    ("Mod", (x, 5), Mod(x, 5)),
-    ("PythonMod", (x - 20, 5), Mod(x, 5)),
-    ("Min", (x, y), Min(x, y)),
+    ("Mod", (x, 5), Mod(x, 5)), ("PythonMod", (x - 20, 5), Mod(x, 5)), ("Min", (x, y), Min(x, y)),
     ("Max", (x, y), Max(x, y)),
     ("Where", (x >= 5, x, 5), Piecewise((x, x >= 5), (5, True))),
-    ("FloorToInt", (x / 4,), FloorDiv(x, 4)),
-    ("CeilToInt", (x / 4,), CeilDiv(x, 4)),
-    ("TruncToInt", ((x - 20) / 4,), TOWARDS_ZERO),
-    ("LShift", (x, 3), 8 * x),
-    ("RShift", (x, 3), FloorDiv(x, 8)),
-    ("PowByNatural", (x, 2), x * x),
-    ("Identity", (x + 1,), x + 1),
-    ("BitwiseFn_bitwise_xor", (x, 3), BitXor(x, 3)),
-]
+    ("FloorToInt", (x / 4,), FloorDiv(x, 4)), ("CeilToInt", (x / 4,), CeilDiv(x, 4)),
+    ("TruncToInt", ((x - 20) / 4,), TOWARDS_ZERO), ("LShift", (x, 3), 8 * x),
+    ("RShift", (x, 3), FloorDiv(x, 8)), ("PowByNatural", (x, 2), x * x),
+    ("Identity", (x + 1,), x + 1), ("BitwiseFn_bitwise_xor", (x, 3), BitXor(x, 3)),
+]  # fmt: skip
 
 
 def stand_in(name: str) -> Any:  # noqa: ANN401 - a class of sympy

@@ -111,14 +111,10 @@ def test_contradictions_are_found(facts: str) -> None:
 
 SOLVED = {
     # equations, and for how many of them a smaller problem is found
-    "x mod 8 == 3": 1,
-    "x mod 8 == 3 and y mod 8 == 3": 2,
+    "x mod 8 == 3": 1, "x mod 8 == 3 and y mod 8 == 3": 2,
     "x mod 3 == 2 and x mod 5 == 3 and x mod 7 == 2": 3,
-    "x - y * 16 == 3": 1,
-    "x * 2 + y * 3 == 4": 2,
-    "x floordiv 8 == 3": 0,
-    "x * y == 3": 0,
-}
+    "x - y * 16 == 3": 1, "x * 2 + y * 3 == 4": 2, "x floordiv 8 == 3": 0, "x * y == 3": 0,
+}  # fmt: skip
 
 
 @for_all([*SOLVED.items()])

@@ -25,12 +25,9 @@ from tests.evaluation import values_of
 x, y = symbol("x"), symbol("y")
 
 SEMANTICS: dict[type[sympy.Function], Callable[[int, int], int]] = {
-    FloorDiv: lambda a, b: a // b,
-    Mod: lambda a, b: a % b,
-    CeilDiv: lambda a, b: -(-a // b),
-    Min: min,
-    Max: max,
-}
+    FloorDiv: lambda a, b: a // b, Mod: lambda a, b: a % b, CeilDiv: lambda a, b: -(-a // b),
+    Min: min, Max: max,
+}  # fmt: skip
 NUMBERS = (-17, -3, -1, 0, 1, 2, 8, 17)
 SIGNED = [(a, b) for a, b in product(NUMBERS, NUMBERS) if b]
 
@@ -87,23 +84,17 @@ def test_printed(expression: sympy.Expr, text: str, latex: str | None) -> None:
 
 EXPRESSIONS: dict[str, sympy.Expr] = {
     # printers for machines are compared by value; nesting finds missing parentheses
-    "floordiv": FloorDiv(x, y),
-    "floordiv-of-sum": FloorDiv(x + y, 3),
+    "floordiv": FloorDiv(x, y), "floordiv-of-sum": FloorDiv(x + y, 3),
     "floordiv-of-negative": FloorDiv(-x, 3) - FloorDiv(x, -3),
-    "negated-floordiv": -FloorDiv(x, 3),
-    "negated-mod": -Mod(x, y) + FloorDiv(x, 4),
-    "mod": Mod(x, y),
-    "mod-of-product": 2 * Mod(3 * x, -5) - 1,
-    "mod-of-mod": Mod(Mod(x, 7), Mod(y, 3) + 1),
-    "mod-times-floordiv": Mod(x, 4) * FloorDiv(x, 4),
-    "power": Mod(x, 4) ** 2 - FloorDiv(x, 3) ** 3,
-    "ceildiv": CeilDiv(x, y),
+    "negated-floordiv": -FloorDiv(x, 3), "negated-mod": -Mod(x, y) + FloorDiv(x, 4),
+    "mod": Mod(x, y), "mod-of-product": 2 * Mod(3 * x, -5) - 1,
+    "mod-of-mod": Mod(Mod(x, 7), Mod(y, 3) + 1), "mod-times-floordiv": Mod(x, 4) * FloorDiv(x, 4),
+    "power": Mod(x, 4) ** 2 - FloorDiv(x, 3) ** 3, "ceildiv": CeilDiv(x, y),
     "ceildiv-inside": FloorDiv(CeilDiv(x, 3), -2) - CeilDiv(x - y, 4),
     "floordiv-minus-floordiv": x - FloorDiv(x, 3) - (y - FloorDiv(y, 2)),
-    "min": Min(x, y, 3) * 2,
-    "max": -Max(x, -y, Mod(x, 3)),
+    "min": Min(x, y, 3) * 2, "max": -Max(x, -y, Mod(x, 3)),
     "extrema": Min(Max(x, -2), 5) - Max(Min(x, y), 0),
-}
+}  # fmt: skip
 POINTS = [(a, b) for a, b in product((-9, -4, -1, 0, 1, 5, 12), (-3, -1, 1, 2, 7))]
 
 
@@ -284,13 +275,10 @@ def test_what_is_no_integer_divides_and_derivatives_stay_as_in_sympy() -> None:
 
 
 TO_SYMPY: list[tuple[Any, tuple[Any, ...]]] = [
-    (sympy.floor, (FloorDiv, CeilDiv, Mod)),
-    (sympy.ceiling, (CeilDiv,)),
-    (sympy.Mod, (FloorDiv, CeilDiv, Mod)),
-    (sympy.Min, (Min,)),
-    (sympy.Max, (Max,)),
+    (sympy.floor, (FloorDiv, CeilDiv, Mod)), (sympy.ceiling, (CeilDiv,)),
+    (sympy.Mod, (FloorDiv, CeilDiv, Mod)), (sympy.Min, (Min,)), (sympy.Max, (Max,)),
     (sympy.Piecewise, (Min, Max)),
-]
+]  # fmt: skip
 """Functions of sympy, and which of ours can be written with them."""
 
 
@@ -313,16 +301,11 @@ negative = sympy.Symbol("negative", integer=True, negative=True)
 positive = sympy.Symbol("positive", integer=True, positive=True)
 SIGNS: list[tuple[sympy.Expr, bool | None, bool | None]] = [
     # expression, whether it is at least 0, and at most 0, as far as sympy knows
-    (FloorDiv(natural, 4), True, None),
-    (FloorDiv(-natural, -4), True, None),
-    (CeilDiv(natural, positive), True, None),
-    (FloorDiv(negative, negative), True, None),
-    (FloorDiv(negative, positive), None, None),
-    (FloorDiv(natural, natural), None, None),
-    (Mod(x, 4), True, None),
-    (Mod(x, negative), None, True),
-    (Mod(natural, natural), None, None),
-]
+    (FloorDiv(natural, 4), True, None), (FloorDiv(-natural, -4), True, None),
+    (CeilDiv(natural, positive), True, None), (FloorDiv(negative, negative), True, None),
+    (FloorDiv(negative, positive), None, None), (FloorDiv(natural, natural), None, None),
+    (Mod(x, 4), True, None), (Mod(x, negative), None, True), (Mod(natural, natural), None, None),
+]  # fmt: skip
 
 
 @for_all(SIGNS)

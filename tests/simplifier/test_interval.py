@@ -24,12 +24,8 @@ ANY = Interval(None, None)
 intervals = st.one_of(bounded_intervals(), half_open_intervals())
 ON_INTEGERS: dict[str, Callable[[int, int], int]] = {
     **{name: getattr(operator, name) for name in ("gt", "lt", "ge", "le", "eq", "ne")},
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "min": min,
-    "max": max,
-}
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "min": min, "max": max,
+}  # fmt: skip
 ARITHMETIC: dict[str, Callable[[Interval, Interval], Interval]] = {
     **{name: getattr(operator, name) for name in ("add", "sub", "mul")},
     "min": Interval.min,

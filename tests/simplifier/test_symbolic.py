@@ -72,18 +72,14 @@ SIGNS = {"x": (-9, 9), "y": (-3, 3), "z": (-2, 2)}
 OF_EVERY_SIGN: list[tuple[str, Mapping[str, tuple[int, int]]]] = [
     # identities of positive divisors alone, where one is negative; divisors that may be zero
     ("x floordiv 2 - y * (x floordiv (2 * y))", SIGNS),
-    ("(x floordiv y) floordiv z", SIGNS),
-    ("(x floordiv y) floordiv 4", SIGNS),
-    ("(x floordiv 4) floordiv y", SIGNS),
-    ("min(x mod y, y - 1)", SIGNS),
-    ("max(x mod y, 0)", SIGNS),
-    ("(x mod (y * z)) floordiv z", SIGNS),
-    ("x ceildiv x", {"x": (0, 0)}),
-    ("x ceildiv (x mod 2)", {"x": (0, 2)}),
+    ("(x floordiv y) floordiv z", SIGNS), ("(x floordiv y) floordiv 4", SIGNS),
+    ("(x floordiv 4) floordiv y", SIGNS), ("min(x mod y, y - 1)", SIGNS),
+    ("max(x mod y, 0)", SIGNS), ("(x mod (y * z)) floordiv z", SIGNS),
+    ("x ceildiv x", {"x": (0, 0)}), ("x ceildiv (x mod 2)", {"x": (0, 2)}),
     ("max(x, y ceildiv x)", {"x": (0, 1), "y": (0, 1)}),
     ("max(0, x floordiv y)", {"x": (0, 1), "y": (0, 1)}),
     ("min(x mod y, x ceildiv y)", {"x": (-3, 3), "y": (-1, 1)}),
-]
+]  # fmt: skip
 
 
 @for_all(OF_EVERY_SIGN)

@@ -14,10 +14,10 @@ from simplifier.expr.form import Form
 from simplifier.expr.printer import format_form
 from simplifier.expr.sympy import from_sympy
 from simplifier.expr.text import parse_form
-from tests.carets import check_drawing
 from tests.cases import for_all, for_table
 from tests.evaluation import values_of
 from tests.extent import IN_CI, examples
+from tests.indexing.tables import errors_in
 from tests.strategies import NAMES, expressions, points_of
 
 
@@ -126,53 +126,29 @@ def agree_with_python(text: str, form: Form) -> None:
                 assert value == eval(code, {}, names), row  # noqa: S307 - our own text
 
 
-ERRORS = """
-1 +
-   ^ expected an expression, but the text ends
-max(1, )
-       ^ expected an expression, but found ')'
-(1 + 2
-      ^ expected ')' for the parenthesis opened at 1:1, but the text ends
-foo(3, 4)
-   ^ expected the end of the text, but found '('
-^ expected an expression, but the text ends
-x y
-  ^ expected the end of the text, but found 'y'
-x + 3.5
-     ^ unexpected character '.'
-2x
- ^ unexpected character 'x'
-x $ y
-  ^ unexpected character '$'
-x floordiv
-          ^ expected an expression, but the text ends
-x * * y
-    ^ expected an expression, but found '*'
-min x
-    ^ expected '(' after 'min', but found 'x'
-min(x, y
-        ^ expected ',' or ')' for the parenthesis opened at 1:1, but the text ends
-(x, y)
-  ^ expected ')' for the parenthesis opened at 1:1, but found ','
-x + y)
-     ^ expected the end of the text, but found ')'
-mod 3
-^^^ expected an expression, but found 'mod'
-+x
-^ expected an expression, but found '+'
-x ** 2
-   ^ expected an expression, but found '*'
-x in [0, 3]
-  ^^ expected the end of the text, but found 'in'
-__import__(os)
-          ^ expected the end of the text, but found '('
-x + "y"
-    ^ unexpected character '"'
-"""
-
-
-def test_errors_point_at_the_place() -> None:
-    check_drawing(ERRORS, parse_expr)
+test_errors_point_at_the_place = errors_in(parse_expr)("""
+1 +«» => expected an expression, but the text ends
+max(1, «)» => expected an expression, but found ')'
+(1 + 2«» => expected ')' for the parenthesis opened at 1:1, but the text ends
+foo«(»3, 4) => expected the end of the text, but found '('
+«» => expected an expression, but the text ends
+x «y» => expected the end of the text, but found 'y'
+x + 3«.»5 => unexpected character '.'
+2«x» => unexpected character 'x'
+x «$» y => unexpected character '$'
+x floordiv«» => expected an expression, but the text ends
+x * «*» y => expected an expression, but found '*'
+min «x» => expected '(' after 'min', but found 'x'
+min(x, y«» => expected ',' or ')' for the parenthesis opened at 1:1, but the text ends
+(x«,» y) => expected ')' for the parenthesis opened at 1:1, but found ','
+x + y«)» => expected the end of the text, but found ')'
+«mod» 3 => expected an expression, but found 'mod'
+«+»x => expected an expression, but found '+'
+x *«*» 2 => expected an expression, but found '*'
+x «in» [0, 3] => expected the end of the text, but found 'in'
+__import__«(»os) => expected the end of the text, but found '('
+x + «"»y" => unexpected character '"'
+""")
 
 
 NOT_DECLARED = "1:5: 'q7' is not a declared variable\nx + q7 * 2\n    ^^\nhint: declared: x, y"

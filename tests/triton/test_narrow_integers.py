@@ -98,15 +98,12 @@ def divided(value: int, by: int) -> int:
 
 
 BINARY: dict[str, tuple[str, Callable[[int, int], int]]] = {
-    "add": ("({} + {})", lambda a, b: a + b),
-    "subtract": ("({} - {})", lambda a, b: a - b),
-    "multiply": ("({} * {})", lambda a, b: a * b),
-    "divide": ("({} // {})", divided),
+    "add": ("({} + {})", lambda a, b: a + b), "subtract": ("({} - {})", lambda a, b: a - b),
+    "multiply": ("({} * {})", lambda a, b: a * b), "divide": ("({} // {})", divided),
     "remainder": ("({} % {})", lambda a, b: a - b * divided(a, b)),
-    "shift": ("({} >> {})", lambda a, b: a >> b),
-    "minimum": ("tl.minimum({}, {})", min),
+    "shift": ("({} >> {})", lambda a, b: a >> b), "minimum": ("tl.minimum({}, {})", min),
     "maximum": ("tl.maximum({}, {})", max),
-}
+}  # fmt: skip
 SUMS = ("add", "subtract", "multiply")
 
 
