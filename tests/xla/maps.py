@@ -91,10 +91,6 @@ def _affine(made: IndexingMap, row: Row) -> Outcome:
     return Outcome(Verdict.SAME if ours == theirs else Verdict.WRONG, ours, row["expected"])
 
 
-def selected_results(row: Row) -> Outcome:
-    return _without_domain(_any_map(row).select_results(row["indices"]), row)
-
-
 def substituted(row: Row) -> Outcome:
     """Expressions for variables, all at once; ``new`` declares those of the answer."""
     values = {symbol(name): parse_expr(text) for name, text in row["values"].items()}
@@ -189,7 +185,7 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "result bounds": lambda row: [*map(ends, given(row).result_bounds())],
     "result count": lambda row: len(
         (_any_map(row) if isinstance(row["input"], str) else given(row)).results),
-    "results": selected_results,
+    "results": lambda row: _without_domain(_any_map(row).select_results(row["indices"]), row),
     "substitute": substituted,
     "symbolic_map_error": lambda row: str(from_affine_map(row["text"])),
     "unused variables": unused_variables,

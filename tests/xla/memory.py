@@ -158,19 +158,6 @@ def coalesced_operands(row: Row) -> list[bool]:
     ]
 
 
-def likely_coalesced(row: Row) -> bool:
-    """The guess from opcodes alone."""
-    root = hlo.parse(row["hlo"]).entry.root
-    return is_likely_coalesced(root.operands[0], root)
-
-
-def bandwidth_rate(row: Row) -> float:
-    """The part of what moves from memory that a tile needs."""
-    (parameter,) = hlo.parse(row["hlo"]).entry.parameters
-    device = replace(RTX_A6000, dram_transaction_bytes=row["transaction_bytes"])
-    return bandwidth_utilization(parameter.shape, row["tile_sizes"], device)
-
-
 def _of_whole(answer: Callable[[Row], object], expected: str) -> Answer:
     """The answer to a row with what it names; that has XLA's answer under another name."""
 
@@ -291,9 +278,14 @@ def _of_kernel(kernel: tuple[tuple[str, str], ...], sizes: tuple[int, ...]) -> T
 
 
 QUESTIONS: Final[dict[str, Answer]] = {
-    "bandwidth rate": _of_whole(bandwidth_rate, "rate"),
+    # The part of what moves from memory that a tile needs.
+    "bandwidth rate": _of_whole(lambda row: bandwidth_utilization(
+        hlo.parse(row["hlo"]).entry.parameters[0].shape, row["tile_sizes"],
+        replace(RTX_A6000, dram_transaction_bytes=row["transaction_bytes"])), "rate"),
     "coalesced operands": _of_whole(coalesced_operands, "coalesced_per_operand"),
-    "likely coalesced": _of_whole(likely_coalesced, "coalesced"),
+    # The guess from opcodes alone.
+    "likely coalesced": _of_whole(lambda row: is_likely_coalesced(
+        instruction_of(row).operands[0], instruction_of(row)), "coalesced"),
     "satisfied sizes": lambda row: TileConstraints.parse(row["text"]).satisfied(
         {f"v{number}": size for number, size in enumerate(row["sizes"])}
     ),

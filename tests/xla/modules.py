@@ -130,17 +130,6 @@ def _origins_text(row: Row, field: str) -> Iterator[str]:
     yield from (f"rt{number}: {name}" for number, name in enumerate(row.get(field, ())))
 
 
-def maps_inside(row: Row, module: HloModule) -> Outcome:
-    start = _named(module, row["from"])
-    return of_indexings(fusion_indexing(start).get(_named(module, row["to"]), ()), row)
-
-
-def epilogue(row: Row, module: HloModule) -> Outcome:
-    """What the users of a hero make of its result."""
-    hero = _named(module, row["hero"])
-    return of_indexings(Fusion.of_computation(hero.computation).epilogue(hero), row)
-
-
 def _named(module: HloModule, name: str) -> Instruction:
     """The instruction of a name, in the entry if there are several and no computation is named."""
     computation, _, own = name.rpartition("/")
@@ -150,10 +139,14 @@ def _named(module: HloModule, name: str) -> Instruction:
 
 
 OF_MODULES: Final[dict[str, Callable[[Row, HloModule], Outcome]]] = {
-    "epilogue": epilogue,
-    "maps inside": maps_inside,
+    # What the users of a hero make of its result.
+    "epilogue": lambda row, module: of_indexings(
+        Fusion.of_computation((hero := _named(module, row["hero"])).computation).epilogue(hero),
+        row),
+    "maps inside": lambda row, module: of_indexings(
+        fusion_indexing(_named(module, row["from"])).get(_named(module, row["to"]), ()), row),
     "maps of an instruction": lambda row, module: of_indexings(answer_to(row, module), row),
-}
+}  # fmt: skip
 """Questions about a row's module."""
 
 
@@ -222,13 +215,6 @@ def read_or_refused(row: Row) -> Outcome:
     return of_values(answer, {**row, "expected": _expected(row)})
 
 
-def nested_read_or_refused(row: Row) -> Outcome:
-    """Whether a text with brackets many levels deep is read; the row has its pieces."""
-    depth: int = row["depth"]
-    text = "".join([row["opening"] * depth, row["middle"], row["closing"] * depth])
-    return read_or_refused({**row, "text": text})
-
-
 def _expected(row: Row) -> str:
     if row["accepted"]:
         return "read"
@@ -250,5 +236,7 @@ QUESTIONS: Final[dict[str, Answer]] = {
         schedule.schedule.launch.threads[0], schedule.schedule.launch.blocks[0]]),
     "written once": _of_schedule(is_written_once),
     "hlo_text": read_or_refused,
-    "nested hlo_text": nested_read_or_refused,
+    # With brackets many levels deep, in pieces.
+    "nested hlo_text": lambda row: read_or_refused({**row, "text": "".join([
+        row["opening"] * row["depth"], row["middle"], row["closing"] * row["depth"]])}),
 }  # fmt: skip

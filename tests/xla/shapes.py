@@ -69,19 +69,8 @@ def _reordered(row: Row) -> Shape:
     return layout.reorder_dimensions(_shape(row), row["permutation"])
 
 
-def is_aligned(row: Row) -> bool:
-    """Whether a shape of these sizes is found, to which a reshape is a bitcast."""
-    found = layout.align_layouts(_shape(row), row["sizes"])
-    return found is not None and layout.reshape_is_bitcast(_shape(row), found)
-
-
 def _layouts_in(shape: Shape) -> object:
     return tuple(map(_layouts_in, shape.elements)) if shape.is_tuple else shape.layout
-
-
-def layout_copied(row: Row) -> str:
-    source, target = _shapes(row)
-    return str(target.with_layout(source.layout))
 
 
 def transpose_costs_nothing(row: Row) -> bool:
@@ -106,7 +95,10 @@ def equal_layouts(row: Row) -> bool:
 QUESTIONS: Final[dict[str, Answer]] = {
     "align_layouts": lambda row: (
         (found := layout.align_layouts(_shape(row), row["sizes"])) and str(found)),
-    "aligned is bitcast": is_aligned,
+    # Whether a shape of these sizes is found, to which a reshape is a bitcast.
+    "aligned is bitcast": lambda row: (
+        (found := layout.align_layouts(_shape(row), row["sizes"])) is not None
+        and layout.reshape_is_bitcast(_shape(row), found)),
     "array_size": lambda row: layout.array_size(_shape(row)).bytes,
     "arrays": lambda row: [array.text(layout=False) for array in _shape(row).arrays],
     "byte strides": byte_strides,
@@ -130,7 +122,7 @@ QUESTIONS: Final[dict[str, Answer]] = {
     "is empty array": lambda row: _shape(row).is_array and not _shape(row).element_count,
     "is sparse": lambda row: _shape(row).array_layout.is_sparse,
     "largest piece": largest_piece,
-    "layout copied": layout_copied,
+    "layout copied": lambda row: str(_shapes(row)[1].with_layout(_shapes(row)[0].layout)),
     "layout_print": lambda row: str(_layouts(row)[0]),
     "merged transpose": merged_transpose,
     "multi_index": lambda row: _listed(layout.multi_index(row["offset"], _shape(row))) or [],
