@@ -98,12 +98,9 @@ def test_an_edit_keeps_the_results(change: Change) -> None:
     assert all(map(np.array_equal, before, after))
 
 
-def test_without_a_change_it_is_the_same_module() -> None:
-    assert hlo.edit(M).finish() is M
-
-
-def test_users_may_read_what_is_there_already() -> None:
+def test_without_a_change_it_is_the_same_module_and_users_may_read_what_is_there() -> None:
     editor = hlo.edit(M)
+    assert editor.finish() is M
     editor.replace_uses(M["s"], M["d"], [M["n"]])
     assert [each.name for each in editor.finish()["n"].operands] == ["d"]
 
@@ -169,13 +166,10 @@ def predecessors(module: hlo.HloModule, name: str) -> list[str]:
     return [each.name for each in module[name].attributes["control-predecessors"]]
 
 
-def test_who_waited_for_what_went_waits_for_what_that_waited_for() -> None:
+def test_who_waited_for_what_went_waits_for_what_that_waited_for_or_the_call() -> None:
     editor = hlo.edit(WAITING)
     editor.replace(WAITING["c"], WAITING["a"])
     assert predecessors(editor.finish(), "d") == ["b"]
-
-
-def test_who_waited_for_what_is_outlined_waits_for_the_call() -> None:
     editor = hlo.edit(WAITING)
     call = editor.outline([WAITING["d"], WAITING["c"]], "call").name
     after = editor.finish()

@@ -139,13 +139,10 @@ def again(thing: T) -> T:
     return pickle.loads(pickle.dumps(thing))  # noqa: S301 - our own
 
 
-def test_a_long_module_is_pickled_without_recursion() -> None:
+def test_a_long_module_is_pickled_and_an_instruction_keeps_its_module() -> None:
     module = hlo.parse(module_text("unoptimized/big_transformer12_train"))
     assert sum(1 for _ in module.instructions) == 8099
     assert str(again(module)) == str(module)
-
-
-def test_an_instruction_keeps_its_module_in_a_pickle() -> None:
     root = hlo.parse(module_text("cpu/softmax"), "softmax.hlo").entry.root
     copy, parameter = again((root, root.computation.parameters[0]))
     assert (str(copy), copy.span) == (str(root), root.span)
@@ -157,17 +154,6 @@ def test_a_deep_chain_is_read_printed_and_pickled() -> None:
     root = hlo.parse(f"ENTRY e {{ n0 = f32[2] parameter(0)\n{lines} }}").entry.root
     assert repr(root) == "<%n8000 = f32[2]{0} negate(%n7999)>"
     assert again(root).name == "n8000"
-
-
-def test_the_header_and_the_tables_are_kept() -> None:
-    module = hlo.parse(module_text("cpu/softmax"))
-    assert module.name == "jit_softmax"
-    assert module.attributes["is_scheduled"] is True
-    assert str(module.attributes["entry_computation_layout"].result) == "f32[8,16,128]{2,1,0}"
-    assert module.tables["FileNames"] == {1: "model.py"}
-    assert module.tables["FunctionNames"][4] == "softmax"
-    assert module.tables["StackFrames"][4] == {"file_location_id": 4, "parent_frame_id": 4}
-    assert module.entry.root.attributes["metadata"]["stack_frame_id"] == 4
 
 
 PLAIN = """HloModule m
@@ -202,9 +188,16 @@ def test_what_is_read_at_once_is_read_alike_token_by_token(changes: dict[str, st
     assert str(hlo.parse(text)) == str(hlo.parse(PLAIN))
 
 
-def test_parts_know_their_places() -> None:
+def test_the_header_and_the_tables_are_kept_and_parts_know_their_places() -> None:
     module = hlo.parse(module_text("cpu/softmax"), "softmax.hlo")
     root = module.entry.root
+    assert module.name == "jit_softmax"
+    assert module.attributes["is_scheduled"] is True
+    assert str(module.attributes["entry_computation_layout"].result) == "f32[8,16,128]{2,1,0}"
+    assert module.tables["FileNames"] == {1: "model.py"}
+    assert module.tables["FunctionNames"][4] == "softmax"
+    assert module.tables["StackFrames"][4] == {"file_location_id": 4, "parent_frame_id": 4}
+    assert root.attributes["metadata"]["stack_frame_id"] == 4
     assert root.is_root
     assert module.entry.is_entry
     assert not root.operands[0].is_root

@@ -31,7 +31,7 @@ M = hlo.parse(TEXT)
 """Two computations of five instructions."""
 
 
-def test_a_second_computation_holds_copies() -> None:
+def test_a_second_computation_holds_copies_and_one_may_be_renamed() -> None:
     entry = M.entry
     again = hlo.Computation("again", entry.instructions, entry.root)
     assert all(each.computation is entry for each in entry.instructions)
@@ -41,6 +41,8 @@ def test_a_second_computation_holds_copies() -> None:
     assert again.root.is_root
     assert entry.root.is_root
     assert str(again) == str(entry).replace("ENTRY %e", "%again")
+    renamed = dataclasses.replace(entry, name="renamed")
+    assert (renamed.name, entry.name, entry.root.is_root) == ("renamed", "e", True)
 
 
 def test_a_second_module_holds_copies() -> None:
@@ -51,11 +53,6 @@ def test_a_second_module_holds_copies() -> None:
     assert again.entry.instructions[1].attributes["to_apply"] is again.computations[0]
     assert str(again) == str(M).replace(M.name, "again")
     assert str(analyze(again).module.entry.root) == str(analyze(M).module.entry.root)
-
-
-def test_a_computation_may_be_renamed() -> None:
-    renamed = dataclasses.replace(M.entry, name="renamed")
-    assert (renamed.name, M.entry.name, M.entry.root.is_root) == ("renamed", "e", True)
 
 
 def test_new_instructions_are_taken_as_they_are() -> None:
@@ -107,10 +104,12 @@ NUMBER: Any = 0
 MODULE = hlo.parse(FUSIONS, "m.hlo")
 
 
-@for_all(["add.1", "%add.1"])
-def test_a_name_finds_its_instruction(name: str) -> None:
-    assert MODULE[name] is MODULE.computations[0].root
-    assert MODULE.computation("f")[name] is MODULE.computation("%f").root
+def test_a_name_finds_its_instruction_and_that_its_users() -> None:
+    for name in ("add.1", "%add.1"):
+        assert MODULE[name] is MODULE.computations[0].root
+        assert MODULE.computation("f")[name] is MODULE.computation("%f").root
+    a, first, second = MODULE.entry.instructions
+    assert (a.users, first.users, second.users) == ((first,), (second,), ())
 
 
 FOUND: list[tuple[dict[str, Any], list[str]]] = [
@@ -150,11 +149,6 @@ def test_what_is_not_there_is_named(
     with pytest.raises(error) as raised:
         question()
     assert message in str(raised.value)
-
-
-def test_users_are_those_that_read() -> None:
-    a, first, second = MODULE.entry.instructions
-    assert (a.users, first.users, second.users) == ((first,), (second,), ())
 
 
 @for_table("""
