@@ -219,6 +219,19 @@ def _rows(table: str) -> Iterator[tuple[str, Opcode]]:
 OPCODES: dict[str, Opcode] = dict(sorted([*_rows(_LIKE_OPERANDS), *_rows(_TABLE)]))
 """All opcodes by name; :func:`find_opcode` also finds parts of asynchronous operations."""
 
+RETIRED: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "equal-to": ("compare", {"direction": "EQ"}),
+    "greater-than": ("compare", {"direction": "GT"}),
+    "greater-than-or-equal-to": ("compare", {"direction": "GE"}),
+    "less-than": ("compare", {"direction": "LT"}),
+    "less-than-or-equal-to": ("compare", {"direction": "LE"}),
+    "not-equal-to": ("compare", {"direction": "NE"}),
+    "cross-replica-sum": ("all-reduce", {}),
+    "trace": ("custom-call", {"custom_call_target": "trace"}),
+    "tuple-select": ("custom-call", {"custom_call_target": "tuple-select"}),
+}
+"""Opcodes that XLA had before 2022: those that took their place, with attributes."""
+
 NEW_OPCODE: Final = Opcode(
     Arity(0, None), (), tuple(name for name, form in ATTRIBUTES.items() if isinstance(form, Codec))
 )

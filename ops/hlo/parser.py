@@ -38,6 +38,7 @@ from ops.hlo.opcodes import (
     LIKE_OPERANDS,
     NEW_OPCODE,
     OPCODES,
+    RETIRED,
     Opcode,
     find_opcode,
     near_names,
@@ -540,13 +541,10 @@ class InstructionReader:
         lexer.instruction = name
         shape = lexer.shape() if lexer.at_shape() else None
         self._opcode_at = lexer.start, lexer.stop
-        written = lexer.word("an opcode")
-        draft = Draft(name, written, shape, start)
+        draft = Draft(name, lexer.word("an opcode"), shape, start)
         opcode = self._opcode(draft)
         self._arguments(draft, opcode)
         attributes = self._attributes(draft, opcode, is_operand=is_operand)
-        if opcode is NEW_OPCODE:
-            attributes["custom_call_target"] = written
         if opcode.sugar:
             attributes = self._desugared(draft, *opcode.sugar, attributes)
         if draft.opcode in CONTINUE_CALLS:
@@ -559,9 +557,11 @@ class InstructionReader:
         return instruction
 
     def _opcode(self, draft: Draft) -> Opcode:
+        draft.opcode, draft.attributes = RETIRED.get(draft.opcode, (draft.opcode, NO_ATTRIBUTES))
         opcode = find_opcode(draft.opcode)
         if opcode is None:
             self._check_new(draft)
+            draft.attributes = {"custom_call_target": draft.opcode}
             message = f"there is no opcode {draft.opcode}; it is read as a custom call"
             self._lexer.note(message, self._lexer.span_of(*self._opcode_at))
             draft.opcode, opcode = "custom-call", NEW_OPCODE
@@ -686,9 +686,9 @@ class InstructionReader:
 
     def _attributes(self, draft: Draft, opcode: Opcode, *, is_operand: bool) -> dict[str, Any]:
         """Take the attributes; an instruction in place of an operand has none."""
-        lexer, attributes = self._lexer, dict[str, Any]()
+        lexer, attributes = self._lexer, dict(draft.attributes)
         if not is_operand:
-            attributes = _read_attributes(
+            attributes |= _read_attributes(
                 lexer, draft.opcode, opcode.codecs, self._value, opcode.required
             )
         operand = draft.operands[0].shape if draft.operands else None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from warnings import catch_warnings
 
 import pytest
 
 from ops import Unknown, hlo, parameter_indexing
+from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES
+from ops.hlo.opcodes import RETIRED, find_opcode
 from simplifier import TextWarning
 from tests.cases import for_all, for_named, for_table, pairs
 from tests.hlo.module_structure import Structures
@@ -312,3 +315,40 @@ a bracket that is not closed => ROOT r = add(p, p), tag={{x => expected a value,
 def test_what_no_program_writes_is_an_error(body: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=f"{re.escape(message)}\n"):
         hlo.parse(f"ENTRY e {{ p = f32[4] parameter(0) {body} }}")
+
+
+# What programs older than this library wrote.
+
+YEARS = Path(__file__).parents[1] / "data" / "hlo" / "years.txt"
+INSIDE = {
+    *("deduplicated_name", "op_name", "op_type", "preserve_layout", "profile_type"),
+    *("scheduling_name", "source_column", "source_end_column", "source_end_line", "source_file"),
+    *("source_line", "stack_frame_id", "entry", "exit", "execution_thread"),
+}
+"""Fields of metadata and domains, and the thread of a computation."""
+
+
+def test_the_names_of_all_years_are_known() -> None:
+    rows = [row.split("|") for row in YEARS.read_text("utf-8").splitlines() if row[0] != "#"]
+    assert [int(year) for year, *_ in rows] == [*range(2017, 2027)]
+    attributes, opcodes = ({*" ".join(column).split()} for column in [*zip(*rows, strict=True)][1:])
+    assert attributes - ATTRIBUTES.keys() - MODULE_ATTRIBUTES.keys() == INSIDE
+    assert {each for each in opcodes if find_opcode(each) is None} == RETIRED.keys()
+
+
+@for_table("""
+pred[4] less-than(p, p) => compare(%p, %p), direction=LT
+f32[4] cross-replica-sum(p), replica_groups={}, to_apply=g, barrier="", all_reduce_id=1
+    all-reduce(%p), replica_groups={}, to_apply=%g, barrier="", all_reduce_id=1
+(f32[4]) tuple-select(b, t, t) => custom-call(%b, %t, %t), custom_call_target="tuple-select"
+() trace(p) => custom-call(%p), custom_call_target="trace"
+f32[4] add(p, p), outer_dimension_partitions={0,2}, metadata={op_type="Add" op_name="sum"}
+    add(%p, %p), outer_dimension_partitions={0,2}, metadata={op_type="Add" op_name="sum"}
+f32[4] custom-call(p), custom_call_target="f", opaque="a, b"
+    custom-call(%p), custom_call_target="f", opaque="a, b"
+""")
+def test_what_older_programs_wrote_is_read(text: str, printed: str) -> None:
+    given = "p = f32[4] parameter(0) b = pred[] constant(true) t = (f32[4]) tuple(p)"
+    called = "g { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }"
+    root = hlo.parse(f"HloModule m {called} ENTRY e {{ {given} ROOT r = {text} }}").entry.root
+    assert str(root).endswith(f" {printed}")
