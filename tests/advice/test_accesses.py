@@ -114,8 +114,6 @@ def test_the_mended_module_gives_equal_results(text: str, *_: object) -> None:
         check_equal_results(each)
 
 
-# What looks like waste, and is none.
-
 TURNED, SHORT_ROWS, PADDED = (
     next(text for name, (text, *_) in CASES.items() if name.endswith(end))
     for end in ("read turned", "short rows", "padded")

@@ -127,7 +127,6 @@ found_in = partial(advice_of, ("collective",))
 
 
 def check_sent_less(found: Advice, before: int, after: int) -> HloModule:
-    """The mended module."""
     assert (found.instruction.name[0], found.before, found.after) == ("g", before, after)
     return check_is_read_back(found)
 

@@ -11,8 +11,6 @@ from tests.fusion.small_programs import NESTED, REDUCE_OF_BROADCAST, SUM_WITH_TR
 from tests.fusion.units import entry, fusion_in, heads, named
 from tests.indexing.tables import refusals
 
-# Several results.
-
 
 def test_results_are_all_arrays_of_all_roots() -> None:
     fusion = Fusion.of_computation(named(NESTED, "all").computation)
@@ -44,8 +42,6 @@ def test_what_nobody_reads_is_a_root_if_nothing_else_is() -> None:
     dead = fusion_in(entry(read), "set a b")
     assert [root.name for root in dead.roots] == ["b"]
 
-
-# By producer.
 
 READ_BY_A_FUSION = entry(
     "p = f32[4] parameter(0) q = f32[4] parameter(1) "
@@ -82,8 +78,6 @@ def test_one_operand_without_map_leaves_its_producer_without() -> None:
     assert answer == Unknown("custom-call: no indexing map of x")
 
 
-# What is refused.
-
 NAMES = {
     **{name: named(SUM_WITH_TRANSPOSE, name) for name in "tap"},
     **{name: named(REDUCE_OF_BROADCAST, name) for name in ("g0", "b")},
@@ -100,9 +94,6 @@ Fusion.of_instruction(t).indexing(a) => %a is neither in it nor read
 Fusion.of_instruction(t).indexing(t, 1) => %t: there is no output 1 among 1
 Fusion((t, a), (t, a)).indexing() => %t, %a are its roots; say which one is meant
 """)
-
-
-# As a value.
 
 
 def test_fusions_are_values() -> None:

@@ -80,8 +80,6 @@ def test_what_is_called_stands_for_all_its_runs(program: Program, data: st.DataO
     assert pairs_of(fusion.indexing(*start).get(operand, ())) == expected
 
 
-# Loops and choices.
-
 LOOP = entry(
     """n = s32[] parameter(0) x = f32[2,4] parameter(1) w = f32[4,4] parameter(2)
     s = (s32[], f32[2,4], f32[4,4]) tuple(n, x, w)
@@ -127,11 +125,6 @@ def test_loops_and_choices_are_followed_in_and_out(
     assert {name: heads(found[named(module, name)]) for name in expected} == {
         name: sorted(maps) for name, maps in expected.items()
     }
-
-
-# Values that are known when a program runs, elements on other devices, and what has no map.
-
-# Runtime variables.
 
 
 def test_origins_of_a_slice_of_a_slice_are_not_swapped() -> None:

@@ -115,8 +115,6 @@ def test_something_else_is_refused(draw: Callable[[Any], object]) -> None:
 
 
 class Box(NamedTuple):
-    """A drawn instruction."""
-
     x: float
     y: float
     width: float

@@ -128,9 +128,6 @@ def test_calls_without_end_are_one_step() -> None:
     assert reads_of(fusion, "level0.a").histogram() == {2: 8}
 
 
-# What cannot be counted.
-
-
 def test_what_has_no_map_is_unknown() -> None:
     fusion = whole("""p = f32[3] parameter(0)
         ROOT c = f32[3] custom-call(p), custom_call_target="x" """)
@@ -264,9 +261,6 @@ def test_a_call_with_scratch_memory_reads_for_its_first_result(operand: str) -> 
         reads_of(Fusion.of_instruction(conv), operand).given({conv: 1})
 
 
-# Random fusions.
-
-
 @given(programs())
 def test_reads_are_those_of_numpy(program: Program) -> None:
     fusion = Fusion.of_computation(program.module.entry)
@@ -299,9 +293,6 @@ def tallied(times: Array) -> dict[int, int]:
     """How many elements are read how often."""
     numbers: list[int] = times[times > 0].tolist()
     return dict(sorted(Counter(numbers).items()))
-
-
-# Real fusions.
 
 
 @pytest.mark.parametrize("name", REAL)

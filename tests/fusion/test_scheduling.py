@@ -73,8 +73,6 @@ def check_accesses(schedule: FusionSchedule) -> None:
         assert read == needed(schedule, operand), (str(schedule.fusion), operand)
 
 
-# Of single fusions.
-
 EMITTERS = {
     "transpose (shared memory)": Emitter.TRANSPOSE,
     "concatenate": Emitter.CONCATENATE,
@@ -103,7 +101,6 @@ def test_the_emitter_is_the_one_that_xla_names(row: Row) -> None:
 
 
 def fusion_of(table: str, name: str) -> Instruction:
-    """The fusion of a row of a table of XLA."""
     (row,) = rows_of(table, id=name)
     return hlo.parse(row["hlo"]).entry.root
 
@@ -299,8 +296,6 @@ def all_of(schedule: FusionSchedule) -> list[Access]:
     return [access for accesses in (*written, *read) for access in accesses]
 
 
-# Vectors.
-
 OF_EMITTERS = {
     **dict.fromkeys(["column_vectorize_x1_c64", "column_vectorize_x1_f64", "multirow_f32_x8"], 1),
     "column_vectorize_x2_f32": 2,
@@ -383,9 +378,6 @@ def test_real_fusions_are_written_once_and_read_what_is_needed(name: str) -> Non
         for schedule in (schedule_of(fusion), schedule_of(fusion, device=FEW)):
             assert fusion.attributes["kind"] in KINDS[schedule.emitter], fusion.name
             check_accesses(schedule)
-
-
-# Pairs.
 
 
 @pytest.mark.parametrize("name", GPU)

@@ -143,9 +143,6 @@ def test_into_a_round_of_a_loop() -> None:
     assert heads == {"(d0) -> (-d0 + 3)", "(d0) -> (d0)"}
 
 
-# What has no map.
-
-
 def test_the_step_without_map_is_found() -> None:
     module = entry("""p = f32[3] parameter(0) c = f32[3] custom-call(p), custom_call_target="x"
         n = f32[3] negate(c) ROOT r = f32[3] add(p, n)""")
@@ -168,9 +165,6 @@ def test_reasons_are_those_of_what_is_reached_with_the_values_of_the_maps() -> N
     (found,) = fusion.why(fusion.operands[0])
     assert (found.indexing,) == fusion.indexing()[fusion.operands[0]]
     assert path_text(found.paths[0]) == "%x <- %wide dynamic-slice <- %narrow dynamic-slice"
-
-
-# Work.
 
 
 def test_more_paths_than_anyone_can_list_are_counted() -> None:
@@ -230,9 +224,6 @@ def test_depth_needs_no_recursion() -> None:
         (outside,) = fusion.why(fusion.operands[0], named(module, "t"))
     assert (found.count, len(found.paths[0])) == (1, 602)
     assert (outside.count, len(outside.paths[0])) == (1, 302)
-
-
-# Real modules.
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -105,7 +105,6 @@ REAL = [name for name in NAMES if name.startswith(("cpu/", "gpu/", "tpu/"))]
 
 
 def fusions_of(name: str) -> list[Fusion]:
-    """What the fusions of a real module compute."""
     fusions = hlo.parse(module_text(name)).find(opcode="fusion")
     return [Fusion.of_computation(each.attributes["calls"]) for each in fusions]
 

@@ -71,7 +71,6 @@ class Tensor:
         return bool(self.values)
 
     def to(self, dtype: str) -> Tensor:
-        """The values in another type."""
         return Tensor(self.values.astype(dtype))
 
 

@@ -47,7 +47,6 @@ def _interval(bounded: re.Match[str]) -> str:
 
 
 def rows(text: str) -> list[tuple[str, ...]]:
-    """The rows of a table."""
     return [tuple(map(spelled_out, row)) for row in cases.rows(text)]
 
 

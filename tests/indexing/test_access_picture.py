@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from indexing import IndexingMap, parse_map
 from indexing.pictures.svg import STYLES
 from simplifier import IndexingError, Interval
-from tests.cases import for_all
+from tests.cases import for_all, pairs
 from tests.indexing.tables import each_row, evaluated, refusals
 from tests.strategies import maps
 from tests.svg import cells_of, check_is_alone, check_nothing_lies_outside, parsed, texts
@@ -167,30 +167,18 @@ def test_a_file_keeps_the_picture(tmp_path: Path) -> None:
 # Simulation of Color Vision Deficiency, 2009, severity 1), and compared in CIELAB, with a white of
 # D65.
 
-VISIONS: Final = {
-    "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-    "protanopia": (
-        (0.152286, 1.052583, -0.204868),
-        (0.114503, 0.786281, 0.099216),
-        (-0.003882, -0.048116, 1.051998),
-    ),
-    "deuteranopia": (
-        (0.367322, 0.860646, -0.227968),
-        (0.280085, 0.672501, 0.047413),
-        (-0.011820, 0.042940, 0.968881),
-    ),
-    "tritanopia": (
-        (1.255528, -0.076749, -0.178779),
-        (-0.078411, 0.930809, 0.147602),
-        (0.004733, 0.691367, 0.303900),
-    ),
+VISIONS: Final = {"all cones": np.eye(3)} | {
+    name: np.array(numbers.split(), float).reshape(3, 3)
+    for name, numbers in pairs("""
+protanopia => 0.152286 1.052583 -0.204868  0.114503 0.786281 0.099216  -0.003882 -0.048116 1.051998
+deuteranopia => 0.367322 0.860646 -0.227968  0.280085 0.672501 0.047413  -0.01182 0.04294 0.968881
+tritanopia => 1.255528 -0.076749 -0.178779  -0.078411 0.930809 0.147602  0.004733 0.691367 0.3039
+""").items()
 }
-
-XYZ_OF_RGB: Final = (
-    (0.4124564, 0.3575761, 0.1804375),
-    (0.2126729, 0.7151522, 0.0721750),
+XYZ_OF_RGB: Final = np.array([
+    (0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750),
     (0.0193339, 0.1191920, 0.9503041),
-)
+])  # fmt: skip
 WHITE: Final = (0.95047, 1.0, 1.08883)
 
 APART: Final = 8
@@ -207,14 +195,13 @@ def lab(color: str, vision: str) -> np.ndarray:
     """A color in CIELAB, as it is seen."""
     given = np.array([int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)])
     linear = np.where(given > 0.04045, ((given + 0.055) / 1.055) ** 2.4, given / 12.92)
-    seen = np.clip(np.array(VISIONS[vision]) @ linear, 0, 1)
-    ratio = np.array(XYZ_OF_RGB) @ seen / np.array(WHITE)
+    seen = np.clip(VISIONS[vision] @ linear, 0, 1)
+    ratio = XYZ_OF_RGB @ seen / np.array(WHITE)
     root = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
     return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
 
 
 def distance(one: str, other: str, vision: str) -> float:
-    """How far apart two colors look."""
     return float(np.linalg.norm(lab(one, vision) - lab(other, vision)))
 
 

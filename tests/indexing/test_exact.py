@@ -266,9 +266,6 @@ def test_one_context_serves_many_questions(monkeypatch: pytest.MonkeyPatch) -> N
     assert new.call_count <= 2
 
 
-# The first point where two maps differ, as a witness.
-
-
 @each_named("""
 a value: (d0 < 10) -> (d0) => (d0 < 10) -> (d0 mod 7)
     at (7): the first map gives (7), the second (0)

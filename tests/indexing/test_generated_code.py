@@ -138,7 +138,6 @@ def columns_of(rows: Sequence[Row]) -> list[np.ndarray[Any, Any]]:
 
 
 def check_values(made: IndexingMap, columns: list[Any], found: Sequence[Any]) -> None:
-    """What is computed is what the map has."""
     right = values_at(made, columns)
     for one, other in zip(found, right, strict=True):
         assert np.array_equal(np.broadcast_to(one, np.shape(other)), np.asarray(other))
@@ -512,7 +511,6 @@ def shared_library(text: str, folder: Path) -> ctypes.CDLL:
 
 
 def run_node(text: str, script: Path) -> str:
-    """What a text of JavaScript prints."""
     script.write_text(text)
     command = ["node", str(script)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -78,9 +78,6 @@ def test_a_notebook_needs_no_script_and_no_network() -> None:
     assert [word for word in ("<script", "http", "url(") if word in shown] == []
 
 
-# LaTeX: the formula, and its domain beside it.
-
-
 @each_row(r"""
 d0 * 2 - s0 mod 3 => 2 d_{0} - \left(s_{0} \bmod 3\right)
 (d0 + 1) floordiv 4 => \left\lfloor \frac{d_{0} + 1}{4} \right\rfloor

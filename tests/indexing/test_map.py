@@ -167,30 +167,16 @@ OTHER = UndefinedMap("no layout")
 FOUR = IndexingMap.identity([4])
 
 
-@each_row("""
-WHY.simplify()
-WHY.simplify(exact=True)
-WHY.compose(FOUR)
-FOUR.compose(WHY)
-WHY @ FOUR
-FOUR @ WHY
-IndexingMap.identity([4, 4]).compose(WHY)
-compose(WHY, UndefinedMap("no layout"))
-WHY.with_constraint(symbol("d0"), (0, 3))
-WHY.without_unused_symbols()
-WHY.without_unused_variables()
-WHY.ranges_to_dims([0])
-WHY.symbols_to_dims()
-WHY.rescale_symbols()
-WHY.rename(d0="a")
-WHY.substitute({"d0": 1})
-WHY.select_results([0])
-WHY.concatenate_results(FOUR)
-FOUR.concatenate_results(WHY)
-WHY.subs("d0", 1)
-WHY.xreplace({symbol("d0"): 1})
-WHY.with_results("d0")
-""")
+@for_all([
+    "WHY.simplify()", "WHY.simplify(exact=True)", "WHY.compose(FOUR)", "FOUR.compose(WHY)",
+    "WHY @ FOUR", "FOUR @ WHY", "IndexingMap.identity([4, 4]).compose(WHY)",
+    'compose(WHY, UndefinedMap("no layout"))', 'WHY.with_constraint(symbol("d0"), (0, 3))',
+    "WHY.without_unused_symbols()", "WHY.without_unused_variables()", "WHY.ranges_to_dims([0])",
+    "WHY.symbols_to_dims()", "WHY.rescale_symbols()", 'WHY.rename(d0="a")',
+    'WHY.substitute({"d0": 1})', "WHY.select_results([0])", "WHY.concatenate_results(FOUR)",
+    "FOUR.concatenate_results(WHY)", 'WHY.subs("d0", 1)', 'WHY.xreplace({symbol("d0"): 1})',
+    'WHY.with_results("d0")',
+])  # fmt: skip
 def test_what_is_made_of_it_is_undefined_for_the_same_reason(call: str) -> None:
     assert evaluated(call, globals()) is WHY
 

@@ -271,11 +271,7 @@ def test_quotients_by_negative_numbers_are_turned(result: str, expected: str) ->
     assert related(from_affine_map(made.to_affine_map(), {"d0": (-9, 9)})) == related(made)
 
 
-# MLIR reads what is written, and writes the same map.
-
-
 def mlir_prints(text: str) -> str:
-    """What MLIR makes of a text."""
     from jaxlib.mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     bindings = cast("Any", ir)

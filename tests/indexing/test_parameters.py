@@ -408,9 +408,6 @@ def test_what_no_number_refutes_and_no_law_proves_is_refused() -> None:
         one.equals(two)
 
 
-# Fractions that are integers in the domain.
-
-
 # a result => what is even => how it is written
 @each_row("""
 N * D0 / 2 => N => (d0 * N) floordiv 2

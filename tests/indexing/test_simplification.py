@@ -232,9 +232,6 @@ def test_the_relation_of_digits_stays(before: IndexingMap) -> None:
     check_relation(before)
 
 
-# Maps that isl finishes: sharp bounds, needed constraints, the same relation.
-
-
 # map => finished => with variables of one value kept in sight, where that is another map
 @each_row("""
 (d0 < 14) -> (d0), domain: d0 mod 4 in [1, 1], d0 mod 6 in [3, 3] => (d0 in [9, 9]) -> (9)

@@ -293,7 +293,6 @@ def test_points_where_variables_have_the_values_stay(
 
 
 def value_at(form: forms.Form, point: dict[str, int]) -> int:
-    """The value of a form at one point."""
     values, _ = values_of(form, {name: np.array([at], dtype=object) for name, at in point.items()})
     return int(values[0])
 

@@ -81,9 +81,6 @@ def test_chains_are_compiled_without_warnings(tmp_path: Path) -> None:
     )
 
 
-# NumPy.
-
-
 def test_what_is_reduced_is_computed_once_for_each_row() -> None:
     body = """x = f32[5,37] parameter(0) low = f32[] constant(-inf)
         peak = f32[5] reduce(x, low), dimensions={1}, to_apply=max
@@ -108,8 +105,6 @@ def test_what_numpy_does_not_have_is_refused(body: str, message: str) -> None:
     with pytest.raises(KernelError, match=f"emit_kernel: .*{message}"):
         kernel_of(body, "numpy")
 
-
-# Triton itself.
 
 _SIGNATURES = {
     ElementType.PRED: "*i1", ElementType.F16: "*fp16", ElementType.BF16: "*bf16",

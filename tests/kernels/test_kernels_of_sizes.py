@@ -263,9 +263,6 @@ def test_one_text_in_c_is_right_for_all_sizes(tmp_path: Path) -> None:
             check_all(results, each)
 
 
-# What texts say.
-
-
 def test_arguments_have_comments_and_offsets_of_a_row_no_division() -> None:
     text = kernel_of(symbolic("concatenate"), "cuda")
     assert "/* x_0 in [0, 8]: size of dimension 0 of %x = f32[<=8,4]" in text

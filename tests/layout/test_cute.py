@@ -56,8 +56,6 @@ def test_random_layouts_are_many() -> None:
     assert len(_cases("random_layouts.txt")) > 300
 
 
-# Maps.
-
 SIZES: Final = st.sampled_from([1, 2, 3, 4, 6, 8])
 
 
@@ -148,9 +146,6 @@ def test_inverses_of_any_layout_invert_or_are_refused(leaves: list[tuple[int, in
         assert {offset: left(offset) for offset in firsts} == firsts
 
 
-# Swizzles.
-
-
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(3, 4), st.booleans())
 def test_swizzles_undo_themselves(bits: int, base: int, distance: int, down: bool) -> None:
     swizzle = Swizzle(bits, base, -distance if down else distance)
@@ -166,8 +161,6 @@ def test_swizzled_layouts_have_maps(text: str) -> None:
     assert [point[3][0] for point in cute.to_map(composed, "index").points()] == offsets
     assert [composed.composed(composed.size)(index) for index in range(composed.size)] == offsets
 
-
-# Errors.
 
 test_bad_texts = errors_in(parse)("""
 ((2,4),8«:»(1,8) => expected ',' or ')', but found ':'

@@ -377,9 +377,6 @@ def test_products_put_layouts_side_by_side() -> None:
     assert joined.bases == {name: a.bases[name] for name in ("register", "lane")}
 
 
-# Swizzles.
-
-
 def test_cute_swizzles_are_linear() -> None:
     swizzled = cute.parse_composed("Sw<3,4,3> o 0 o (8,64):(64,1)")
     layout = linear.from_map(cute.to_map(swizzled), ["offset"])
@@ -416,9 +413,6 @@ def test_a_swizzle_after_itself_is_the_identity(text: str) -> None:
     assert str((swizzle @ swizzle).simplify()).startswith(f"({variables}) -> ({variables}),")
 
 
-# Shared memory.
-
-
 @for_all(product([1, 2, 4, 8], [2, 4]))
 def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_bytes: int) -> None:
     shared = linear.swizzled_shared((64, 64), vec=8, per_phase=1, max_phase=max_phase)
@@ -431,8 +425,6 @@ def test_bank_conflicts_are_those_that_counting_finds(max_phase: int, element_by
         at_once = found.vector_width * element_bytes
         assert found.wavefronts == wavefronts([start * element_bytes for start in starts], at_once)
 
-
-# Errors.
 
 test_bad_texts_of_layouts = errors_in(linear.parse)("""
 - lane=«3» -> (0, 1) => expected lane=1, the next power of two

@@ -184,9 +184,6 @@ def test_pieces_are_cut_in_every_split_dimension_and_the_largest_one_is_the_size
     assert layout.array_size(shape).elements == 150 * 90 * 70
 
 
-# Other orders, and fewer dimensions.
-
-
 @given(shape=small_arrays(), data=st.data())
 def test_memory_is_the_same_in_another_order(shape: Shape, data: st.DataObject) -> None:
     permutation = data.draw(st.permutations(range(shape.rank)))
@@ -196,7 +193,7 @@ def test_memory_is_the_same_in_another_order(shape: Shape, data: st.DataObject) 
 
 
 NAMES: dict[str, Any] = {
-    **{name: getattr(layout, name) for name in layout.__all__},
+    **{name: getattr(layout, name) for name in dir(layout)},
     "array": np.array,
     "sparse": Shape.parse("f32[<=4,5,6]{0,2,1:D(C,D,S)}"),
     "split": Shape.parse("f32[25,15,35]{2,0,1:SC(0:10)(1:20)(2:30)}"),
@@ -222,8 +219,6 @@ def test_all_that_is_said_of_dimensions_moves_with_them(call: str, expected: str
     """Splits number the dimensions in memory, from the most major one on."""
     assert str(evaluated(call, NAMES)) == expected
 
-
-# Errors.
 
 test_what_makes_no_sense = refusals(NAMES, ShapeError)("""
 multi_index(-1, tiled) => the offset is -1; expected 0 to 23, in f32[3,5]

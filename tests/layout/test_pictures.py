@@ -190,9 +190,6 @@ def test_a_tile_of_the_first_level_is_a_block_of_the_array(shape: Shape) -> None
     assert len({number for numbers in blocks.values() for number in numbers}) == len(blocks)
 
 
-# As SVG.
-
-
 @for_all(f"""{" ".join(LAYOUTS.values())} f32[] f32[]{{:T(256)}} f32[0,3] f32[2,3]{{0,1}}
 pred[<=40]{{0:T(32)(4)(2)(1)}} u8[300]{{0:T(512)(128)(4,1)}} f32[6,8]{{1,0:T(2,4)(2,1,1,1)}}
 f32[5,6]{{1,0:T(3,3)(2,1)L(64)}} f32[2,7,8,11,10]{{4,3,2,1,0:T(*,*,2,*,3)}}
@@ -222,7 +219,6 @@ def test_indices_are_written_once(text: str) -> None:
 
 
 def cells_drawn(text: str) -> tuple[list[Box], Element]:
-    """The first plane of a picture as squares, without labels."""
     plane = layout_picture(Shape.parse(text)).planes[0]
     boxes = [
         Box(HEIGHT * column, HEIGHT * row, HEIGHT, HEIGHT, shown(cell, "", 6))
@@ -301,8 +297,6 @@ def test_all_offsets_are_written(shape: Shape) -> None:
     offsets = (str(cell.offset) for cell in layout_picture(shape).cells)
     assert [offset for offset in offsets if offset not in written] == []
 
-
-# Tables of labels.
 
 PICTURES = {
     "rows": cute.picture(cute.parse("(4,8):(8,1)")),

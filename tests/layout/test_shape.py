@@ -219,9 +219,6 @@ def test_element_type_by_name() -> None:
         layout.ArrayShape("f33")  # pyright: ignore[reportArgumentType]
 
 
-# Their text, both ways.
-
-
 @for_all(rows("""
 f32[] => f32[]
 f32[ 2 , 3 ] { 1 , 0 : T( 8,128 ) S(1) } => f32[2,3]{1,0:T(8,128)S(1)}

@@ -38,8 +38,6 @@ def _layout(kernel: str, encoding: str, *shape: int) -> LinearLayout:
     return linear.parse_encoding(encoding, shape, KERNELS[kernel])
 
 
-# What moves.
-
 LEVELS: Final = ("register", "lane", "warp", "block")
 
 
@@ -108,9 +106,6 @@ def test_the_nearest_place_moves(source: LinearLayout, other: LinearLayout, chan
     near = LinearLayout({**source.bases, changed: other.bases[changed]}, source.out_dims)
     if near.is_surjective:
         assert linear.conversion(source, near).moves == _nearest(source, near)
-
-
-# Shared memory.
 
 
 def _swizzled(row: int, column: int, columns: int, vec: int, per_phase: int, phases: int) -> int:

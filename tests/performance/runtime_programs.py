@@ -321,9 +321,6 @@ def random_updates(random: Random) -> Program:
             return program
 
 
-# What warps load.
-
-
 def counted(program: Program, unroll: int, width: int) -> dict[str, Interval]:
     """The least and the most of each figure over all values."""
     size = BITS_OF[program.element_type] // 8

@@ -277,8 +277,6 @@ def test_the_command_counts_every_access_most_wasteful_first(cli: CommandLine) -
     assert sorted(counted) == sorted(totals(each).sectors for each in every)
 
 
-# Values.
-
 OF_ELEMENTS = """offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
     slice_sizes={1}"""
 LOADED = texts_with_values("""

@@ -202,8 +202,6 @@ def test_source_lines(saved: Path, cli: CommandLine) -> None:
     assert row["source"][-1] == "model.py:836 in <module>"
 
 
-# What a read is.
-
 MODULE = """HloModule kinds
 sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
 less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }}

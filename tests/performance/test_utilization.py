@@ -50,8 +50,6 @@ def ends(count: Count) -> tuple[int, int]:
     return count.lower, count.upper
 
 
-# Numbers.
-
 POOLED = entry("""x = f32[112,112] parameter(0) lowest = f32[] constant(-inf)
     producer = f32[112,112] exponential(x)
     ROOT pooled = f32[55,55] reduce-window(producer, lowest), window={size=3x3 stride=2x2},
@@ -98,7 +96,6 @@ def test_large_arrays_have_closed_forms(body: str, sizes: str, read: int, reads:
 def test_least_and_most_are_those_of_all_values(
     make: Callable[[Random], Program], seed: int
 ) -> None:
-    """Bounds leave none out."""
     program = make(Random(seed))  # noqa: S311 - a program, no secret
     text = program.text()
     counts = [len({*each.tolist()} - {NOTHING}) for each in program.results()]
@@ -108,8 +105,6 @@ def test_least_and_most_are_those_of_all_values(
     is_bound = row.bounds and Interval(*found).contains(Interval(*expected))
     assert found == expected or is_bound, text
 
-
-# Offsets.
 
 OFFSETS = texts_with_values("""
 # a slice uses as much wherever it is | (10, 10), (10, 10)
@@ -401,9 +396,6 @@ def test_a_condition_says_when_an_element_is_needed() -> None:
     assert str(slice_alone.rows[0]) == "%p: 4 of 12 elements, 16 bytes, 4 reads, 1 of each"
 
 
-# Bounds.
-
-
 TANGLED = """(d0, d1, d2) -> ((d0 * d1 + d2) mod 1001),
 domain: d0 in [0, 999], d1 in [0, 999], d2 in [0, 99]"""
 
@@ -463,8 +455,6 @@ def test_bounds_say_why_they_are_no_counts() -> None:
         "(bounds: custom-call: no indexing map of x)"
     )
 
-
-# Modules.
 
 MODEL = hlo.parse(
     """HloModule m
@@ -533,9 +523,6 @@ def test_no_more_is_read_than_there_may_be() -> None:
     assert row.elements == row.elements_read == Interval(0, 6)
     assert row.bytes == Interval(0, 24)
     assert (row.unused_bytes, row.reread_bytes, row.reuse) == (0, 0, None)
-
-
-# Symbolic sizes.
 
 
 @for_all(texts_with_values("""

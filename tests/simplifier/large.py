@@ -167,7 +167,6 @@ def nest(one_more: Callable[[Form, int], Form], levels: int) -> Form:
 
 
 def box_of(form: Form) -> dict[str, Interval]:
-    """Bounds of every variable that occurs."""
     names, some = sorted({*variables_of([form])}), {"x": Interval(0, 10**6), "y": Interval(1, 100)}
     return {name: some.get(name) or Interval(0, int(name[1:]) * 7 % 50 + 1) for name in names}
 

@@ -88,7 +88,6 @@ def table(text: str, name: str = "") -> tuple[Row, ...]:
 
 
 def for_questions(text: str) -> Callable[[Callable[..., None]], Callable[[], None]]:
-    """Run a test with each row of a text."""
     return for_all(table(text))
 
 

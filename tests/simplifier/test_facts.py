@@ -123,7 +123,6 @@ def test_each_solved_equation_is_a_smaller_problem(equations: str, count: int) -
 
 
 def smaller_than(scope: Scope) -> list[Scope]:
-    """The smaller problems of a problem, each of the one before."""
     found: list[Scope] = []
     while scope.smaller is not None:
         scope = scope.smaller.context

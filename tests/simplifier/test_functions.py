@@ -166,7 +166,6 @@ def check_values(compute: Callable[[sympy.Expr], list[Any]]) -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_c_code_means_the_same(tmp_path: Path) -> None:
-    """The values of all expressions at all points, by one program."""
     functions = "\n".join(
         f"static long f{place}(long x, long y) {{ return {sympy.ccode(expression)}; }}"
         for place, expression in enumerate(EXPRESSIONS.values())

@@ -192,9 +192,6 @@ def test_arguments_are_numbers_also_of_numpy() -> None:
         read_kernel("def kernel(x_ptr, n): pass", arguments={"n": "a"})  # pyright: ignore[reportArgumentType]
 
 
-# Branches one after the other.
-
-
 def branches(count: int, step: str) -> str:
     """A number that each of some branches changes, in a kernel whose argument has no value."""
     lines = [f"    if n > {each}: y = {step.format(each)}\n" for each in range(count)]

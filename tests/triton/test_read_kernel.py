@@ -85,9 +85,6 @@ def test_arguments_without_values_are_parameters(name: str) -> None:
     assert points_of(read_kernel(kernel, constants, grid=grid), integers) == run_by_hand(name)
 
 
-# Bounds.
-
-
 def matmul(**integers: int) -> KernelAccesses:
     return read_kernel(by_hand.matmul, MATMUL_SIZES, MATMUL | integers, grid=(12,))
 
@@ -146,8 +143,6 @@ def test_a_mask_on_values_is_at_most_what_is_known() -> None:
     assert store.out_of_bounds((50,)) is None
     assert str(store).startswith("line 5: store x_ptr, at most: (i0) -> (i0)")
 
-
-# Coalescing.
 
 ROWS = """
 def rows(x_ptr, stride, M: tl.constexpr, N: tl.constexpr):
@@ -232,9 +227,6 @@ blocked_for((64, 64), 4, size_per_thread=(0, 1)) => a size per thread is 0
 def test_a_scalar_is_one_thread_s() -> None:
     kernel = read_kernel("def kernel(x_ptr): tl.load(x_ptr + tl.program_id(0) * 8)", grid=(4,))
     assert kernel.accesses[0].coalescing(A100, "f32").sectors == 4
-
-
-# What cannot be read.
 
 
 @for_all(marked_errors("""

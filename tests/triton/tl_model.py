@@ -74,7 +74,6 @@ class BlockPointer:
         return self.base + by, mask
 
     def load(self, offsets: Numbers) -> Block:
-        """Of a descriptor."""
         return tl.note("load", *replace(self, offsets=offsets).at(range(len(self.block))))
 
 
