@@ -151,19 +151,36 @@ def test_what_needs_more_than_53_bits_is_refused() -> None:
         code_of_map(wide)
 
 
+BOXES: dict[str, list[list[int]]] = {
+    "(3, 0…127)": [[3, n] for n in range(128)],
+    "(4…5, 1…2)": [[y, x] for x in (1, 2) for y in (5, 4)],
+    "(0) (2…3)": [[0], [2], [3]],
+    "()": [[]],
+    "": [],
+    "(0) (2) (4) and 2 more": [[2 * n] for n in range(5)],
+}
+ADDRESSES: list[dict[str, Any]] = [
+    {"view": "main", "instruction": "a.1", "output": 0, "element": [1, 2]},
+    {"view": "f&c=2#", "instruction": "%\u00fc", "output": 3, "element": None},
+    {"view": "f", "instruction": "x", "output": 0, "element": []},
+]
+THEMES = {(None, False): "light", (None, True): "dark", ("true", True): "light",
+          ("false", False): "dark"}  # fmt: skip
+OF_MODULES: list[tuple[str, str, str, list[Any], list[Any]]] = [
+    # a module, names in it, what is asked of each of these, the answers
+    ("evaluation.js", "inWords", "inWords(each, 3).join(' ')", [*BOXES.values()], [*BOXES]),
+    ("address.js", "addressOf, readAddress", "readAddress(addressOf(each))", ADDRESSES, ADDRESSES),
+    # JupyterLab's theme comes before the system's.
+    ("theme.js", "themeOf", "themeOf(each[0] ?? undefined, each[1])",
+     [*THEMES], [*THEMES.values()]),
+]  # fmt: skip
+
+
 @needs_node
-def test_indices_are_said_as_boxes(tmp_path: Path) -> None:
-    cases: dict[str, list[list[int]]] = {
-        "(3, 0…127)": [[3, n] for n in range(128)],
-        "(4…5, 1…2)": [[y, x] for x in (1, 2) for y in (5, 4)],
-        "(0) (2…3)": [[0], [2], [3]],
-        "()": [[]],
-        "": [],
-        "(0) (2) (4) and 2 more": [[2 * n] for n in range(5)],
-    }
-    body = f"return {json.dumps([*cases.values()])}.map((each) => inWords(each, 3));"
-    found = in_node(tmp_path, "inWords", "evaluation.js", body)
-    assert [" ".join(each) for each in found] == [*cases]
+def test_functions_of_the_page(tmp_path: Path) -> None:
+    for module, names, asked, given, expected in OF_MODULES:
+        body = f"return {json.dumps(given)}.map((each) => {asked});"
+        assert in_node(tmp_path, names, module, body) == expected
 
 
 @needs_node
@@ -197,15 +214,12 @@ def test_an_address_reads_back(tmp_path: Path) -> None:
     assert in_node(tmp_path, "addressOf, readAddress", "address.js", body) == shown
 
 
-def test_modules_import_only_those_before_them() -> None:
+def test_modules_import_only_those_before_them_and_their_names_are_different() -> None:
     for number, name in enumerate(MODULES):
         imported = re.findall(r'^import .* from "\./(.*)";$', page_file(name), re.MULTILINE)
         assert set(imported) <= set(MODULES[:number])
         assert len(imported) == page_file(name).count("import ")
-
-
-def test_names_of_modules_are_different() -> None:
-    """Of the top level: a page is all modules as one."""
+    # A page is all modules as one.
     top = re.compile(r"^(?:export )?(?:const|let|class|function\*?) (\w+)", re.MULTILINE)
     names = Counter(name for module in MODULES for name in top.findall(page_file(module)))
     assert [name for name, count in names.items() if count > 1] == []
@@ -218,14 +232,6 @@ def test_the_documentation_tells_the_limits_of_the_code() -> None:
     told = re.findall(r"^\| ([\d,]+) (?!bits)", page, re.MULTILINE)
     assert told
     assert {int(each.replace(",", "")) for each in told} <= {*map(int, limits)}
-
-
-@needs_node
-def test_the_theme_is_jupyterlabs_before_the_systems(tmp_path: Path) -> None:
-    cases = [(None, False), (None, True), ("true", True), ("false", False)]
-    body = f"""const of = ([jupyter, system]) => themeOf(jupyter ?? undefined, system);
-return {json.dumps(cases)}.map(of);"""
-    assert in_node(tmp_path, "themeOf", "theme.js", body) == ["light", "dark", "light", "dark"]
 
 
 def by_name(data: dict[str, Any]) -> dict[str, Any]:
@@ -245,7 +251,7 @@ def test_a_module_is_all_its_computations() -> None:
     assert (indexing["formula"], indexing["where"]) == ("(d0, s0)", ["s0 in [0, 5]"])
 
 
-def test_a_fusion_is_its_instructions_and_what_they_call() -> None:
+def test_a_fusion_is_its_instructions_and_what_they_call_and_an_instruction_is_one() -> None:
     module = hlo.parse(SMALL)
     data = data_of(Fusion.of_instructions(module.computation("fused").instructions[2:]))
     first, second = data["views"]
@@ -253,10 +259,6 @@ def test_a_fusion_is_its_instructions_and_what_they_call() -> None:
     assert [names[each] for each in first["members"]] == ["r", "n"]
     assert [names[each] for each in first["outside"]] == ["x", "z"]
     assert second["name"] == "add"
-
-
-def test_an_instruction_is_what_runs_as_one() -> None:
-    module = hlo.parse(SMALL)
     for name, view in {"f": "fused", "r": "r"}.items():
         assert data_of(module[name])["views"][0]["name"] == view
 

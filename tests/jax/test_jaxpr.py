@@ -21,7 +21,7 @@ from ops import ShapeError, Unknown, hlo, parameter_indexing, stablehlo
 from ops.dependence.dependence import Dependence
 from ops.jax.primitives import expression
 from simplifier import symbol
-from tests.cases import for_all
+from tests.cases import for_all, for_rows
 from tests.evaluation import Pair, related
 from tests.of_jax import OfJax, jax, jnp, lax
 from tests.stablehlo.stablehlo_modules import maps_of
@@ -240,10 +240,29 @@ def test_sizes_have_origins() -> None:
         "t": "size of dimension 1 of %y = f32[?,?]{1,0} parameter(1)",
         "s": "size 4*s of dimension 1 of %x = f32[?,?]{1,0} parameter(0)",
     }
-    domain = "d0 in [0, b - 1], d1 in [0, t - 1], s0 in [0, s * 4 - 1]"
-    sizes = "b in [1, inf], s in [1, inf], t in [1, inf]"
-    expected = f"(d0, d1)[s0]<b, s, t> -> (d0, s0), domain: {domain}, {sizes}"
-    assert [*map(str, answer_of(module))] == [expected]
+
+
+MAPS: list[tuple[str, Callable[..., Any], tuple[str, ...], str]] = [
+    ("a product", lambda x, y: x @ y, ("b, 4*s", "4*s, t"),
+     ("(d0, d1)[s0]<b, s, t> -> (d0, s0), domain: d0 in [0, b - 1], d1 in [0, t - 1], "
+     "s0 in [0, s * 4 - 1], b in [1, inf], s in [1, inf], t in [1, inf]")),
+    ("an offset over the size of another array, which becomes a parameter",
+     lambda x, y: lax.dynamic_index_in_dim(x, jnp.int32(y.shape[0] // 2)), ("10", "b"),
+     "(d0)<b> -> (min(b floordiv 2, 9)), domain: d0 in [0, 0], b in [1, 2147483647]"),
+    ("a size with the name of a variable", lambda x: -x, ("b, s0",),
+     ("(d0, d1)<b, s0> -> (d0, d1), domain: d0 in [0, b - 1], d1 in [0, s0 - 1], "
+     "b in [1, inf], s0 in [1, inf]")),
+    ("sizes that fit into the integers that an offset is computed with", lambda x: x[::2], ("b",),
+     ("(d0)<b> -> (d0 * 2), domain: d0 in [0, 1073741823], b in [1, 2147483647], "
+     "d0 * 2 - b in [-inf, -1]")),
+]  # fmt: skip
+
+
+@for_rows(MAPS)
+def test_maps_have_sizes_as_parameters(
+    function: Callable[..., Any], shapes: tuple[str, ...], expected: str
+) -> None:
+    assert [*map(str, answer_of(ops.from_jax(function, *arguments(shapes))))] == [expected]
 
 
 def test_trees_and_several_results() -> None:
@@ -304,22 +323,6 @@ def test_a_window_with_a_symbolic_dilation_is_unknown() -> None:
     assert "reduce-window with a symbolic dilation: elements would lie" in found.reason
 
 
-def test_an_offset_over_the_size_of_another_array() -> None:
-    """Its size becomes a parameter of the map."""
-    module = ops.from_jax(
-        lambda x, y: lax.dynamic_index_in_dim(x, jnp.int32(y.shape[0] // 2)),
-        *arguments(("10", "b")),
-    )
-    expected = "(d0)<b> -> (min(b floordiv 2, 9)), domain: d0 in [0, 0], b in [1, 2147483647]"
-    assert [*map(str, answer_of(module))] == [expected]
-
-
-def test_a_size_may_be_called_as_a_variable_is() -> None:
-    module = ops.from_jax(lambda x: -x, *arguments(("b, s0",)))
-    text = "(d0, d1)<b, s0> -> (d0, d1), domain: d0 in [0, b - 1]"
-    assert text in str(answer_of(module))
-
-
 def test_without_jax_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = builtins.__import__
 
@@ -371,13 +374,6 @@ def test_a_size_as_a_value_is_asked_of_an_argument() -> None:
     values = [each for each in module.entry.instructions if each.opcode == "get-dimension-size"]
     assert {each.attributes["dimensions"] for each in values} == {(0,), (1,)}
     assert {each.operands[0] for each in values} == {module.entry.parameters[0]}
-
-
-def test_an_offset_over_sizes_is_no_runtime_variable() -> None:
-    """And sizes fit into the integers that the offset is computed with."""
-    module = ops.from_jax(lambda x: x[::2], *arguments(("b",)))
-    bounds = "d0 in [0, 1073741823], b in [1, 2147483647], d0 * 2 - b in [-inf, -1]"
-    assert [*map(str, answer_of(module))] == [f"(d0)<b> -> (d0 * 2), domain: {bounds}"]
 
 
 @for_all(NOT_FOLLOWED)

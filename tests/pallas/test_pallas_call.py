@@ -307,12 +307,9 @@ def test_arguments_of_other_kinds_are_refused() -> None:
         call((2,), {}, {}, scratch_bytes="5")
 
 
-def test_a_call_shows_itself() -> None:
+def test_a_call_shows_itself_and_says_what_is_not_known_where_blocks_multiply_axes() -> None:
     assert "takes block (4, 0)" in AFTER_THE_LAST._repr_html_()
     assert repr(AFTER_THE_LAST).startswith("<PallasCall: grid (3,), arbitrary;")
-
-
-def test_a_call_whose_blocks_multiply_axes_says_what_is_not_known() -> None:
     call = writing((3, 4), "f32[24,512]", (8, 128), lambda i, j: (i * j, j))
     reason = "not known: (n mod 4) * (n floordiv 4): is a product of variables"
     for line in ("copies are", "problems are"):

@@ -160,13 +160,8 @@ def calls_of(statement: str) -> tuple[int, int]:
     return entered, deepest
 
 
-_WIDTH: Final = 1080
-_MARGIN: Final = 16
-_GAP: Final = 8
-_LINE: Final = 15
-_CHARACTER: Final = 6.6
-_TITLE: Final = 34
-_NAMES: Final = 190
+_WIDTH, _MARGIN, _GAP, _LINE = 1080, 16, 8, 15
+_CHARACTER, _TITLE, _NAMES = 6.6, 34, 190
 _FILLS: Final = {"ops": "#fdf0d5", "indexing": "#cfe0f5", "simplifier": "#e9e9e9"}
 _STYLE: Final = """
 text { font: 12px system-ui, sans-serif; fill: #222; }
