@@ -266,6 +266,14 @@ def _constant(reader: OperationReader, draft: OperationDraft) -> None:
     draft.types = (value.shape,)
 
 
+def _const_shape(reader: OperationReader, draft: OperationDraft) -> None:
+    """``[1, 2] : tensor<2xindex>``."""
+    draft.name = "stablehlo.constant"
+    sizes = reader.lexer.listed(lambda: reader.lexer.integer("a size"), "[", "]", "the sizes")
+    reader.types_after_colon(draft)
+    draft.attributes["value"] = DenseElements(Shape(ElementType.S64, (len(sizes),)), sizes)
+
+
 def _cast(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0 : tensor<2xf32> to tensor<?xf32>``."""
     draft.operands = (reader.operand(),)
@@ -509,6 +517,11 @@ ARITHMETIC: Final = {
 }
 """Operations of ``arith`` that compute sizes beside StableHLO, and the opcodes of HLO."""
 
+_OF_SHAPES: Final = (
+    *("shape.broadcast", "shape.concat", "shape.get_extent", "shape.num_elements"),
+    *("shape.shape_of", "shape.to_extent_tensor"),
+)
+
 _UNSIGNED: Final = ("arith.divui", "arith.maxui", "arith.minui", "arith.remui")
 """HLO does not read signed numbers so: the maps of these are unknown."""
 
@@ -550,6 +563,8 @@ _OWN: Final[Mapping[str, AssemblyForm]] = {
     "stablehlo.reduce": _reduce,
     "stablehlo.return": _return,
     "stablehlo.slice": _slice,
+    **dict.fromkeys(_OF_SHAPES, _plain({})),
+    "shape.const_shape": _const_shape,
     "tensor.cast": _cast,
     "tensor.dim": _dim,
     "tensor.from_elements": _plain({}),

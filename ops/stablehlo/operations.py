@@ -747,6 +747,19 @@ def _dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     return writer.results(op, "convert", {}, [size])
 
 
+def _shape_of(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    """The sizes of all dimensions in a row."""
+    sizes, one = list[Instruction](), Shape(op.shape.element_type, (1,))
+    for axis in range(op.operand.shape.rank):
+        row = "get-dimension-size", Shape(ElementType.S32), [op.operand], {"dimensions": (axis,)}
+        size = writer.add(op, *row, name=f"size{axis}")
+        wide = writer.add(op, "convert", Shape(op.shape.element_type), [size], {}, name="wide")
+        sizes.append(writer.add(op, "reshape", one, [wide], {}, name=f"element{axis}"))
+    if not sizes:
+        return [writer.constant(op, op.shape, ())]
+    return writer.results(op, "concatenate", {"dimensions": (0,)}, sizes)
+
+
 def _from_elements(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """Scalars in a row."""
     if op.shape.dimensions != (len(op.operands),):
@@ -903,6 +916,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "sort": one_instruction("sort", _sort, "to_apply"),
     "top_k": one_instruction("topk", _top_k),
     "topk": one_instruction("topk", _top_k),
+    "shape.shape_of": _shape_of,
     "tensor.cast": _cast,
     "tensor.dim": _dim,
     "tensor.from_elements": _from_elements,

@@ -180,6 +180,9 @@ def test_numbers_and_casts_between_operations_are_read() -> None:
       %i = arith.index_cast %n : index to i32  %s = arith.muli %i, %i : i32
       %p = arith.cmpi sge, %s, %i : i32  %m = arith.select %p, %s, %i : i32
       %e = tensor.from_elements %s, %m : tensor<2xi32>
+      %h = shape.shape_of %a : tensor<4xf32> -> tensor<1xindex>
+      %k = shape.const_shape [4] : tensor<1xindex>
+      %j = shape.broadcast %h, %k : tensor<1xindex>, tensor<1xindex> -> tensor<1xindex>
       %2 = stablehlo.negate %1 : tensor<4xf32>  return %2 : tensor<4xf32> }"""
     a, *others, root = stablehlo.parse(text).entry.instructions
     constants = [each for each in others if each.opcode == "constant"]
@@ -187,9 +190,10 @@ def test_numbers_and_casts_between_operations_are_read() -> None:
     assert computed == [
         *("get-dimension-size", "convert", "convert", "multiply", "custom-call", "select"),
         *("reshape", "reshape", "concatenate"),
+        *("get-dimension-size", "convert", "reshape", "concatenate", "custom-call"),
     ]
     found = [str(each.literal) for each in constants]
-    assert found == ["s64[] 2", "pred[] true", "f32[] -1.5", "s64[] 0"]
+    assert found == ["s64[] 2", "pred[] true", "f32[] -1.5", "s64[] 0", "s64[1] {4}"]
     assert root.operands == (a,)
 
 
@@ -201,7 +205,8 @@ def test_every_row_with_an_opcode_is_a_construction() -> None:
 
 NOT_IN_HLO: Final = {
     *("module", "func", "return", "dynamic_conv", "unary_einsum"),
-    *("cmpf", "cmpi", "divui", "maxui", "minui", "remui"),
+    *("cmpf", "cmpi", "divui", "maxui", "minui", "remui", "concat", "const_shape"),
+    *("get_extent", "num_elements", "to_extent_tensor"),
 }
 """What has a form, but is no operation of HLO."""
 
