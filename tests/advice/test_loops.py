@@ -59,10 +59,8 @@ SQUARES: Final = (SQUARE, SQUARE)
 WORDS: Final = {
     "READ": "v = f32[1]{0} dynamic-slice(x0, i), dynamic_slice_sizes={1}",
     "OUTPUT": "o = f32[64]{0} dynamic-update-slice(x1, v, i)",
-    "SEVEN": "w = f32[1]{0} constant({7})",
-    "SQUARE": SQUARE,
-    "STATE": STATE,
-}
+    "SEVEN": "w = f32[1]{0} constant({7})", "SQUARE": SQUARE, "STATE": STATE,
+}  # fmt: skip
 
 
 def expanded(body: str) -> str:

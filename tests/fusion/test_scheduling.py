@@ -74,11 +74,9 @@ def check_accesses(schedule: FusionSchedule) -> None:
 
 
 EMITTERS = {
-    "transpose (shared memory)": Emitter.TRANSPOSE,
-    "concatenate": Emitter.CONCATENATE,
-    "reduction": Emitter.REDUCTION,
-    "loop": Emitter.LOOP,
-}
+    "transpose (shared memory)": Emitter.TRANSPOSE, "concatenate": Emitter.CONCATENATE,
+    "reduction": Emitter.REDUCTION, "loop": Emitter.LOOP,
+}  # fmt: skip
 
 OF_SIX = frozenset({"concatenate_loop", "concatenate_loop_bitcast"})
 """Rows that concatenate six arrays; XLA's ``UseConcatenateFusion`` takes a loop beyond four."""

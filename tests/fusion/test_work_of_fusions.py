@@ -47,16 +47,14 @@ def _set(at: Named) -> Fusion:
 
 QUESTIONS: Final[dict[str, Callable[[Named], object]]] = {
     "make a pair": lambda at: Fusion.of_pair(at["producer"], at["consumer"]),
-    "make a set": _set,
-    "operands": lambda at: _set(at).operands,
+    "make a set": _set, "operands": lambda at: _set(at).operands,
     "indexing": lambda at: _set(at).indexing(),
-    "results": lambda at: _set(at).indexing_of_results(),
-    "why": lambda at: _set(at).why(at["p"]),
+    "results": lambda at: _set(at).indexing_of_results(), "why": lambda at: _set(at).why(at["p"]),
     "reads": lambda at: _set(at).reads(at["p"]),
     "epilogue": lambda at: _set(at).epilogue(at["producer"]),
     "hero inputs": lambda at: _set(at).hero_inputs(at["producer"]),
     "inside": lambda at: at["b"] in _set(at),
-}
+}  # fmt: skip
 every_question = pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 
 

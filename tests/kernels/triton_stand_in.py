@@ -95,10 +95,8 @@ def _sigmoid(values: Array) -> Array:
 _NAMED_AS_IN_NUMPY = "exp log sin cos sqrt floor ceil abs where maximum minimum"
 _OF_FLOATS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in _NAMED_AS_IN_NUMPY.split()},
-    "erf": np.vectorize(erf, otypes=[np.float32]),
-    "rsqrt": _rsqrt,
-    "sigmoid": _sigmoid,
-}
+    "erf": np.vectorize(erf, otypes=[np.float32]), "rsqrt": _rsqrt, "sigmoid": _sigmoid,
+}  # fmt: skip
 _OF_LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("rint", "expm1", "log1p", "tanh", "tan", "cbrt")},
     "fmod": np.fmod, "round": _rounded_away, "pow": np.power, "atan2": np.arctan2,

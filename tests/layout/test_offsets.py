@@ -44,42 +44,15 @@ def test_offsets_of_the_document(text: str, table: str) -> None:
 def test_tiles_may_have_more_dimensions_than_what_they_cut_and_cut_across_tiles() -> None:
     """Leading dimensions of size 1 make up for those that are missing."""
     shape = Shape.parse("f32[8,8]{1,0:T(2,2)(2,2,2,2,2)}")
-    assert [layout.linear_index((0, column), shape) for column in range(8)] == [
-        0,
-        1,
-        4,
-        5,
-        32,
-        33,
-        36,
-        37,
-    ]
-    assert [layout.linear_index((row, 0), shape) for row in range(8)] == [
-        0,
-        2,
-        8,
-        10,
-        64,
-        66,
-        72,
-        74,
-    ]
+    assert [layout.linear_index((0, at), shape) for at in range(8)] == [0, 1, 4, 5, 32, 33, 36, 37]
+    assert [layout.linear_index((at, 0), shape) for at in range(8)] == [0, 2, 8, 10, 64, 66, 72, 74]
     assert layout.array_size(shape).elements == 128
     assert layout.array_size(Shape.parse("f32[3]{0:T(8,128)}")).elements == 1024
     assert Layout((1, 0), tiles=((-1, 2),)) == Layout((1, 0), tiles=((COMBINE_DIMENSION, 2),))
     assert str(Layout((1, 0), tiles=((-1, 2),))) == "{1,0:T(*,2)}"
     # the tile (2,1,1,1) joins elements of two rows of tiles, four rows apart in the array
     shape = Shape.parse("f32[8,8]{1,0:T(2,4)(2,1,1,1)}")
-    assert [layout.linear_index((row, 0), shape) for row in range(8)] == [
-        0,
-        8,
-        1,
-        9,
-        32,
-        40,
-        33,
-        41,
-    ]
+    assert [layout.linear_index((at, 0), shape) for at in range(8)] == [0, 8, 1, 9, 32, 40, 33, 41]
 
 
 @given(shape=small_arrays())
@@ -193,13 +166,11 @@ def test_memory_is_the_same_in_another_order(shape: Shape, data: st.DataObject) 
 
 
 NAMES: dict[str, Any] = {
-    **{name: getattr(layout, name) for name in dir(layout)},
-    "array": np.array,
+    **{name: getattr(layout, name) for name in dir(layout)}, "array": np.array,
     "sparse": Shape.parse("f32[<=4,5,6]{0,2,1:D(C,D,S)}"),
     "split": Shape.parse("f32[25,15,35]{2,0,1:SC(0:10)(1:20)(2:30)}"),
-    "tiled": Shape.parse("f32[3,5]{1,0:T(2,2)}"),
-    "shape": Shape.parse,
-}
+    "tiled": Shape.parse("f32[3,5]{1,0:T(2,2)}"), "shape": Shape.parse,
+}  # fmt: skip
 
 
 @for_all(rows("""

@@ -71,14 +71,12 @@ OF_ROWS: Final = "#ttg.slice<{dim = 1, parent = #blocked}>"
 
 
 @for_all([
-    (AMPERE, "#AL", "#A_OP", (128, 32), "warp"),
-    (AMPERE, "#BL", "#B_OP", (32, 128), "warp"),
+    (AMPERE, "#AL", "#A_OP", (128, 32), "warp"), (AMPERE, "#BL", "#B_OP", (32, 128), "warp"),
     (AMPERE, "#C", "#C", (128, 128), "nothing"),
     (ATTENTION, "#mma", _operand(0), (128, 16), "nothing"),
     (ATTENTION, "#blocked1", _operand(0), (128, 64), "warp"),
     (ATTENTION, "#blocked", _operand(1), (64, 16), "warp"),
-    (SUM, OF_ROWS, "#blocked1", (32,), "warp"),
-    (SUM, "#blocked1", OF_ROWS, (32,), "lane"),
+    (SUM, OF_ROWS, "#blocked1", (32,), "warp"), (SUM, "#blocked1", OF_ROWS, (32,), "lane"),
     (HOPPER, "#mma", "#blocked1", (128, 256), "warp"),
 ])  # fmt: skip
 def test_what_moves_in_kernels(

@@ -142,11 +142,9 @@ def in_fortran(expression: sympy.Expr) -> list[int]:
 LANGUAGES: dict[str, Callable[[sympy.Expr], list[Any]]] = {
     "str": lambda expression: computed(str(expression), {"Min": min, "Max": max}),
     "math": lambda expression: [*map(operator.index, called("math", expression))],
-    "mpmath": partial(called, "mpmath"),
-    "sympy": partial(called, "sympy"),
-    "numpy": partial(called_once, "numpy", np.int64),
-    "Fortran": in_fortran,
-}
+    "mpmath": partial(called, "mpmath"), "sympy": partial(called, "sympy"),
+    "numpy": partial(called_once, "numpy", np.int64), "Fortran": in_fortran,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -238,12 +236,10 @@ def test_the_mark_of_sympys_fault_is_refused() -> None:
 
 
 OF_SYMPY: dict[str, tuple[Any, Any]] = {
-    "a symbol": (x, sympy.Symbol("x", integer=True)),
-    "a sum": (x + 1, sympy.Add(x, 1)),
-    "a product": (2 * x, sympy.Mul(2, x)),
-    "a power": (x**2, sympy.Pow(x, 2)),
+    "a symbol": (x, sympy.Symbol("x", integer=True)), "a sum": (x + 1, sympy.Add(x, 1)),
+    "a product": (2 * x, sympy.Mul(2, x)), "a power": (x**2, sympy.Pow(x, 2)),
     "what is written": (parse_expr("x * 2 + y"), sympy.Add(sympy.Mul(2, x), y)),
-}
+}  # fmt: skip
 
 
 @for_all(OF_SYMPY)

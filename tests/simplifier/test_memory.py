@@ -28,12 +28,10 @@ MAX_MICROSECONDS = 20
 Bounds: TypeAlias = dict[Any, Any]
 
 SPELLINGS: dict[str, Bounds] = {
-    "pairs": {x: (0, 63), y: (0, 2)},
-    "lists": {x: [0, 63], y: [0, 2]},
-    "intervals": {x: Interval(0, 63), y: Interval(0, 2)},
-    "names": {"x": (0, 63), "y": (0, 2)},
+    "pairs": {x: (0, 63), y: (0, 2)}, "lists": {x: [0, 63], y: [0, 2]},
+    "intervals": {x: Interval(0, 63), y: Interval(0, 2)}, "names": {"x": (0, 63), "y": (0, 2)},
     "point": {x: (0, 63), y: 2},
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -145,14 +145,12 @@ def _interval_at(interval: SymbolicInterval, m: int, n: int) -> Interval:
 
 
 CASES: dict[str, Callable[[Any, Any], Any]] = {
-    "both below": lambda a, b: (0, a - 1 + 0 * b),
-    "between": lambda a, b: (-a, 2 * b + 3),
+    "both below": lambda a, b: (0, a - 1 + 0 * b), "between": lambda a, b: (-a, 2 * b + 3),
     "from the least of two": lambda a, b: (1, Min(a, 2 * b)),
     "below a quotient": lambda a, b: (-1, FloorDiv(a, 2) + b),
-    "from above": lambda a, b: (a, a + b),
-    "no upper end": lambda a, _: (-3 * a, None),
+    "from above": lambda a, b: (a, a + b), "no upper end": lambda a, _: (-3 * a, None),
     "numbers": lambda _a, _b: (-2, 7),
-}
+}  # fmt: skip
 """Ends of a variable, by parameters, or numbers in their place."""
 
 cases = st.sampled_from(sorted(CASES))

@@ -200,10 +200,8 @@ def branches(count: int, step: str) -> str:
 
 
 @for_rows([
-    ("branches-13", 13, "y + {}"),
-    ("branches of 18", 18, "y + {}"),
-    ("branches that choose", 18, "{} - 0 * y"),
-    ("branches that double", 3, "y * 2 + {}"),
+    ("branches-13", 13, "y + {}"), ("branches of 18", 18, "y + {}"),
+    ("branches that choose", 18, "{} - 0 * y"), ("branches that double", 3, "y * 2 + {}"),
     ("choices", 8, "tl.where(n > 2 * {0}, y + {0}, y)"),
 ])  # fmt: skip
 def test_branches_give_what_they_compute(count: int, step: str) -> None:

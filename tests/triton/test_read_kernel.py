@@ -204,11 +204,9 @@ def test_lanes_and_warps_follow_an_order(given: tuple[Any, ...], expected: tuple
 
 
 NAMES: dict[str, Any] = {
-    **vars(linear),
-    "read_kernel": read_kernel,
-    "add": by_hand.add,
+    **vars(linear), "read_kernel": read_kernel, "add": by_hand.add,
     "of_rows": partial(BY_ROW.coalescing, A100, "f32"),
-}
+}  # fmt: skip
 
 test_layouts_that_do_not_fit_are_refused = refusals(NAMES, ShapeError)("""
 of_rows(layout=blocked_for((64, 32), 4)) => the layout is of the shape (64, 32); expected (64, 64)

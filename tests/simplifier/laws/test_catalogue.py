@@ -84,14 +84,11 @@ def test_a_law_stands_in_the_file_named_as_the_one_that_applies_it() -> None:
 
 
 ELSEWHERE = {
-    "ceiling": "scope._ceildiv",
-    "minimum": "scope.Scope.minimum",
-    "only value": "scope.Scope.variable",
-    "quotient of a function of bits": "conditions.step",
-    "range of a clamp": "digits._units",
-    "range of a divisor": "context.Context.divisor_range",
+    "ceiling": "scope._ceildiv", "minimum": "scope.Scope.minimum",
+    "only value": "scope.Scope.variable", "quotient of a function of bits": "conditions.step",
+    "range of a clamp": "digits._units", "range of a divisor": "context.Context.divisor_range",
     "unit divisor": "scope.Scope.floordiv",
-}
+}  # fmt: skip
 """Laws that a scope applies before it asks a file of laws, or a reader to what a file made."""
 
 

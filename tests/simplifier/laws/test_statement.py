@@ -34,13 +34,10 @@ def test_variables_are_in_the_order_of_the_alphabet() -> None:
 
 
 INTERVALS: list[tuple[str, str, Interval]] = [
-    ("x == 3", "x", Interval(3, 3)),
-    ("x < 3", "x", Interval(None, 2)),
-    ("3 <= x", "x", Interval(3, None)),
-    ("3 > x + 1", "x", Interval(None, 1)),
-    ("3 == x", "x", Interval(3, 3)),
-    ("x + y <= 2 * y + 7", "x - y", Interval(None, 7)),
-]
+    ("x == 3", "x", Interval(3, 3)), ("x < 3", "x", Interval(None, 2)),
+    ("3 <= x", "x", Interval(3, None)), ("3 > x + 1", "x", Interval(None, 1)),
+    ("3 == x", "x", Interval(3, 3)), ("x + y <= 2 * y + 7", "x - y", Interval(None, 7)),
+]  # fmt: skip
 
 
 @for_all(INTERVALS)
