@@ -193,7 +193,7 @@ def test_numbers_and_casts_between_operations_are_read() -> None:
         *("get-dimension-size", "convert", "reshape", "concatenate", "custom-call"),
     ]
     found = [str(each.literal) for each in constants]
-    assert found == ["s64[] 2", "pred[] true", "f32[] -1.5", "s64[] 0", "s64[1] {4}"]
+    assert found == ["s64[] 2", "pred[] true", "f32[] -1.5", "s64[] 0", "s64[1]{0} { 4 }"]
     assert root.operands == (a,)
 
 
