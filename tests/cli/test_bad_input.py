@@ -136,15 +136,12 @@ def test_what_makes_no_sense_is_refused(message: str, call: str, cli: CommandLin
 
 
 NO_NUMBERS = {
-    "utilization x.hlo --seconds={}": ("-1", "nan", "inf", "soon", ""),
-    "tiles x.hlo --limit={}": ("0", "-1", "many", ""),
-    "maps x.hlo --jobs={}": ("-1", "two", "1.5", ""),
-}
-EXPECTED = {
-    "utilization": "expected a number of seconds, not",
-    "tiles": "expected a positive number, not",
-    "maps": "argument --jobs: expected a number of processes, or 0, not",
-}
+    "utilization x.hlo --seconds={}": (
+        "expected a number of seconds, not", ("-1", "nan", "inf", "soon", "")),
+    "tiles x.hlo --limit={}": ("expected a positive number, not", ("0", "-1", "many", "")),
+    "maps x.hlo --jobs={}": (
+        "argument --jobs: expected a number of processes, or 0, not", ("-1", "two", "1.5", "")),
+}  # fmt: skip
 MISUSES = [
     *((call, "usage: python -m indexing") for call in ("", "unheard-of", "maps", "fusions -x")),
     ("maps a.hlo --direction sideways", "usage: python -m indexing"),
@@ -158,12 +155,9 @@ MISUSES = [
     ("reads x.hlo --tile 0x3", "expected sizes such as 8x128, not '0x3'"),
     ("why x.hlo --paths 0", "expected a positive number, not '0'"),
     ("explore x.hlo", "-o"),
-    *(
-        (call.format(text), f"{EXPECTED[call.split()[0]]} {text!r}\n")
-        for call, given in NO_NUMBERS.items()
-        for text in given
-    ),
-]
+    *((call.format(text), f"{said} {text!r}\n") for call, (said, given) in NO_NUMBERS.items()
+      for text in given),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "message"), MISUSES, ids=[call for call, _ in MISUSES])

@@ -70,11 +70,17 @@ def test_json(cli: CommandLine) -> None:
     assert list(maps) == ["logical_to_linear", "logical_to_tiled", "linear_to_logical"]
 
 
-def test_picture(cli: CommandLine) -> None:
+def test_a_picture_is_an_svg_that_can_be_written(cli: CommandLine) -> None:
     file = cli.folder / "layout.svg"
     assert cli("layout", FIGURE_1, "-o", file).startswith(f"{FIGURE_1}:\n  order: ")
     assert file.read_text("utf-8") == f"{svg_of_layout(Shape.parse(FIGURE_1))}\n"
     assert ET.parse(file).getroot().get("role") == "img"  # noqa: S314 - we wrote it
+    file = cli.folder / "layout.png"
+    message = f"{file}: the picture is an SVG, not .png; expected a name in .svg"
+    assert cli.error("layout", FIGURE_1, "-o", file) == f"error: {message}\n"
+    assert not file.exists()
+    expected = f"error: {cli.folder}: Is a directory\n"
+    assert cli.error("layout", FIGURE_1, "-o", cli.folder) == expected
 
 
 SHAPES = [
@@ -104,12 +110,3 @@ def test_bad_shape(text: str, message: str, carets: str, cli: CommandLine) -> No
     said, *excerpt = cli.error("layout", text).splitlines()
     assert said.startswith(f"error: {message}")
     assert excerpt == [text, carets]
-
-
-def test_a_picture_is_an_svg_that_can_be_written(cli: CommandLine) -> None:
-    file = cli.folder / "layout.png"
-    message = f"{file}: the picture is an SVG, not .png; expected a name in .svg"
-    assert cli.error("layout", FIGURE_1, "-o", file) == f"error: {message}\n"
-    assert not file.exists()
-    expected = f"error: {cli.folder}: Is a directory\n"
-    assert cli.error("layout", FIGURE_1, "-o", cli.folder) == expected

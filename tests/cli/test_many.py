@@ -54,7 +54,7 @@ def test_folders_with_one_module_or_none(cli: CommandLine) -> None:
     assert [module["module"] for module in found["modules"]] == ["softmax_sum"]
 
 
-def test_wrong_files_leave_the_others_alone(files: list[str], cli: CommandLine) -> None:
+def test_wrong_files_are_named_and_leave_others_alone(files: list[str], cli: CommandLine) -> None:
     bad, missing = cli.file(WRONG, "bad.hlo"), cli.folder / "missing.hlo"
     out, err = cli.streams("maps", cli.folder, missing, code=1)
     titles = [line for line in out.splitlines() if line.startswith("==>")]
@@ -67,12 +67,8 @@ def test_wrong_files_leave_the_others_alone(files: list[str], cli: CommandLine) 
     wrong = modules[2]
     assert (wrong["file"], wrong["module"], wrong["instructions"]) == (str(bad), None, [])
     assert [(error["line"], error["instruction"]) for error in wrong["errors"]] == [(4, "r")]
-
-
-def test_json_of_one_wrong_file(cli: CommandLine) -> None:
-    missing = str(cli.folder / "missing.hlo")
     for found in (cli.document(command, missing, code=1) for command in ("maps", "fusions")):
-        assert (found["file"], found["module"]) == (missing, None)
+        assert (found["file"], found["module"]) == (str(missing), None)
         assert found["errors"] == [{"message": f"{missing}: No such file or directory"}]
 
 

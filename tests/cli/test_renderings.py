@@ -10,6 +10,7 @@ import pytest
 from ops.cli import documents
 from ops.cli.documents import Document, ErrorLog, Fields, Item, Lines, Verbatim
 from simplifier.errors import IndexingError
+from tests.cases import for_all
 
 FIELDS: Fields = {"command": "try", "file": "a\nb"}
 
@@ -83,17 +84,12 @@ def test_errors_are_told_at_once_and_once_and_listed_at_the_end() -> None:
     assert json.loads("\n".join([*before_the_end, *pieces]))["errors"] == [{"message": "wrong"}]
 
 
-@pytest.mark.parametrize(
-    ("title", "separator", "expected"),
-    [
-        (None, None, ["a", "b", "c"]),
-        (None, "---", ["a", "---", "b", "---", "c"]),
-        ("T", None, ["T", "a", "b", "c"]),
-        ("T", "", ["T", "a", "", "b", "", "c"]),
-    ],
-)
-def test_lines_around_texts(title: str | None, separator: str | None, expected: list[str]) -> None:
+@for_all([
+    (None, None, "a b c"), (None, "---", "a --- b --- c"),
+    ("T", None, "T a b c"), ("T", "", "T a  b  c"),
+])  # fmt: skip
+def test_lines_around_texts(title: str | None, separator: str | None, expected: str) -> None:
     words = Document("words", map(word, "abc"), FIELDS, title, separator)
-    assert list(documents.as_text(words, ErrorLog())) == expected
+    assert list(documents.as_text(words, ErrorLog())) == expected.split(" ")
     nothing = Document("words", [IndexingError("wrong")], FIELDS, title, separator)
     assert list(documents.as_text(nothing, ErrorLog())) == []

@@ -93,7 +93,7 @@ def test_the_unknown_has_exit_code_3(
     cli("maps", "--jobs", jobs, cli.folder / "c.hlo", unknown, "--strict", code=1)
 
 
-def test_fusions_lead_in_both_directions(cli: CommandLine) -> None:
+def test_fusions_lead_in_both_directions_and_to_memory(cli: CommandLine) -> None:
     """From the parameters of a fusion to its results: what the library says of the operand."""
     file = "examples/transformer_block_fwd.hlo"
     module = hlo.load(file)
@@ -106,9 +106,6 @@ def test_fusions_lead_in_both_directions(cli: CommandLine) -> None:
             answer = input_to_output(fusion, int(entry["parameter"])).indexing[int(row["result"])]
             expected = [str(each.map) for each in answer.simplify().indexings]
             assert [each["text"] for each in entry["maps"]] == expected
-
-
-def test_fusions_lead_to_memory(cli: CommandLine) -> None:
     call = ("fusions", SOFTMAX, "--instruction", "ynn_fusion", "--linear-offsets")
     (row,) = cli.document(*call)["results"]
     (way,) = row["indexing"][0]["maps"]

@@ -19,14 +19,10 @@ TEXT = """
 add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }
 twice { p = f32[2,3] parameter(0) ROOT q = f32[2,3] add(p, p), metadata={op_name="twice"} }
 ENTRY e {
-  a = f32[2,3] parameter(0)
-  b = f32[3,2]{1,0} transpose(a), dimensions={1,0}
+  a = f32[2,3] parameter(0)  b = f32[3,2]{1,0} transpose(a), dimensions={1,0}
   c = f32[2,3] transpose(b), dimensions={1,0}, sharding={replicated}, metadata={op_name="c"}
-  d = f32[2,3] call(c), to_apply=twice
-  s = f32[2,3] sine(d)
-  n = f32[2,3] negate(s)
-  ROOT r = (f32[2,3], f32[2,3]) tuple(n, s)
-}
+  d = f32[2,3] call(c), to_apply=twice  s = f32[2,3] sine(d)  n = f32[2,3] negate(s)
+  ROOT r = (f32[2,3], f32[2,3]) tuple(n, s) }
 """
 M = hlo.parse(TEXT)
 

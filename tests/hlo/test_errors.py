@@ -18,16 +18,10 @@ from tests.cases import for_all, for_table
 INSTRUCTIONS = """
 b = f32[2,3]{1,0,2} negate(a)
     ^^^^^^^^^^^^^^^ %b: the shape has 2 dimensions, but the layout {1,0,2} orders 3
-b = f32[2,3]{1,1} negate(a)
-    ^^^^^^^^^^^^^ %b: minor_to_major {1,1} lists a dimension twice
 b = f32[2,3]{0,2} negate(a)
     ^^^^^^^^^^^^^ %b: the layout {0,2} is no permutation of the dimensions 0 to 1
-b = f32[1000000000000000000000000000000] negate(a)
-        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ %b: '1000000000000000000000000000000' does not fit in 64 bits
 b = f32[9223372036854775808] negate(a)
     ^^^^^^^^^^^^^^^^^^^^^^^^ %b: dimension 9223372036854775808 does not fit in 64 bits
-b = f32[-2] negate(a)
-        ^ %b: expected a number, but found '-'
 b = f33[2] negate(a)
     ^^^ %b: there is no type f33
 b = negate(zero_)
@@ -142,14 +136,10 @@ ENTRY e { %inf = f32[2] parameter(0) ROOT r = f32[2] negate(inf) }
                                                             ^^^ %r: expected an operand, but found 'inf'
 ENTRY e { %f32 = f32[2] parameter(0) ROOT r = f32[2] negate(f32) }
                                                                ^ %r: expected '[', but found ')'
-ENTRY e { a = f32[2] parameter(0) ROOT r = f32[2] add(f32[2] a, f32[3]{0} a) }
-                                                                ^^^^^^^^^^^ %r: operand %a is f32[2]{0}, not f32[3]{0}
 ENTRY e { }
           ^ computation %e has no instructions
 ENTRY e { a = f32[] parameter(0)
                                 ^ the text ends inside of computation %e, which no '}' closes
-ENTRY e { a = f32[2
-                   ^ %a: expected ',' or ']', but the text ends
 ENTRY e { a = f32[2] parameter(
                                ^ %a: expected the number of the parameter, but the text ends
 ENTRY e (a: f32[2]) -> f32[3] { a = f32[2] parameter(0) }
@@ -204,7 +194,6 @@ reshape(a) => the shape of reshape cannot be inferred, so it has to be written
 f32[2,3] call(a, a), to_apply=g => computation %g takes 1 operand, not 2
 f32[4] call(a), to_apply=g => computation %g gives f32[2,3]{1,0}, not f32[4]{0}
 f32[3] iota(), iota_dimension=3 => iota_dimension is 3, but f32[3]{0} has rank 1
-f32[] iota(), iota_dimension=0 => iota_dimension is 0, but f32[] has rank 0
 f32[2,3] while(a), condition=g, body=g => computation %g gives f32[2,3]{1,0}, not pred[]
 f32[2,3] reduce(a, a), dimensions={1}, to_apply=g => computation %g takes 1 operand, not 2
 f32[2,3] reduce-window(a, a), window={size=1x1}, to_apply=g => computation %g takes 1 operand, not 2

@@ -19,14 +19,10 @@ from tests.cases import for_all, for_rows, for_table
 
 TEXT = """
 f { x = f32[2,3] parameter(0) ROOT y = f32[2,3] negate(x) }
-ENTRY e {
-  a = f32[2,3] parameter(0)
+ENTRY e { a = f32[2,3] parameter(0)
   b = f32[2,3] call(a), to_apply=f
-  ROOT c = f32[3,2] transpose(b), dimensions={1,0}, control-predecessors={a}
-}
+  ROOT c = f32[3,2] transpose(b), dimensions={1,0}, control-predecessors={a} }
 """
-
-
 M = hlo.parse(TEXT)
 """Two computations of five instructions."""
 
@@ -94,11 +90,9 @@ def test_what_is_made_by_hand_is_pickled() -> None:
 FUSIONS = """
 f { x = f32[2] parameter(0) ROOT add.1 = f32[2] add(x, x) }
 g { x = f32[2] parameter(0) ROOT mul.1 = f32[2] multiply(x, x) }
-ENTRY e {
-  a = f32[2] parameter(0)
+ENTRY e { a = f32[2] parameter(0)
   f.1 = f32[2] fusion(a), kind=kLoop, calls=f
-  ROOT f.2 = f32[2] fusion(f.1), kind=kLoop, calls=g
-}
+  ROOT f.2 = f32[2] fusion(f.1), kind=kLoop, calls=g }
 """
 NUMBER: Any = 0
 MODULE = hlo.parse(FUSIONS, "m.hlo")

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -72,8 +72,7 @@ name: "m" entry_computation_name: "e" entry_computation_id: 9
 computations {{ id: 5 name: "f" root_id: 3
   instructions {{ id: 1 name: "x" opcode: "parameter" {F32} }}
   instructions {{ id: 2 name: "y" opcode: "parameter" parameter_number: 1 {F32} }}
-  instructions {{ id: 3 name: "z" opcode: "add" operand_ids: [1, 2] {F32} }}
-}}
+  instructions {{ id: 3 name: "z" opcode: "add" operand_ids: [1, 2] {F32} }} }}
 computations {{ id: 9 name: "e" root_id: 8
   instructions {{ id: 1 name: "p" opcode: "parameter" {SHAPE} }}
   instructions {{ id: 2 name: "q" opcode: "parameter" parameter_number: 1 {SHAPE} }}
@@ -82,8 +81,7 @@ computations {{ id: 9 name: "e" root_id: 8
   instructions {{ id: 4 name: "s" opcode: "parameter" parameter_number: 3 {PRED} }}
   instructions {{ id: 5 name: "t" opcode: "parameter" parameter_number: 4 {F32} }}
   instructions {{ id: 6 name: "w" opcode: "parameter" parameter_number: 5 {S32} }}
-  instructions {{ id: 8 name: "i" %s }}
-}}
+  instructions {{ id: 8 name: "i" %s }} }}
 """
 """A module; the place of the last instruction is left open."""
 
@@ -427,29 +425,17 @@ def test_a_real_module_is_what_jaxlib_prints_of_its_bytes(name: str) -> None:
 
 LITERALS = """HloModule literals
 ENTRY e {
-  a = s4[2,3]{0,1} constant({{1,2,3},{-4,5,6}})
-  b = u2[5] constant({1,2,3,0,1})
-  c = f4e2m1fn[3] constant({1,2,-3})
-  d = pred[2,2]{0,1} constant({{1,0},{1,1}})
-  f = c64[2] constant({(1,0.1),(3,nan)})
-  g = c128[2] constant({(1,0.1),(3,-inf)})
-  h = f8e5m2[3] constant({1,inf,-nan})
-  i = f8e4m3fn[2] constant({1,-448})
-  j = f8e4m3b11fnuz[2] constant({1,-30})
-  k = f8e8m0fnu[2] constant({1,0.5})
+  a = s4[2,3]{0,1} constant({{1,2,3},{-4,5,6}})  b = u2[5] constant({1,2,3,0,1})
+  c = f4e2m1fn[3] constant({1,2,-3})  d = pred[2,2]{0,1} constant({{1,0},{1,1}})
+  f = c64[2] constant({(1,0.1),(3,nan)})  g = c128[2] constant({(1,0.1),(3,-inf)})
+  h = f8e5m2[3] constant({1,inf,-nan})  i = f8e4m3fn[2] constant({1,-448})
+  j = f8e4m3b11fnuz[2] constant({1,-30})  k = f8e8m0fnu[2] constant({1,0.5})
   l = f32[2,2,2]{0,2,1} constant({{{1,2},{3,4}},{{5,6},{7,0.1}}})
-  m = f64[2] constant({0.1,1e300})
-  n = bf16[2] constant({1,-0.5})
-  o = u64[1] constant({18446744073709551615})
-  p = s64[1] constant({-9223372036854775808})
-  q = s8[2] constant({-128,127})
-  r = u16[2] constant({0,65535})
-  s = f8e3m4[1] constant({0.25})
-  t = s16[0,3] constant({})
-  u = f32[<=2] parameter(0)
-  v = (f32[2]{0}, (), s32[]) parameter(1)
-  ROOT w = (s4[2,3]{0,1}) tuple(a)
-}
+  m = f64[2] constant({0.1,1e300})  n = bf16[2] constant({1,-0.5})
+  o = u64[1] constant({18446744073709551615})  p = s64[1] constant({-9223372036854775808})
+  q = s8[2] constant({-128,127})  r = u16[2] constant({0,65535})  s = f8e3m4[1] constant({0.25})
+  t = s16[0,3] constant({})  u = f32[<=2] parameter(0)  v = (f32[2]{0}, (), s32[]) parameter(1)
+  ROOT w = (s4[2,3]{0,1}) tuple(a) }
 """
 
 
@@ -472,6 +458,7 @@ def test_an_operation_of_each_opcode_is_what_jaxlib_prints(opcode: str) -> None:
 
 _SMALL = [MODULE.replace("%s", message_of(*row)) + HEADER for row in rows(INSTRUCTIONS)]
 _MUTANTS = 5000 if IN_CI else 500
+Piece = TypeVar("Piece")
 
 
 def _read(content: bytes | str) -> None:
@@ -482,40 +469,29 @@ def _read(content: bytes | str) -> None:
         str(error)
 
 
+def mutated(chance: random.Random, whole: list[Piece], others: list[Piece]) -> list[Piece]:
+    """Behind its beginning, pieces are lost, doubled, or replaced by others."""
+    pieces = [*whole]
+    for _ in range(chance.choice((1, 1, 2, 5))):
+        place = chance.randrange(8, len(pieces))
+        other = chance.choice([chance.choice(others), chance.choice(whole)])
+        match chance.randrange(4):
+            case 0:
+                pieces[place] = other
+            case 1:
+                del pieces[place : place + chance.randrange(1, 9)]
+            case 2:
+                pieces[place:place] = pieces[place - 8 : place]
+            case _:
+                pieces.insert(place, other)
+    return pieces
+
+
 @pytest.mark.filterwarnings("ignore::simplifier.errors.TextWarning")
-def test_mutated_bytes_raise_no_other_error() -> None:
-    chance = random.Random(36)  # noqa: S311 - of tests
-    whole = [binary(text) for text in _SMALL]
+def test_mutated_bytes_and_texts_raise_no_other_error() -> None:
+    chance, binaries = random.Random(36), [binary(text) for text in _SMALL]  # noqa: S311 - of tests
+    words, any_byte = ["{", "}", "[", '"', "-1", "1e99", "x:", "77"], [*range(256)]
     for _ in range(_MUTANTS):
-        content = bytearray(chance.choice(whole))
-        for _ in range(chance.choice((1, 1, 2, 5))):
-            place = chance.randrange(20, len(content))
-            match chance.randrange(4):
-                case 0:
-                    content[place] = chance.randrange(256)
-                case 1:
-                    del content[place : place + chance.randrange(1, 9)]
-                case 2:
-                    content[place:place] = content[place - 10 : place]
-                case _:
-                    content[place] ^= 1 << chance.randrange(8)
-        _read(bytes(content))
-
-
-@pytest.mark.filterwarnings("ignore::simplifier.errors.TextWarning")
-def test_mutated_texts_raise_no_other_error() -> None:
-    chance = random.Random(37)  # noqa: S311 - of tests
+        _read(bytes(mutated(chance, [*chance.choice(binaries)], any_byte)))
     for _ in range(_MUTANTS * 3 // 5):
-        words = chance.choice(_SMALL).split(" ")
-        for _ in range(chance.choice((1, 1, 2, 5))):
-            place, other = chance.randrange(8, len(words)), chance.choice(words)
-            match chance.randrange(3):
-                case 0:
-                    words[place] = other
-                case 1:
-                    del words[place]
-                case _:
-                    words.insert(
-                        place, chance.choice(["{", "}", "[", '"', "-1", "1e99", "x:", "77", other])
-                    )
-        _read(" ".join(words))
+        _read(" ".join(mutated(chance, chance.choice(_SMALL).split(" "), words)))

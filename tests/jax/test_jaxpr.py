@@ -265,14 +265,12 @@ def test_maps_have_sizes_as_parameters(
     assert [*map(str, answer_of(ops.from_jax(function, *arguments(shapes))))] == [expected]
 
 
-def test_trees_and_several_results() -> None:
+def test_trees_several_results_names_and_complex_numbers_are_those_of_hlo() -> None:
     shapes = arguments(("s, 2", "b"))
     module = ops.from_jax(lambda tree: (tree["w"].T, -tree["x"]), {"w": shapes[0], "x": shapes[1]})
     assert [each.name for each in module.entry.parameters] == ["tree_w", "tree_x"]
     assert hlo.true_sizes(module.entry.root, 1) == (symbol("b"),)
 
-
-def test_names_and_complex_numbers_are_those_of_hlo() -> None:
     def f32(pred: OfJax) -> OfJax:
         return pred * (1 - 2j)
 

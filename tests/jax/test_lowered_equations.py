@@ -115,16 +115,13 @@ def test_maps_say_what_results_feel(name: str) -> None:
     assert name in CONTAINED or seen == found
 
 
-def test_a_symbolic_size_is_one_of_the_lowered_program() -> None:
+def test_a_symbolic_size_is_one_of_the_lowered_program_or_asked_of_an_argument() -> None:
     module = ops.from_jax(lambda x: jnp.arctan(x) + lax.erf_inv(x), *arguments(("b, 4*s",)))
     (found,) = parameter_indexing(module.entry.root).values()
     assert not isinstance(found, Unknown)
     expected = "(d0, d1)<b, s> -> (d0, d1), domain: d0 in [0, b - 1], d1 in [0, s * 4 - 1]"
     assert [str(each.map).startswith(expected) for each in found] == [True]
-
-
-def test_a_size_that_the_lowered_program_computes_with_is_asked_of_an_argument() -> None:
-    """Indices count from the end of an array, whose size is known only when it runs."""
+    # Indices count from the end of an array, whose size is known only when it runs.
     module = ops.from_jax(lambda x: jnp.argmax(x[::-1]), *arguments(("b",)))
     assert not module.find(opcode="custom-call")
     names = {each.operands[0].name for each in module.find(opcode="get-dimension-size")}
@@ -138,7 +135,7 @@ def test_a_scalar_beside_an_array_is_repeated() -> None:
     assert [each.shape.rank for each in product.operands] == [2, 2]
 
 
-def test_keys_of_random_numbers_are_words() -> None:
+def test_keys_of_random_numbers_are_words_and_a_scan_carries_them() -> None:
     """Each element of the mask needs both words of the key, and of the array its own element."""
 
     def dropout(x: OfJax, key: OfJax) -> OfJax:
@@ -153,8 +150,6 @@ def test_keys_of_random_numbers_are_words() -> None:
     assert mask == {(place, place) for place in places}
     assert words == {(place, (word,)) for place in places for word in (0, 1)}
 
-
-def test_a_scan_carries_keys() -> None:
     def step(key: OfJax, x: OfJax) -> OfJax:
         key, own = jax.random.split(key)
         return key, x * jax.random.uniform(own)

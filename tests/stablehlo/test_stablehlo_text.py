@@ -215,8 +215,7 @@ def test_operations_that_hlo_lacks_are_unknown_by_name() -> None:
     for name in ("stablehlo.dynamic_conv", "chlo.ragged_dot", "stablehlo.unary_einsum"):
         module = stablehlo.parse(f"""func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {{
             %0 = "{name}"(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-            return %0 : tensor<2xf32>
-        }}""")
+            return %0 : tensor<2xf32> }}""")
         (indexing,) = parameter_indexing(module.entry.root).values()
         assert str(indexing) == f"unknown (custom-call: no indexing map of {name})"
 
@@ -227,14 +226,11 @@ def test_a_loop_carries_what_it_reads_around_it() -> None:
       %c = stablehlo.constant dense<0> : tensor<i32> %n = stablehlo.constant dense<5> : tensor<i32>
       %0:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32> cond {
         %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-        stablehlo.return %1 : tensor<i1>
-      } do {
-        %one = stablehlo.constant dense<1> : tensor<i32>
-        %1 = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %1 : tensor<i1> } do {
+        %one = stablehlo.constant dense<1> : tensor<i32> %1 = stablehlo.add %i, %one : tensor<i32>
         %2 = stablehlo.reverse %x, dims = [0] : tensor<4xf32>
         %3 = stablehlo.multiply %2, %b : tensor<4xf32>
-        stablehlo.return %1, %3 : tensor<i32>, tensor<4xf32>
-      }
+        stablehlo.return %1, %3 : tensor<i32>, tensor<4xf32> }
       return %0#1 : tensor<4xf32> }""")
     loop = module["while.0"]
     assert str(loop.shape) == "(s32[], f32[4]{0}, f32[4]{0})"
@@ -249,10 +245,7 @@ def test_parameters_and_fusions_have_the_layouts_that_xla_notes() -> None:
       func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
         %0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kLoop>}> ({
           ^bb0(%x: tensor<2x3xf32>): mhlo.return %x : tensor<2x3xf32>
-        }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-        return %0 : tensor<2x3xf32>
-      }
-    }""")
+        }) : (tensor<2x3xf32>) -> tensor<2x3xf32> return %0 : tensor<2x3xf32> } }""")
     assert [str(module[name].shape) for name in "ax"] == ["f32[2,3]{0,1:T(8,128)}"] * 2
 
 
@@ -276,8 +269,7 @@ def test_shardings_of_shardy_become_those_of_hlo() -> None:
     module @m attributes {mhlo.num_partitions = 8 : i32} {
       sdy.mesh @mesh = <["x"=2, "y"=4]>
       func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
-          -> tensor<8x4xf32> { return %a : tensor<8x4xf32> }
-    }""")
+          -> tensor<8x4xf32> { return %a : tensor<8x4xf32> } }""")
     sharding = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}"
     assert module.entry.parameters[0].attributes["sharding"] == sharding
     assert module.attributes["num_partitions"] == 8

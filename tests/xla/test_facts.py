@@ -66,23 +66,13 @@ def test_the_page_is_current() -> None:
     assert written(PAGE_TEXT) == PAGE_TEXT, WRITE
 
 
-def test_no_row_is_there_twice() -> None:
+def test_rows_and_questions_have_names_of_their_own_and_all_are_asked() -> None:
     names = Counter(fact.name for fact in facts())
     assert [name for name, count in names.items() if count > 1] == []
-
-
-def test_no_question_has_the_name_of_another() -> None:
     assert len(QUESTIONS) == 1 + sum(len(module.QUESTIONS) for module in MODULES)
-
-
-def test_every_question_is_asked() -> None:
     assert {fact.kind for fact in facts()} == set(QUESTIONS)
-
-
-def test_the_suites_are_those_of_the_page() -> None:
-    assert [*by_suite()] == re.findall(
-        r"^\| `(\w+)` ", generated_in(PAGE_TEXT, COUNTS), re.MULTILINE
-    )
+    counted = generated_in(PAGE_TEXT, COUNTS)
+    assert [*by_suite()] == re.findall(r"^\| `(\w+)` ", counted, re.MULTILINE)
 
 
 MOD = "(d0) -> (d0 mod 4), domain: d0 in [0, 99]"
