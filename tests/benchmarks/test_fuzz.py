@@ -217,16 +217,12 @@ def test_an_unknown_map_is_a_find() -> None:
 
 
 @needs_jax
-def test_the_programs_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_programs_are_counted_and_answers_read_back(capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz.main(["--programs", "--cases", "2"]) == 0
     printed = capsys.readouterr()
     assert not printed.out
     assert "2 programs of seed 0: 0 found" in printed.err
     assert "of 4 texts not run by XLA" in printed.err
-
-
-@needs_jax
-def test_answers_are_read_back() -> None:
     program_search = jax_module("program_search")
     answer = program_search.Answer(7, ("slice", "pad"), 1, "a\n b")
     assert program_search.Answer.read(answer.line) == answer

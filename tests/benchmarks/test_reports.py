@@ -51,11 +51,16 @@ def test_all_files_have_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.needs("jax")
-def test_a_deeper_model_has_more_of_the_same() -> None:
+def test_a_deeper_model_has_more_of_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     entries = [hlo.parse(train_step(layers)).entry for layers in (1, 2, 3)]
     results = [len(entry.root.shape.elements) for entry in entries]
     assert results == [len(entry.parameters) for entry in entries]
     assert results[1] - results[0] == results[2] - results[1] == 3 * 12
+    pairs.main(["--layers", "1,2", "--pairs", "20"])
+    heading, *rows = capsys.readouterr().out.splitlines()
+    assert heading.split()[-1] == "ratio"
+    assert [row.split()[::2][0] for row in rows] == ["1", "2"]
+    assert rows[0].endswith("1.00")
 
 
 CHAIN = """ENTRY e { p = f32[4] parameter(0) a = f32[4] negate(p)
@@ -68,15 +73,6 @@ def test_each_pair_is_judged_once() -> None:
     assert names == [("p", "a"), ("a", "b"), ("b", "c"), ("p", "c")]
     found = pairs.judged(module, 3)
     assert (found.instructions, found.pairs, found.bounds) == (4, 3, 0)
-
-
-@pytest.mark.needs("jax")
-def test_models_of_growing_depth(capsys: pytest.CaptureFixture[str]) -> None:
-    pairs.main(["--layers", "1,2", "--pairs", "20"])
-    heading, *rows = capsys.readouterr().out.splitlines()
-    assert heading.split()[-1] == "ratio"
-    assert [row.split()[::2][0] for row in rows] == ["1", "2"]
-    assert rows[0].endswith("1.00")
 
 
 @for_all([*product(sorted(ON_SETS.keys() - {"lexmin"}), SETS)])

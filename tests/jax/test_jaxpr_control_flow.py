@@ -118,7 +118,7 @@ def test_iterations_of_a_scan_are_those_of_a_loop() -> None:
     assert [update.is_disjoint() for update in loop.updates()] == [True]
 
 
-def test_a_truth_that_is_carried_decides() -> None:
+def test_a_truth_that_is_carried_decides_and_data_may_be_a_limit() -> None:
     """The condition is an element of the state, and computes nothing."""
 
     def step(state: OfJax) -> OfJax:
@@ -132,9 +132,6 @@ def test_a_truth_that_is_carried_decides() -> None:
     (loop,) = ops.loops(module)
     assert loop.unknown == "array 1 decides, and its start is not known"
     assert pairs(module, {}) == [{((i,), (j,)) for i in range(3) for j in {0, i}}]
-
-
-def test_a_limit_that_is_data_is_one() -> None:
-    function = lambda x, n: lax.fori_loop(0, n, lambda _, v: v * 2, x)  # noqa: E731
-    (loop,) = ops.loops(ops.from_jax(function, *arguments(("5", "; int32"))))
+    limited = lambda x, n: lax.fori_loop(0, n, lambda _, v: v * 2, x)  # noqa: E731
+    (loop,) = ops.loops(ops.from_jax(limited, *arguments(("5", "; int32"))))
     assert loop.unknown == "array 1 is a limit that is not known"

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
 
-from indexing import parse_map
+from indexing import IndexingMap, IndexRelation, parse_map
+from ops import Unknown, input_to_output, output_to_input
+from ops.dependence.dependence import Indexings
+from ops.hlo import Instruction
 from tests.cases import for_all
 from tests.conformance import Row
-from tests.extent import in_ci
+from tests.extent import in_ci, part
 from tests.pages import generated_in
 from tests.xla.documentation import COUNTS, PAGE, UNLIKE, by_suite, page_row, written
 from tests.xla.facts import Fact, Outcome, Verdict, facts, of_values, verdict_on_map
 from tests.xla.maps import after_steps
+from tests.xla.modules import module_of
 from tests.xla.programs import tile_of_program
 from tests.xla.questions import MODULES, QUESTIONS, outcome
 from tests.xla.tilings import constraints_of_fusion, tile_of_array
@@ -140,8 +146,46 @@ def test_a_wrong_row_is_seen(
     question: Callable[[Row], Outcome], row: Row, other: dict[str, Any], verdict: Verdict
 ) -> None:
     expected = row["expected"]
-    for part, new in other.items():
-        assert part in row or part in expected
-        expected = expected.replace(part, new) if part not in row else expected
+    for old, new in other.items():
+        assert old in row or old in expected
+        expected = expected.replace(old, new) if old not in row else expected
     changed = {name: value for name, value in other.items() if name in row}
     assert question({**row, "expected": expected, **changed}).verdict is verdict
+
+
+# Both directions of the modules are each other's inverse, element by element.
+BY_TEXT = {fact.row["hlo"]: fact for fact in facts() if "hlo" in fact.row}
+ROOTS = {fact.name: module_of(fact.row).entry.root for fact in BY_TEXT.values()}
+"""The root of each module's entry, by the name of a fact about it."""
+
+
+@cache
+def compared(root: Instruction) -> int:
+    """How many pairs of a result and an operand are the same in both directions."""
+    count = 0
+    for output, operand in product(root.shape.array_indices, range(len(root.operands))):
+        back = plain(output_to_input(root, output).indexing[operand])
+        forth = plain(input_to_output(root, operand).indexing[output])
+        if back is not None and forth is not None:
+            assert bool(back) is bool(forth)
+            assert not back or IndexRelation(*back).inverse() == IndexRelation(*forth)
+            count += 1
+    return count
+
+
+def plain(answer: Indexings) -> list[IndexingMap] | None:
+    """The maps to the first array of the operand; what reads a slice at a value is not known."""
+    if isinstance(answer, Unknown) or any(way.element or way.map.runtime for way in answer):
+        return None
+    return [way.map for way in answer if not way.map.is_known_empty]
+
+
+@for_all(part([*ROOTS], 40))
+def test_one_direction_is_the_inverse_of_the_other(name: str) -> None:
+    compared(ROOTS[name])
+
+
+@in_ci
+def test_most_pairs_are_compared() -> None:
+    pairs = sum(len(root.shape.arrays) * len(root.operands) for root in ROOTS.values())
+    assert sum(map(compared, ROOTS.values())) > 0.9 * pairs
