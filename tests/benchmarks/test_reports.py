@@ -112,7 +112,9 @@ def test_a_time_is_that_of_one_call() -> None:
         seconds(lambda: parse_map("(d0"), 1)
 
 
-def test_the_report_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_counts_right_answers_and_sympy_gets_its_time_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     some = [*map(kernel, ("w130", "w134", "w97"))]
     monkeypatch.setattr(symbolic, "kernels", lambda: some)
     expressible, right, size, compared, time = symbolic.report(3, sample=0, limit=1)
@@ -121,9 +123,6 @@ def test_the_report_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert size.endswith(f"of ixsimpl's {sum(each.cost for each in some)}")
     assert compared.endswith("larger 0")
     assert time.endswith("ms at worst")
-
-
-def test_a_wrong_answer_is_not_right_and_sympy_gets_its_time_alone() -> None:
     given = kernel("w130")
     assert TimedResult(given, given.expression, 0).is_right(5)
     assert not TimedResult(given, given.expression + 1, 0).is_right(5)  # pyright: ignore[reportOperatorIssue] - it is a number

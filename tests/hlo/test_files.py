@@ -45,25 +45,20 @@ def write(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def test_modules_in_a_folder(tmp_path: Path) -> None:
+def test_modules_in_a_folder_and_folders_that_are_empty_or_not_there(tmp_path: Path) -> None:
     folder = write(tmp_path, FILES)
     (folder / "dump/circle").symlink_to(folder)  # links that lead in circles are not followed
     found = " ".join(hlo.files_in(folder)).replace(f"{folder}/", "").split()
     assert found == ["a.hlo.gz", "b.hlo", "dump/broken.hlo", "dump/deep/module.hlo", OPTIMIZED]
-
-
-def test_a_folder_without_modules_and_one_that_is_not_there(tmp_path: Path) -> None:
-    assert hlo.files_in(tmp_path) == []
+    (folder / "empty").mkdir()
+    assert hlo.files_in(folder / "empty") == []
     with pytest.raises(hlo.HloFileError, match="missing: No such file or directory"):
         hlo.files_in(tmp_path / "missing")
 
 
-def test_the_real_modules_are_found() -> None:
+def test_the_real_modules_are_found_and_read_though_compressed() -> None:
     found = (path.removeprefix(f"{FOLDER}/") for path in hlo.files_in(FOLDER))
     assert sorted(name.removesuffix(".hlo.gz") for name in found) == ALL
-
-
-def test_compressed_text_is_read() -> None:
     assert hlo.load(FOLDER / "cpu/softmax.hlo.gz").source == module_text("cpu/softmax")
 
 

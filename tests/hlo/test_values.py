@@ -151,12 +151,9 @@ def test_a_wrong_value_is_refused(name: str, text: str, message: str) -> None:
         read_value(HloLexer(text), codec_of(name))
 
 
-def test_every_attribute_belongs_to_an_opcode() -> None:
+def test_every_attribute_belongs_to_an_opcode_or_is_kept_with_the_module() -> None:
     used = {name for opcode in OPCODES.values() for name in (*opcode.required, *opcode.optional)}
     assert used | COMMON_ATTRIBUTES.keys() == ATTRIBUTES.keys()
-
-
-def test_every_module_attribute_is_kept() -> None:
     text = (
         "HloModule m, is_scheduled=true, replica_count=2, num_partitions=4, "
         "input_output_alias={{0}: (0, {}, may-alias)}, buffer_donor={(2, {})}, "

@@ -39,7 +39,7 @@ def generic(maps: str, kinds: str, operands: str) -> str:
     return f"%0 = linalg.generic {{{attributes}}} {operands} {{}}"
 
 
-def test_an_element_reads_what_its_iterations_read() -> None:
+def test_an_element_reads_what_its_iterations_read_and_texts_are_read_back() -> None:
     (convolution,) = read_generics(CONVOLUTION)
     assert convolution.sizes == (2, 4, 4, 3, 3)
     points = [*product(*map(range, (2, 4, 4, 3, 3)))]
@@ -47,10 +47,6 @@ def test_an_element_reads_what_its_iterations_read() -> None:
     for indexing, read in zip(inputs, convolution.reads(), strict=True):
         expected = {(output.evaluate(point), indexing.evaluate(point)) for point in points}
         assert {(dims, results) for dims, _, _, results in read.points()} == expected
-
-
-def test_what_is_written_is_read_back() -> None:
-    (convolution,) = read_generics(CONVOLUTION)
     operands = "ins(%a, %b : tensor<2x9x3xf32>, tensor<3x3x4xf32>) outs(%c : tensor<2x4x4xf32>) {}"
     assert read_generics(f"{convolution} {operands}") == (convolution,)
 
@@ -305,7 +301,7 @@ def test_a_result_is_made_of_what_its_maps_read() -> None:
     assert not wrong
 
 
-def test_the_generic_form_is_the_same() -> None:
+def test_the_generic_form_and_elements_of_any_type_are_the_same() -> None:
     (short,) = read_generics(NAMED[0].text())
     (written,) = read_generics(
         '"linalg.matmul"(%a, %b, %c) <{operandSegmentSizes = array<i32: 2, 1>}> ({}) :'
@@ -313,10 +309,7 @@ def test_the_generic_form_is_the_same() -> None:
     )
     assert written == short
     assert short.iterator_types == ("parallel", "parallel", "reduction")
-
-
-def test_elements_of_any_type_are_read() -> None:
-    """Their type says nothing of the maps, be it known to HLO or not."""
+    # The type of elements says nothing of the maps, be it known to HLO or not.
     for element in ("!my.tile<32x32, f32>", "!quant.uniform<i8:f32, 0.1>"):
         assert read_generics(NAMED[1].text(element)) == read_generics(NAMED[1].text())
 
