@@ -209,6 +209,7 @@ f32[2,3] custom-call(a), custom_call_target="t", operand_layout_constraints={f32
 f32[2,3] conditional(a, a), branch_computations={g} => the first operand is f32[2,3]{1,0}; expected pred[] or s32[]
 constant(3) => the shape of a constant cannot be inferred, so it has to be written
 f32[1] dynamic-slice(a, a, a, a), dynamic_slice_sizes={1} => f32[2,3]{1,0} takes 2 start indices, not 3
+f32[1] dynamic-slice(a), dynamic_slice_sizes={1} => f32[2,3]{1,0} takes 2 start indices, not 0
 (f32[2,3], f32[2,3]) tuple(a) => (f32[2,3]{1,0}, f32[2,3]{1,0}) does not have one element for each of 1 operands
 f32[2,3] negate-start(a) => the shape of negate-start is ((operands), outputs, state...)
 f32[2,3] negate-done(a) => async-done continues an asynchronous operation, not parameter

@@ -13,14 +13,11 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "loops.md"
 LOOPS: Final = "loops"
 """The name of the marks between which the table is generated."""
 
-_HEAD: Final = (
-    "| loop | runs | counters | distances between iterations | updates in place |\n"
-    "| --- | ---: | --- | --- | --- |"
-)
+_HEAD: Final = """| loop | runs | counters | distances between iterations | updates in place |
+| --- | ---: | --- | --- | --- |"""
 
 
 def table() -> str:
-    """A row for each loop of the real modules."""
     return "\n".join([_HEAD, *(_row(name, loop) for name, loop in all_loops().items())])
 
 
@@ -29,9 +26,7 @@ def _row(name: str, loop: Loop) -> str:
     first = f"{module} `{rest.split()[0]}`"
     if loop.trip_count is None:
         return f"| {first} | ? | {loop.unknown} | | |"
-    counters = (
-        f"array {number}: {each.start}, step {each.step}" for number, each in loop.counters.items()
-    )
+    counters = (f"array {n}: {each.start}, step {each.step}" for n, each in loop.counters.items())
     distances = "; ".join(map(_distances, loop.dependences())) or "none"
     updates = (
         f"array {each.array}: {'disjoint' if each.is_disjoint() else each.why()}"

@@ -83,9 +83,8 @@ def _alone(loop: Loop) -> Computation:
 
 def _tuple(shape: Shape, arrays: Iterator[Instruction], made: list[Instruction]) -> Instruction:
     """The instruction that makes a tuple of arrays; all that it needs is added."""
-    elements = tuple(
-        _tuple(each, arrays, made) if each.is_tuple else next(arrays) for each in shape.elements
-    )
+    parts = shape.elements
+    elements = tuple(_tuple(x, arrays, made) if x.is_tuple else next(arrays) for x in parts)
     made.append(Instruction(f"state.{len(made)}", "tuple", shape, elements))
     return made[-1]
 

@@ -90,9 +90,8 @@ def two_counters(count: int) -> HloModule:
 
 def test_counters_in_nested_tuples_through_a_fusion_and_downwards() -> None:
     (found,) = loops(two_counters(4))
-    assert str(found) == (
-        "%w runs 4 times, array 0 counts from 0 by 1, array 2 counts from 6 by -2"
-    )
+    said = "%w runs 4 times, array 0 counts from 0 by 1, array 2 counts from 6 by -2"
+    assert str(found) == said
     assert found.induction == 0
     assert [*map(str, found.dependences())] == ["array 1: (k) -> (3), domain: k in [1, 2]"]
     (update,) = found.updates()
@@ -109,9 +108,8 @@ def test_a_counter_that_overflows_is_data() -> None:
     assert (first.array, first.approximation) == (1, "%j is not known")
     assert str(second) == "array 2: (k) -> (k + 1), domain: k in [0, 99997]"
     (update,) = found.updates()
-    assert str(update.conflict()) == (
-        "iterations 0 and 1 may both write element (0,): %j is not known"
-    )
+    conflict = "iterations 0 and 1 may both write element (0,): %j is not known"
+    assert str(update.conflict()) == conflict
     assert not update.is_disjoint()
 
 
@@ -268,24 +266,15 @@ def test_a_map_over_iterations_keeps_other_counters() -> None:
     slice_of = next(each for each in module.computation("inner").instructions if each.name == "y")
     indexing = only(output_to_input(slice_of).indexing[0])
     assert str(indexing).startswith("(d0){rt0, rt1} -> (rt1 * 4 + rt0)")
-    assert str(inner.over_iterations(indexing)) == (
-        "(k, d1){rt0} -> (rt0 * 4 + k), domain: k in [0, 3], d1 in [0, 0], rt0 in [0, 2]"
-    )
-    assert str(outer.over_iterations(indexing)) == (
-        "(k, d1){rt0} -> (k * 4 + rt0), domain: k in [0, 2], d1 in [0, 0], rt0 in [0, 3]"
-    )
+    said = "(k, d1){rt0} -> (rt0 * 4 + k), domain: k in [0, 3], d1 in [0, 0], rt0 in [0, 2]"
+    assert str(inner.over_iterations(indexing)) == said
+    said = "(k, d1){rt0} -> (k * 4 + rt0), domain: k in [0, 2], d1 in [0, 0], rt0 in [0, 3]"
+    assert str(outer.over_iterations(indexing)) == said
 
 
-(UNCOUNTED,), (NEVER,) = loops(loop(first="n")), loops(loop(8))
-NAMES = {
-    "UNCOUNTED": UNCOUNTED,
-    "NEVER": NEVER,
-    "MODULE": loop(),
-    "Loop": Loop,
-    "loops": loops,
-    "READ": only(output_to_input(NEVER.instruction).indexing[0]),
-}
-test_what_is_refused = refusals(NAMES, LoopError, ArgumentError)("""
+(UNCOUNTED,), (NEVER,), MODULE = loops(loop(first="n")), loops(loop(8)), loop()
+READ = only(output_to_input(NEVER.instruction).indexing[0])
+test_what_is_refused = refusals(globals(), LoopError, ArgumentError)("""
 UNCOUNTED.dependences() => %w: array 1 decides, and its start is
 UNCOUNTED.updates() => %w: array 1 decides, and its start is
 NEVER.over_iterations(READ) => over_iterations: %w: it never runs; expected a loop
@@ -322,7 +311,6 @@ def test_what_an_iteration_wrote_itself_is_of_no_earlier_one(offsets: str, read:
 
 
 def pairs(relation: IndexRelation[IndexingMap]) -> set[tuple[int, int]]:
-    """The pairs of iterations that a relation holds."""
     return {(first, second) for (first,), (second,) in pairs_of(relation)}
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from ops import Loop
 from tests.cases import for_all
 from tests.extent import in_ci
 from tests.loops.documentation import LOOPS, PAGE, table
@@ -79,9 +78,10 @@ def test_counters_end_where_they_are_said_to(name: str) -> None:
 def test_an_iteration_feels_earlier_ones_only_as_it_is_said(name: str) -> None:
     loop = different_loops()[name]
     said = {each.array: pairs(each.iterations) for each in loop.dependences()}
-    felt: dict[int, set[tuple[int, int]]] = {}
-    for array, pair in _felt(loop):
-        felt.setdefault(array, set()).add(pair)
+    first, felt = Iteration(loop, 0), dict[int, set[tuple[int, int]]]()
+    for trial in range(3):
+        for array, pair in _felt_in(first, Trial(first, trial).operands):
+            felt.setdefault(array, set()).add(pair)
     for array, each in felt.items():
         assert each <= said[array]
     is_exact = any(not each.approximation for each in loop.dependences())
@@ -115,14 +115,8 @@ def _run_in(order: Array, body: Iteration, state: Sequence[Array]) -> Sequence[A
     return state
 
 
-def _felt(loop: Loop) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Pairs of iterations of which the second feels what the first has written to an array."""
-    first = Iteration(loop, 0)
-    for trial in range(3):
-        yield from _felt_in(first, Trial(first, trial).operands)
-
-
 def _felt_in(first: Iteration, state: list[Array]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Pairs of iterations of which the second feels what the first has written to an array."""
     loop, states = first.loop, [state]
     count = min(loop.trip_count or 0, 8)
     for _ in range(count):

@@ -7,13 +7,11 @@ from ops.dependence.dependence import Indexings
 
 
 def known(answer: Indexings) -> tuple[OperandIndexing, ...]:
-    """The indexings of an answer."""
     assert not isinstance(answer, Unknown), answer
     return answer
 
 
 def only(answer: Indexings) -> OperandIndexing:
-    """The one indexing of an answer."""
     (indexing,) = known(answer)
     return indexing
 

@@ -41,7 +41,6 @@ def refuses_some(analysis: ModuleAnalysis) -> str:
 
 
 def answers_without_pickle(analysis: ModuleAnalysis) -> object:
-    """An answer that cannot be sent back."""
     return lambda: root_name(analysis)
 
 

@@ -135,9 +135,6 @@ def _ways(answer: Indexings) -> list[OperandIndexing]:
     return [way for way in ways if not way.map.is_known_empty]
 
 
-# The page.
-
-
 def with_operations(page: str) -> str:
     return with_generated(page, OPERATIONS, f"{overview()}\n\n{examples()}")
 

@@ -73,9 +73,8 @@ def nested(depth: int) -> str:
         for level in range(1, depth)
     )
     inner = "n0 { a = f32[8,8] parameter(0) ROOT b = f32[8,8] negate(a) }"
-    return program(
-        [8, 8], 1, lambda _: f"NEW = SHAPE call(LAST), to_apply=n{depth - 1}", f"{inner} {levels}"
-    )
+    call = f"NEW = SHAPE call(LAST), to_apply=n{depth - 1}"
+    return program([8, 8], 1, lambda _: call, f"{inner} {levels}")
 
 
 def shuffled(depth: int, rank: int) -> str:
@@ -127,9 +126,6 @@ def rows(depth: int) -> str:
     return f"{text} {' '.join(results)} ROOT all = ({row_shapes}) tuple({names}) }}"
 
 
-# Loops.
-
-
 def loop(body: str, shape: str) -> str:
     """A loop that nobody knows the end of; its body has lines that make ``r`` of ``v``."""
     return f"""HloModule m
@@ -159,7 +155,6 @@ def sent(pairs: Sequence[tuple[int, int]]) -> str:
 
 
 def ring(count: int) -> list[tuple[int, int]]:
-    """Each device sends to the next one."""
     return [(device, (device + 1) % count) for device in range(count)]
 
 
@@ -172,13 +167,11 @@ def broken_ring(count: int) -> list[tuple[int, int]]:
 def rotating(count: int) -> str:
     """Each round moves every array to the place of the next one, and transposes it."""
     shape = f"({','.join(['f32[8,8]'] * count)})"
-    lines = [
-        f"g{n} = f32[8,8] get-tuple-element(v), index={n} "
-        f"t{n} = f32[8,8] transpose(g{n}), dimensions={{1,0}}"
-        for n in range(count)
-    ]
+    line = """g{0} = f32[8,8] get-tuple-element(v), index={0}
+        t{0} = f32[8,8] transpose(g{0}), dimensions={{1,0}}"""
     turned = ", ".join(f"t{(n + 1) % count}" for n in range(count))
-    return loop("\n".join([*lines, f"ROOT r = {shape} tuple({turned})"]), shape)
+    lines = "\n".join(map(line.format, range(count)))
+    return loop(f"{lines} ROOT r = {shape} tuple({turned})", shape)
 
 
 def decoded(layers: int) -> str:

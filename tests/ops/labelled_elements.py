@@ -112,19 +112,11 @@ def united(*arrays: Array) -> Array:
     return array_of(fold(_united, arrays))
 
 
-def stretched(array: Array, sizes: Sizes) -> Array:
-    """Along a further last dimension."""
-    return np.broadcast_to(array[..., None], sizes)
-
-
 def folded(array: Array, axes: Sequence[int]) -> Array:
     """All elements along some axes in one."""
     for axis in sorted(axes, reverse=True):
         array = array_of(_united.reduce(array, axis=axis, initial=NOTHING, keepdims=True))
     return np.reshape(array, [size for axis, size in enumerate(array.shape) if axis not in axes])
-
-
-# Shapes.
 
 
 @st.composite
@@ -154,7 +146,6 @@ def factorizations(draw: st.DrawFn, size: int) -> Sizes:
 
 
 def dimensions(rank: int) -> st.SearchStrategy[list[int]]:
-    """Some dimensions, in any order."""
     return st.permutations(range(rank)).flatmap(
         lambda order: st.integers(0, rank).map(lambda count: list(order[:count]))
     )
@@ -225,7 +216,6 @@ def dynamic_reshapes(draw: st.DrawFn) -> Case:
 
 @st.composite
 def dimension_sizes(draw: st.DrawFn) -> Case:
-    """Asked for, and set."""
     sizes = draw(shapes().filter(len))
     axis = draw(st.integers(0, len(sizes) - 1))
     written = f"dimensions={braced([axis])}"
@@ -243,7 +233,7 @@ def bitcast_converts(draw: st.DrawFn) -> Case:
     narrow, more = f"s{32 // parts}", (*sizes, parts)
     rows: list[tuple[Sizes, Sizes, tuple[str, str], Callable[[Array], Array]]] = [
         (sizes, sizes, ("s32", "f32"), lambda array: array),
-        (sizes, more, ("s32", narrow), lambda array: stretched(array, more)),
+        (sizes, more, ("s32", narrow), lambda array: np.broadcast_to(array[..., None], more)),
         (more, sizes, (narrow, "s32"), lambda array: folded(array, [len(sizes)])),
     ]
     operand, result, types, run = draw(st.sampled_from(rows))

@@ -44,10 +44,8 @@ def loop_kernel(shape: Shape, launch: LaunchDimensions, unroll: int) -> Iterator
     width, height, depth = (threads * blocks for threads, blocks in pairs)
     for coordinates in product(*map(range, launch.grid)):
         threads, blocks = coordinates[:3], coordinates[3:]
-        x, y, z = (
-            block * size + thread
-            for thread, block, size in zip(threads, blocks, launch.threads, strict=True)
-        )
+        along = zip(threads, blocks, launch.threads, strict=True)
+        x, y, z = (block * size + thread for thread, block, size in along)
         start = ((z * height + y) * width + x) * unroll
         while start < len(elements):
             for element in elements[start : start + unroll]:

@@ -26,13 +26,11 @@ MAX_SECONDS: Final = 300
 
 MAX_TEXT: Final = 20_000
 
-MAPS: Final = 16
-
 
 def questions() -> Iterator[tuple[str, Callable[[], object]]]:
     for row in rows():
         yield row["name"], lambda row=row: QUESTIONS[row["question"]](row)
-    for number in range(MAPS):
+    for number in range(16):
         drawn = drawn_map(number)
         for question, ask in asked_of(drawn).items():
             yield f"{question} of {drawn}", ask

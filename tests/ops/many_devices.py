@@ -31,13 +31,9 @@ class Program(NamedTuple):
 def relations(programs: Sequence[Program]) -> list[set[tuple[Element, Element]]]:
     """Which element on which device is not 0 if only one element on one device is not 0."""
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    command, given = [sys.executable, __file__], json.dumps(programs)
     ran = subprocess.run(
-        [sys.executable, __file__],
-        input=json.dumps(programs),
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
+        command, input=given, capture_output=True, text=True, env=environment, check=False
     )
     if ran.returncode:
         raise RuntimeError(ran.stderr)
@@ -75,9 +71,8 @@ def _compiled(program: Program) -> Callable[[Sequence[Array]], list[Array]]:
     for each in (options, options.executable_build_options):
         each.num_replicas, each.num_partitions = program.replicas, program.partitions
     options.executable_build_options.use_spmd_partitioning = program.partitions > 1
-    options.device_assignment = client.DeviceAssignment.create(
-        np.arange(count).reshape(program.replicas, program.partitions)
-    )
+    places = np.arange(count).reshape(program.replicas, program.partitions)
+    options.device_assignment = client.DeviceAssignment.create(places)
     listed = extension.DeviceList(tuple(devices))
     compiled = devices[0].client.compile_and_load(module, listed, options)
     mesh = jax.sharding.Mesh(np.array(devices), ("device",))

@@ -39,9 +39,7 @@ def moved(
 
     The operand holds 1, 2, 3, ..., the others what is ``given`` by their number, or zeros.
     """
-    shapes = parameters(text)
-    operands = [filled(shape, 0) for shape in shapes]
-    operands = _with(operands, given or {})
+    operands = _with([filled(shape, 0) for shape in parameters(text)], given or {})
     sizes, element_type = operands[operand].shape, operands[operand].dtype
     sources = [*np.ndindex(sizes)]
     unique = np.array(range(1, len(sources) + 1), dtype=element_type)
@@ -98,10 +96,7 @@ def _irregular(shape: Shape) -> Array:
 
 
 def _with(operands: list[Array], given: Mapping[int, Any]) -> list[Array]:
-    return [
-        np.asarray(given[number], dtype=operand.dtype) if number in given else operand
-        for number, operand in enumerate(operands)
-    ]
+    return [np.asarray(given.get(n, each), each.dtype) for n, each in enumerate(operands)]
 
 
 def same(before: Array, after: Array) -> Array:
@@ -110,5 +105,4 @@ def same(before: Array, after: Array) -> Array:
 
 
 def dtype_of(shape: Shape) -> np.dtype[Any]:
-    """The type of NumPy's arrays for the elements of a shape."""
     return running.dtype_of(shape.element_type)

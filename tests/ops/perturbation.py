@@ -104,19 +104,14 @@ class Trial:
 
 
 def tallies(subject: Subject, *, trials: int = 2, most: int = 64) -> list[Tally]:
-    """What is said and what is felt, for each operand and result.
+    """What is said and what is felt, for each operand and result; without a map it is an error.
 
     Of each operand ``most`` elements at most are changed, among them some that are said to matter.
-
-    Raises:
-        UnknownMapError: there is no map.
     """
     made = [Trial(subject, number) for number in range(trials)]
-    return [
-        tally
-        for operand, shape in enumerate(subject.operands)
-        for tally in _tallies_of(made, operand, _chosen(made[0], operand, shape, most))
-    ]
+    shapes = enumerate(subject.operands)
+    chosen = ((operand, _chosen(made[0], operand, shape, most)) for operand, shape in shapes)
+    return [tally for pair in chosen for tally in _tallies_of(made, *pair)]
 
 
 def _tallies_of(trials: Sequence[Trial], operand: int, places: Array) -> Iterator[Tally]:
@@ -152,9 +147,6 @@ def _tally(
         tuple(pair for said, felt in pairs for each in said for pair in listed(felt & ~each)),
         tuple(pair for said, _ in pairs for each in said[1:] for pair in listed(said[0] ^ each)),
     )
-
-
-# Which elements.
 
 
 def _chosen(trial: Trial, operand: int, shape: Shape, most: int) -> Array:

@@ -21,17 +21,11 @@ def module(
     result: str, opcode: str, operands: Sequence[str], attributes: str = "", computations: str = ""
 ) -> str:
     """A module whose root takes the parameters in their order."""
-    parameters = "\n".join(
-        f"  p{number} = {shape} parameter({number})" for number, shape in enumerate(operands)
-    )
+    parameters = "\n".join(f"p{n} = {shape} parameter({n})" for n, shape in enumerate(operands))
     names = ", ".join(f"p{number}" for number in range(len(operands)))
     written = f", {attributes}" if attributes else ""
-    return f"""HloModule m
-{computations}
-ENTRY e {{
-{parameters}
-  ROOT r = {result} {opcode}({names}){written}
-}}"""
+    root = f"ROOT r = {result} {opcode}({names}){written}"
+    return f"HloModule m\n{computations}\nENTRY e {{\n{parameters}\n{root}\n}}"
 
 
 def drawn(draw: st.DrawFn, names: list[str], makers: Sequence[str]) -> str:

@@ -155,9 +155,8 @@ def _with_values(domain: Domain, points: Columns, known: Known) -> Columns:
 
 def _possible(domain: Domain, points: Columns) -> Columns:
     """The points that meet all bounds and constraints whose variables have values."""
-    limits: list[Constraint] = [
-        (forms.variable(name), each) for name, each in domain.bounds.items()
-    ]
+    bounds = domain.bounds.items()
+    limits: list[Constraint] = [(forms.variable(name), each) for name, each in bounds]
     limits += domain.constraints
     return where(points, [each for each in limits if _is_known((each[0],), points)])
 

@@ -96,11 +96,6 @@ def collective_reduce(values: Sequence[Array], groups: Groups) -> list[Array]:
     return results
 
 
-def mapped(values: Sequence[Array], change: Callable[[Array], Array]) -> list[Array]:
-    """Everybody does the same with the own tensor."""
-    return [change(array) for array in values]
-
-
 def _sum(arrays: Iterable[Array]) -> Array:
     return reduce(np.bitwise_or, arrays)  # the union of sets
 

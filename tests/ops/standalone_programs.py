@@ -42,11 +42,8 @@ def leading_to(instruction: Instruction) -> Computation:
 
 def inputs_of(computation: Computation) -> list[tuple[Instruction, int]]:
     """The arrays in the parameters, in the order in which the program takes them."""
-    return [
-        (parameter, element)
-        for parameter in computation.parameters
-        for element in range(len(parameter.shape.arrays))
-    ]
+    pairs = ((each, range(len(each.shape.arrays))) for each in computation.parameters)
+    return [(parameter, element) for parameter, numbers in pairs for element in numbers]
 
 
 def shapes_of_inputs(computation: Computation) -> list[Shape]:
@@ -119,9 +116,6 @@ def _plain(shape: Shape) -> Shape:
     return Shape.parse(shape.text(layout=False))
 
 
-# Parameters and results.
-
-
 def _parameters(computation: Computation) -> Iterator[str]:
     """The arrays that the program takes, and the tuples that the computation takes."""
     for number, (parameter, element) in enumerate(inputs_of(computation)):
@@ -163,9 +157,6 @@ def _taken_apart(name: str, shape: Shape, lines: list[str]) -> Iterator[tuple[st
         inner = f"{name}.part{number}"
         lines.append(f"%{inner} = {_plain(part)} get-tuple-element(%{name}), index={number}")
         yield from _taken_apart(inner, part, lines)
-
-
-# Bitcasts.
 
 
 def _bitcast(instruction: Instruction) -> list[str]:

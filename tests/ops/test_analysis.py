@@ -10,8 +10,10 @@ import pytest
 import ops
 from indexing import MapError
 from ops import hlo
+from simplifier.errors import IndexingError
 from tests.cases import for_all, pairs
 from tests.hlo.modules import module_text
+from tests.indexing.tables import refusals
 
 TEXT = """HloModule m
   add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT sum = f32[] add(a, b) }
@@ -71,14 +73,12 @@ def test_unclear_names_are_refused(name: str, kind: type[LookupError], message: 
     assert str(pickle.loads(pickle.dumps(wrong.value))) == str(wrong.value)  # noqa: S301 - ours
 
 
-def test_what_is_not_in_the_module_is_refused() -> None:
-    with pytest.raises(ops.NoSuchInstructionError, match="no instruction is called %f"):
-        ops.analyze(hlo.parse("ENTRY e { p = f32[] parameter(0) }"))[MODULE.entry.root]
-    root = ops.analyze(MODULE)["f"]
-    with pytest.raises(ops.ShapeError, match="no output 1 among 1"):
-        root.output_to_input(1)
-    with pytest.raises(ops.ShapeError, match="no operand 1 among 1"):
-        root.input_to_output(1)
+test_what_is_not_in_the_module_is_refused = refusals(globals(), IndexingError)("""
+ops.analyze(hlo.parse("ENTRY e { p = f32[] parameter(0) }"))[MODULE.entry.root]
+    NoSuchInstructionError: no instruction is called %f
+ops.analyze(MODULE)["f"].output_to_input(1) => ShapeError: %f: there is no output 1 among 1
+ops.analyze(MODULE)["f"].input_to_output(1) => ShapeError: %f: there is no operand 1 among 1
+""")
 
 
 def test_groups_part_the_instructions_and_have_one_answer_each() -> None:
@@ -103,8 +103,7 @@ def test_a_notebook_shows_the_first_instructions() -> None:
 
 SHOWN = pairs("""
 ROOT r = f32[4] negate(p) => result to operand 0, %p; d0 in [0, 3]
-ROOT r = (f32[4], f32[4]) tuple(p, p)
-    result 0 to operand 0, %p; result 1 to operand 1, %p
+ROOT r = (f32[4], f32[4]) tuple(p, p) => result 0 to operand 0, %p; result 1 to operand 1, %p
 ROOT a = f32[4] parameter(1) => depends on nothing
 ROOT r = f32[4] custom-call(p), custom_call_target="<>"
     unknown (custom-call: no indexing map of <>)
@@ -121,10 +120,8 @@ def test_a_notebook_shows_the_maps_of_an_instruction(text: str, shown: str) -> N
 
 def test_a_notebook_shows_some_results_of_a_wide_tuple() -> None:
     operands, shapes = ", ".join(["p"] * 60), ", ".join(["f32[4]"] * 60)
-    module = hlo.parse(
-        f"ENTRY e {{ p = f32[4] parameter(0) ROOT r = ({shapes}) tuple({operands}) }}"
-    )
-    page = ops.analyze(module)["r"]._repr_html_()
+    text = f"ENTRY e {{ p = f32[4] parameter(0) ROOT r = ({shapes}) tuple({operands}) }}"
+    page = ops.analyze(hlo.parse(text))["r"]._repr_html_()
     assert page.count("result ") == 50
     assert "and more" in page
 

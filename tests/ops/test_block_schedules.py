@@ -40,13 +40,10 @@ def test_threads_are_where_a_blocked_layout_has_them(
     for row, column in product(*map(range, shape.dimensions)):
         number = [0, 0]
         for counts, base in ((of_warps, 32), (lanes, 1)):
-            along = zip((row, column), of_thread, lanes, counts, strict=True)
-            places = [
-                place // own // (1 if counts is lanes else lane) % count
-                for place, own, lane, count in along
-            ]
-            major = 1 - minor
-            number[base == 1] = base * (places[major] * counts[minor] + places[minor])
+            below = (1, 1) if counts is lanes else lanes
+            along = zip((row, column), of_thread, below, counts, strict=True)
+            places = [place // own // lane % count for place, own, lane, count in along]
+            number[base == 1] = base * (places[1 - minor] * counts[minor] + places[minor])
         owners[row, column] = sum(number)
     (written,) = block_schedule(shape, tile, warps=warps).writes
     in_first = {e: d[0] for d, _, _, e in written.map.points() if d[3] == 0}
@@ -79,8 +76,7 @@ turned => (d0, d1) -> (d1, d0), domain: d0 in [0, 11], d1 in [0, 19]
 a row => (d0, d1) -> (d1), domain: d0 in [0, 11], d1 in [0, 19]
 a part => (d0, d1) -> (d0, d1 - 6), domain: d0 in [0, 11], d1 in [6, 13]
 one row of digits => (d0, d1) -> (d0 * 20 + d1), domain: d0 in [0, 11], d1 in [0, 19]
-what no tile holds
-    (d0, d1) -> ((d0 * 7 + d1 * 5) mod 11), domain: d0 in [0, 11], d1 in [0, 19]
+what no tile holds => (d0, d1) -> ((d0 * 7 + d1 * 5) mod 11), domain: d0 in [0, 11], d1 in [0, 19]
 whole rows => (d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 11], d1 in [0, 19], s0 in [0, 22]
 """)
 
@@ -91,9 +87,8 @@ def test_a_block_loads_what_its_tile_needs(text: str, steps: tuple[int, ...]) ->
     indexing = parse_map(text)
     steps = steps[: len(indexing.ranges)]
     schedule = block_schedule(Shape.parse("f32[12,20]"), (4, 8), warps=2)
-    needed = {
-        (dims[0] // 4 * 3 + dims[1] // 8, element) for dims, _, _, element in indexing.points()
-    }
+    points = ((dims, element) for dims, _, _, element in indexing.points())
+    needed = {(dims[0] // 4 * 3 + dims[1] // 8, element) for dims, element in points}
     rank = len(indexing.results)
     operand = Shape.parse(f"f32{[240] * rank}")
     load = schedule.load(indexing, operand, steps)

@@ -86,9 +86,7 @@ QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
     "multiplicities": lambda row: multiplicities([parse_map(row["map"])]),
     "multiplicities of two": lambda row: multiplicities([parse_map(row["map"])] * 2),
     "reached again": lambda row: _again(parse_map(row["map"])),
-    "bitcast_map": lambda row: bitcast_map(
-        *(Shape.parse(row[end]) for end in ("source", "target"))
-    ),
+    "bitcast_map": lambda row: bitcast_map(*map(Shape.parse, (row["source"], row["target"]))),
     "epilogue": lambda row: _epilogue(hlo.parse(row["hlo"]).entry),
     "output_to_input": lambda row: [
         *map(_texts, output_to_input(hlo.parse(row["hlo"]).entry.root).indexing)

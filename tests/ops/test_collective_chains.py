@@ -20,7 +20,7 @@ from tests.ops import replicas
 from tests.ops.answers import known
 from tests.ops.labelled_elements import Array
 from tests.ops.many_devices import Program, relations
-from tests.ops.replicas import Element, Groups, mapped, operands, relation_of, relation_told
+from tests.ops.replicas import Element, Groups, operands, relation_of, relation_told
 
 Simulation: TypeAlias = "Callable[[list[Array]], list[Array]]"
 
@@ -72,6 +72,10 @@ def gathered(values: list[Array], groups: Groups) -> list[Array]:
     return replicas.all_gather(values, groups, 0)
 
 
+def turned(values: list[Array]) -> list[Array]:
+    return [array.T for array in values]
+
+
 def own_columns(values: Sequence[Array], width: int, starts: Sequence[int]) -> list[Array]:
     """Each device has the columns that begin at its start."""
     pairs = zip(values, starts, strict=True)
@@ -82,9 +86,7 @@ CHAINS = {
     # what a program drawn at random has not: XLA runs it, or it has other instructions between
     "scatter_of_transpose_of_exchange": Case(
         lambda values: replicas.collective_permute(
-            replicas.reduce_scatter(
-                mapped(replicas.all_to_all(values, HALVES, 1), lambda array: array.T), STRIDED, 0
-            ),
+            replicas.reduce_scatter(turned(replicas.all_to_all(values, HALVES, 1)), STRIDED, 0),
             RING,
         ),
         """x = f32[2,6] all-to-all(p), replica_groups=[2,2]<=[4], dimensions={1}
@@ -266,29 +268,15 @@ def test_a_count_of_1_is_no_limit(head: str, sent: str, moves: list[list[int]]) 
 # Chains of any operations.
 
 
-@dataclass(frozen=True)
-class Kind:
-    """An opcode with attributes, and what it does in groups, along an axis."""
-
-    text: str
-    simulate: Callable[[list[Array], Groups, int], list[Array]]
-
-
-def kinds() -> list[Kind]:
-    """Collective operations; the last two cut their operand."""
-    groups, along = "replica_groups={{{groups}}}", "dimensions={{{axis}}}"
-    reduce, broadcast = replicas.all_reduce, replicas.collective_broadcast
-    send, pairs = replicas.collective_permute, "source_target_pairs={{{pairs}}}"
-    return [
-        Kind(f"all-reduce({{name}}), {groups}, to_apply=add", lambda given, g, _: reduce(given, g)),
-        Kind(f"collective-broadcast({{name}}), {groups}", lambda given, g, _: broadcast(given, g)),
-        Kind(
-            f"collective-permute({{name}}), {pairs}", lambda given, g, _: send(given, pairs_in(g))
-        ),
-        Kind(f"all-gather({{name}}), {groups}, {along}", replicas.all_gather),
-        Kind(f"all-to-all({{name}}), {groups}, {along}", replicas.all_to_all),
-        Kind(f"reduce-scatter({{name}}), {groups}, {along}, to_apply=add", replicas.reduce_scatter),
-    ]
+KINDS: dict[str, Callable[[list[Array], Groups, int], list[Array]]] = {
+    "all-reduce(LAST), GROUPS, to_apply=add": lambda v, g, _: replicas.all_reduce(v, g),
+    "collective-broadcast(LAST), GROUPS": lambda v, g, _: replicas.collective_broadcast(v, g),
+    "collective-permute(LAST), PAIRS": lambda v, g, _: replicas.collective_permute(v, pairs_in(g)),
+    "all-gather(LAST), GROUPS, AXIS": replicas.all_gather,
+    "all-to-all(LAST), GROUPS, AXIS": replicas.all_to_all,
+    "reduce-scatter(LAST), GROUPS, AXIS, to_apply=add": replicas.reduce_scatter,
+}
+"""What operations do to values in groups, along an axis; the last two cut their operand."""
 
 
 def pairs_in(groups: Groups) -> Groups:
@@ -309,11 +297,11 @@ def test_any_chain(data: st.DataObject) -> None:
         order = data.draw(st.permutations(range(4)))
         groups = [order[start : start + size] for start in range(0, 4, size)]
         fitting = 4 if values[0].shape[axis] % size else 6
-        kind = data.draw(st.sampled_from(kinds()[:fitting]))
-        text = kind.text.format(
-            name=name, groups=listed(groups), pairs=listed(pairs_in(groups)), axis=axis
-        )
-        values, name = kind.simulate(values, groups, axis), f"v{number}"
+        text = data.draw(st.sampled_from([*KINDS][:fitting]))
+        values, last, name = KINDS[text](values, groups, axis), name, f"v{number}"
+        text = text.replace("LAST", last).replace("AXIS", f"dimensions={{{axis}}}")
+        text = text.replace("GROUPS", f"replica_groups={{{listed(groups)}}}")
+        text = text.replace("PAIRS", f"source_target_pairs={{{listed(pairs_in(groups))}}}")
         lines.append(f"{name} = f32[{','.join(map(str, values[0].shape))}] {text}")
     lines[-1] = lines[-1].replace(name, "r", 1)
     assert told(Case(lambda given: given, "\n".join(lines), sizes=(4, 4))) == relation_of(values)

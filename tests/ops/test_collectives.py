@@ -62,18 +62,13 @@ def test_operations_of_even_groups(groups: Groups, axis: int) -> None:
     size, devices = len(groups[0]), count_of(groups)
     sizes = [3, 3]
     sizes[axis] = 2 * size
-    values = operands(sizes, devices)
-    check(ops.all_reduce(sizes, groups), replicas.all_reduce(values, groups))
-    check(ops.all_gather(sizes, axis, groups), replicas.all_gather(values, groups, axis))
-    scattered = replicas.reduce_scatter(values, groups, axis)
-    check(ops.reduce_scatter(sizes, axis, groups), scattered)
-    check(ops.all_to_all(sizes, axis, groups), replicas.all_to_all(values, groups, axis))
-    turned = replicas.all_to_all(values, groups, axis, 1 - axis)
+    given = operands(sizes, devices)
+    for name in ("all_reduce", "collective_broadcast", "collective_reduce"):
+        check(getattr(ops, name)(sizes, groups), getattr(replicas, name)(given, groups))
+    for name in ("all_gather", "reduce_scatter", "all_to_all"):
+        check(getattr(ops, name)(sizes, axis, groups), getattr(replicas, name)(given, groups, axis))
+    turned = replicas.all_to_all(given, groups, axis, 1 - axis)
     check(ops.all_to_all(sizes, axis, groups, concat_dimension=1 - axis), turned)
-    sent = replicas.collective_broadcast(values, groups)
-    check(ops.collective_broadcast(sizes, groups), sent)
-    gathered = replicas.collective_reduce(values, groups)
-    check(ops.collective_reduce(sizes, groups), gathered)
 
 
 UNEVEN: dict[str, tuple[Groups, int]] = {
@@ -86,9 +81,8 @@ UNEVEN: dict[str, tuple[Groups, int]] = {
 @pytest.mark.parametrize(("groups", "devices"), UNEVEN.values(), ids=UNEVEN)
 def test_operations_of_uneven_groups(groups: Groups, devices: int) -> None:
     values = operands([2], devices)
-    check(ops.all_reduce([2], groups, devices), replicas.all_reduce(values, groups))
-    sent = replicas.collective_broadcast(values, groups)
-    check(ops.collective_broadcast([2], groups, devices), sent)
+    for name in ("all_reduce", "collective_broadcast"):
+        check(getattr(ops, name)([2], groups, devices), getattr(replicas, name)(values, groups))
 
 
 PAIRS: dict[str, tuple[Groups, int]] = {
@@ -138,12 +132,9 @@ def test_the_tuple_form_of_all_to_all(groups: Groups) -> None:
     own = {device: group for group in groups for device in group}
     for result, indexing in enumerate(ops.all_to_all_of_tuple([2], size, groups)):
         for operand in range(size):
-            expected = {
-                ((device, (index,)), (own[device][result], (index,)))
-                for device in range(devices)
-                if place[device] == operand
-                for index in range(2)
-            }
+            asking = [device for device in range(devices) if place[device] == operand]
+            pairs = ((device, own[device][result]) for device in asking)
+            expected = {((a, (at,)), (b, (at,))) for a, b in pairs for at in range(2)}
             check_operand(indexing, operand, expected, devices)
 
 
@@ -200,7 +191,6 @@ def test_roots_are_chosen_at_run_time(groups: Groups, place: int) -> None:
 def check_read(
     indexing: ops.OpIndexing, expected: list[Array], values: Callable[[int, int], Array]
 ) -> None:
-    """Compare maps of operand 0 with a simulation, both ways."""
     relation = relation_of(expected)
     there = indexing.output_to_input, indexing.output_origins, indexing.output_replicas
     back = indexing.input_to_output, indexing.input_origins, indexing.input_replicas

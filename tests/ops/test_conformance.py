@@ -10,6 +10,7 @@ import pytest
 
 from ops import REGISTRY, RuntimeOrigin, Unknown, fusion_indexing
 from tests.conformance import Row, for_each, rows
+from tests.evaluation import Pair
 from tests.ops.oracle import felt, moved
 from tests.ops.reached_elements import related_given
 from tests.xla.modules import module_of
@@ -21,9 +22,8 @@ def test_maps_hold_what_was_seen(row: Row) -> None:
     operand: int = row["operand"]
     answer = fusion_indexing(entry.root).get(entry.parameters[operand], ())
     assert not isinstance(answer, Unknown)
-    found = set[tuple[tuple[int, ...], tuple[int, ...]]]().union(
-        *(related_given(way.map, way.runtime, _known_arrays(row)) for way in answer)
-    )
+    related = (related_given(way.map, way.runtime, _known_arrays(row)) for way in answer)
+    found = set[Pair]().union(*related)
     seen = {(tuple(result), tuple(operand)) for result, operand in row["pairs"]}
     assert found == seen or (row["relation"] == "subset" and found > seen)
 

@@ -179,15 +179,14 @@ def test_what_is_known_of_values(instruction: str, expected: str | None) -> None
     root = hlo.parse(KNOWN_TEXT.format(instruction=instruction)).entry.root
     place = IndexingMap.identity(root.shape.dimensions)
     value = value_of(root, place)
-    if expected is None:
-        assert value is None
-    else:
-        assert value is not None
-        simple = IndexingMap.from_forms([value], place.domain).simplify()
-        (values,) = simple.evaluate([np.arange(root.shape.dimensions[0])])
-        listed = ", ".join(map(str, np.broadcast_to(values, root.shape.dimensions).tolist()))
-        is_form = str(simple).startswith(f"(d0) -> ({expected}), domain")
-        assert is_form or listed == expected, simple
+    if value is None:
+        assert expected is None
+        return
+    simple = IndexingMap.from_forms([value], place.domain).simplify()
+    (values,) = simple.evaluate([np.arange(root.shape.dimensions[0])])
+    listed = ", ".join(map(str, np.broadcast_to(values, root.shape.dimensions).tolist()))
+    is_form = str(simple).startswith(f"(d0) -> ({expected}), domain")
+    assert is_form or listed == expected, simple
 
 
 # Values that only a call can ask for.
@@ -195,10 +194,9 @@ def test_what_is_known_of_values(instruction: str, expected: str | None) -> None
 
 def test_indices_beyond_a_table_have_no_values() -> None:
     root = hlo.parse("ENTRY e { ROOT c = s32[4] constant({5, 3, 1, -1}) }").entry.root
-    before = parse_map("(d0) -> (d0 - 1), domain: d0 in [0, 3]")
-    behind = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]")
-    assert str(value_of(root, before)) == "d0 * -2 + 7"
-    assert str(value_of(root, behind)) == "d0 * -2 + 3"
+    for by, first in ((-1, 7), (1, 3)):
+        place = parse_map(f"(d0) -> (d0 + {by}), domain: d0 in [0, 3]")
+        assert str(value_of(root, place)) == f"d0 * -2 + {first}"
 
 
 def test_a_long_table_of_a_sum_has_a_value_and_one_that_is_left_out_has_none() -> None:
@@ -215,9 +213,7 @@ def test_a_long_table_of_a_sum_has_a_value_and_one_that_is_left_out_has_none() -
 @pytest.mark.parametrize(("steps", "is_known"), [(1, True), (30, True), (40, False)])
 def test_a_value_is_followed_through_some_instructions(steps: int, is_known: bool) -> None:
     lines = " ".join(f"v{at + 1} = s32[4] negate(v{at})" for at in range(steps))
-    text = (
-        f"ENTRY e {{ v0 = s32[4] iota(), iota_dimension=0 {lines} ROOT r = s32[4] copy(v{steps}) }}"
-    )
+    text = f"ENTRY e {{ v0 = s32[4] iota(), iota_dimension=0 {lines} ROOT r = copy(v{steps}) }}"
     value = value_of(hlo.parse(text).entry.root, IndexingMap.identity([4]))
     assert (value is not None) == is_known
 

@@ -133,12 +133,8 @@ def conditional(predicate: str, operands: str) -> str:
 
 TWO = conditional("pred[]", "p, x, y), true_computation=same, false_computation=other")
 THREE = conditional("s32[]", "p, x, y, z), branch_computations={same, other, none}")
-BRANCHES = [
-    "(d0, d1) -> ()",
-    "(d0, d1){rt0} -> (d0, d1)",
-    "(d0, d1){rt0} -> (d1, d0)",
-    "(d0, d1){rt0} -> ()",
-]
+PLACES = "(d0, d1)", "(d1, d0)", "()"
+BRANCHES = ["(d0, d1) -> ()", *(f"(d0, d1){{rt0}} -> {place}" for place in PLACES)]
 
 
 @pytest.mark.parametrize(("text", "operands"), [(TWO, 3), (THREE, 4)], ids=["two", "three"])
@@ -174,16 +170,18 @@ def test_a_choice_that_is_known_is_the_only_one(text: str, value: str, chosen: i
     assert ways(answers[chosen]) == [f"0: {BRANCHES[chosen].replace('{rt0}', '')}"]
 
 
-@pytest.mark.parametrize("opcode", ["while", "conditional"])
-def test_shapes_that_do_not_fit_are_pointed_at(opcode: str) -> None:
-    attributes = {
-        "while": "while(p), condition=c, body=b",
-        "conditional": "conditional(q, p, p), true_computation=b, false_computation=b",
-    }
+UNFIT = [
+    "while(p), condition=c, body=b",
+    "conditional(q, p, p), true_computation=b, false_computation=b",
+]
+
+
+@for_all(UNFIT)
+def test_shapes_that_do_not_fit_are_pointed_at(unfit: str) -> None:
     text = f"""HloModule m b {{ a = f32[2] parameter(0) ROOT z = f32[2] negate(a) }}
         c {{ a = f32[3] parameter(0) ROOT z = pred[] constant(true) }}
         ENTRY e {{ p = f32[3] parameter(0) q = pred[] parameter(1)
-                   ROOT r = f32[3] {attributes[opcode]} }}"""
+                   ROOT r = f32[3] {unfit} }}"""
     with pytest.raises(hlo.HloTextError, match=r"parameter 0 of %b is f32\[2\]\{0\}, not f32\[3\]"):
         ops.output_to_input(hlo.parse(text).entry.root)
 

@@ -53,8 +53,7 @@ def test_known_targets_do_what_operations_do(target: str, text: str, like: str) 
 
 
 MAPS = by_name("""
-xla.sdy.Sharding
-    (f32[2,4], f32[5]) custom-call(a, row)
+xla.sdy.Sharding => (f32[2,4], f32[5]) custom-call(a, row)
     r[0] -> a: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]
     r[1] -> row: (d0) -> (d0), domain: d0 in [0, 4]
     a -> r[0]: (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 3]

@@ -123,10 +123,8 @@ def test_composition_relates_what_the_maps_relate(first: st.DataObject) -> None:
     behind: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for index, element in related(producer):
         behind.setdefault(index, set()).add(element)
-    expected = {
-        (index, end) for index, middle in related(consumer) for end in behind.get(middle, ())
-    }
-    assert related(composed) == expected
+    pairs = ((index, behind.get(middle, ())) for index, middle in related(consumer))
+    assert related(composed) == {(index, end) for index, ends in pairs for end in ends}
 
 
 # Sets.
@@ -211,14 +209,12 @@ def test_a_replica_that_nothing_asks_keeps_up_with_the_map() -> None:
     ranged = "(d0)[s0] -> (d0 + s0)"
     asked = way(f"{ranged}, domain: d0 in [0, -1], s0 in [0, 3]; replica: {ranged}")
     moved = asked.ranges_to_dims()
-    assert moved.replica_id is not None
-    assert len(moved.replica_id.dims) == len(moved.map.dims) == 2
+    assert [len(each.dims) for each in (moved.map, moved.replica_id) if each] == [2, 2]
 
 
 def test_ranges_without_dimensions_become_dimensions() -> None:
-    assert str(way("()[s0] -> (s0), domain: s0 in [0, 3]").ranges_to_dims().map) == (
-        "(d0) -> (d0), domain: d0 in [0, 3]"
-    )
+    moved = way("()[s0] -> (s0), domain: s0 in [0, 3]").ranges_to_dims().map
+    assert str(moved) == "(d0) -> (d0), domain: d0 in [0, 3]"
 
 
 def test_values_of_one_array_may_be_the_same_unless_their_indices_are_apart() -> None:
@@ -251,8 +247,7 @@ def test_a_map_to_a_replica_that_is_empty_is_one() -> None:
     asked = OperandIndexing(first, replica_id=second)
     assert len(asked.simplify().map.ranges) == 1
     moved = asked.ranges_to_dims()
-    assert moved.replica_id is not None
-    assert (len(moved.map.dims), len(moved.replica_id.dims)) == (2, 2)
+    assert [len(each.dims) for each in (moved.map, moved.replica_id) if each] == [2, 2]
 
 
 # Indexings that another one contains go; others stay.

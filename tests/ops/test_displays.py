@@ -90,12 +90,7 @@ class Reader(HTMLParser):
 
 
 def made(call: str) -> Any:  # noqa: ANN401 - of any kind
-    more = {
-        "IndexingMap": IndexingMap,
-        "OperandIndexing": OperandIndexing,
-        "A100": A100,
-        "cute": cute,
-    }
+    more = {"OperandIndexing": OperandIndexing, "A100": A100, "cute": cute}
     return eval(call, globals(), more)  # noqa: S307 - of the table above
 
 

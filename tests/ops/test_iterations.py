@@ -225,9 +225,7 @@ NODES: Final = st.recursive(
     st.sampled_from([V, X, Y]),
     lambda inner: st.one_of(
         st.builds(add, inner, inner),
-        st.builds(turned, inner),
-        st.builds(shifted, inner),
-        st.builds(rotated, inner),
+        *(st.builds(move, inner) for move in (turned, shifted, rotated)),
         st.builds(update, inner, inner, OFFSETS, OFFSETS, st.integers(1, SIZE)),
     ),
     max_leaves=3,

@@ -8,10 +8,10 @@ from typing import Literal
 import pytest
 
 from indexing import MapError
-from ops import Unknown, emit_kernel, hlo, parameter_indexing, reads, stablehlo
+from ops import Unknown, emit_kernel, hlo, output_to_input, parameter_indexing, reads, stablehlo
 from ops.cli import main
 from tests.cases import for_all
-from tests.ops.unfit import why_unfit
+from tests.ops.unfit import only_reason
 
 GATHER = """HloModule m
 ENTRY e {
@@ -72,7 +72,7 @@ func.func @main(%x: tensor<8x4xf32>) -> tensor<?x4xf32> {
 def test_a_target_with_open_sizes_says_so(target: str) -> None:
     call = f'custom-call(x), custom_call_target="{target}"'
     text = f"ENTRY e {{ x = f32[?,4] parameter(0) ROOT r = f32[?,4] {call} }}"
-    assert why_unfit(hlo.parse(text).entry.root).endswith(" no bound")
+    assert only_reason(output_to_input(hlo.parse(text).entry.root)).endswith(" no bound")
 
 
 def test_manual_computation_unknown_size() -> None:

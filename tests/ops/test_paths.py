@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.coverage import TARGETS
 from ops import REGISTRY, fusion_indexing, hlo, limits, parameter_indexing
 from ops.analysis.queries import flow_in
 from ops.hlo import Computation, HloModule
 from ops.rules.rule import Direction
 from tests.extent import seldom
-from tests.hlo.modules import NAMES, module_text
+from tests.hlo.modules import module_text
 from tests.ops.programs import by_paragraph, drawn
 from tests.ops.reference_paths import agrees, slow_paths
-
-MODULES = [name for name in NAMES if name.partition("/")[0] in TARGETS]
+from tests.ops.test_models import MODULES
 
 MAX_RESULTS = 8
 """Of more results of a computation, some are compared: the slow way takes its time."""

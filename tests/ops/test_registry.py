@@ -48,12 +48,10 @@ def test_a_call_that_gives_another_shape_is_refused_when_it_is_read() -> None:
 
 # What users register.
 
-CUSTOM = hlo.parse(
-    """HloModule m called { a = f32[2,3] parameter(0) ROOT b = f32[2,3] negate(a) }
+TEXT = """HloModule m called { a = f32[2,3] parameter(0) ROOT b = f32[2,3] negate(a) }
     ENTRY e { p = f32[2,3] parameter(0) q = f32[2,3] call(p), to_apply=called
-      ROOT r = (f32[2,3], f32[3,2]) custom-call(q), custom_call_target="both_ways" }""",
-    "custom.hlo",
-)
+      ROOT r = (f32[2,3], f32[3,2]) custom-call(q), custom_call_target="both_ways" }"""
+CUSTOM = hlo.parse(TEXT, "custom.hlo")
 
 
 def both_ways(_: hlo.Instruction) -> tuple[ops.OpIndexing, ops.OpIndexing]:
@@ -103,8 +101,7 @@ None => custom-call: the rule returns None; expected an OpIndexing, a tuple of
 (OpIndexing((2, 3), SWAPPED.input_to_output), SWAPPED) => its rule gives 0 operands; expected 1
 (OpIndexing((2, 3), (SHORT,), (SHORT,)), SWAPPED)
     a map from rank 2 to 1; expected 2 to 2, from f32[2,3]{1,0} to f32[2,3]{1,0}
-(OpIndexing((2, 3), (SHIFT,), (SHIFT,)), SWAPPED)
-    its rule gives 0 runtime variables; expected 1
+(OpIndexing((2, 3), (SHIFT,), (SHIFT,)), SWAPPED) => its rule gives 0 runtime variables; expected 1
 """)
 
 

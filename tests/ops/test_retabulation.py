@@ -23,10 +23,8 @@ Pairs = list[tuple[int, int]]
 
 def sent(pairs: Pairs, count: int) -> OperandIndexing:
     """What one exchange between devices needs."""
-    text = growing_programs.sent(pairs).replace(
-        "HloModule m", f"HloModule m, num_partitions={count}"
-    )
-    body = hlo.parse(text).computations[1]
+    text, head = growing_programs.sent(pairs), f"HloModule m, num_partitions={count}"
+    body = hlo.parse(text.replace("HloModule m", head)).computations[1]
     return only(*output_to_input(body.root).indexing)
 
 

@@ -19,8 +19,6 @@ from tests.ops.answers import only
 from tests.ops.labelled_elements import Sizes, shapes
 from tests.ops.programs import array, braced, module
 
-MAX_ELEMENTS = 30
-
 
 def summing(slices: Sizes) -> str:
     """A computation that adds to what is carried, and gives the sum as a slice of the result."""
@@ -33,7 +31,7 @@ def summing(slices: Sizes) -> str:
 @examples(25)
 @given(data=st.data())
 def test_scans_need_what_came_before(data: st.DataObject) -> None:
-    sizes = data.draw(shapes(4, smallest=1, most_elements=MAX_ELEMENTS).filter(len))
+    sizes = data.draw(shapes(4, smallest=1, most_elements=30).filter(len))
     steps = data.draw(st.integers(0, len(sizes) - 1))
     is_reverse = data.draw(st.booleans())
     slices = sizes[:steps] + sizes[steps + 1 :]
@@ -166,10 +164,8 @@ def ends_of_distances(pairs: Iterable[tuple[Place, Place]]) -> list[int]:
 
 def rotation(carries: int) -> list[list[StepUse]]:
     """The output is the first carried value, each becomes the next, the input the last."""
-    order = [*range(1, carries + 1), 0]
-    return [
-        [ELEMENTWISE if at == wanted else NONE for at in range(carries + 1)] for wanted in order
-    ]
+    order, places = [*range(1, carries + 1), 0], range(carries + 1)
+    return [[ELEMENTWISE if at == wanted else NONE for at in places] for wanted in order]
 
 
 @pytest.mark.parametrize("carries", [1, 7, MAX_EXACT_STEPS + 1])

@@ -123,8 +123,7 @@ def test_a_transpose_moves_every_element(text: str, how: str) -> None:
     schedule = build(operand, result, dimensions, **{name: int(count)})
     check_transposed(schedule, operand, result, dimensions)
     assert schedule.writes_exactly_once()
-    assert schedule.reads[0] is not None
-    assert schedule.reads[0].is_exactly_once()
+    assert [read and read.is_exactly_once() for read in schedule.reads] == [True]
 
 
 def check_transposed(
@@ -169,27 +168,16 @@ def test_any_transpose_moves_every_element(data: st.DataObject, sizes: list[int]
     check_transposed(schedule, operand, result, dimensions)
 
 
-REDUCTIONS = [
-    ("row", "f32[5,70]", (1,), 1),
-    ("row", "f32[5,70]", (1,), 4),
-    ("row", "f32[3,9,40]", (0, 2), 2),
-    ("row", "f32[40,9]{0,1}", (0,), 1),
-    ("row", "f32[2,2100]", (1,), 1),
-    ("row", "f32[3,0]", (1,), 1),
-    ("multi_row", "f32[70,4]", (1,), 1),
-    ("multi_row", "f32[2,30,16]", (0, 2), 4),
-    ("multi_row", "f32[5,6]", (1,), 1),
-    ("column", "f32[35,5]", (0,), 1),
-    ("column", "f32[0,5]", (0,), 1),
-    ("column", "f32[4,0]", (0,), 1),
-    ("column", "f32[2,33,40]", (1,), 2),
-    ("column", "f32[2,3,4]{0,2,1}", (1,), 1),
-    ("small_column", "f32[3,50,4]", (1,), 1),
-    ("small_column", "f32[2,9,16]", (1,), 4),
-    ("small_column", "f32[60,2]", (0,), 4),
-    ("small_column", "f32[30,8]", (0,), 2),
-    ("small_column", "f32[40,32]", (0,), 8),
-]
+REDUCED = pairs("""
+row => f32[5,70] (1,) 1; f32[5,70] (1,) 4; f32[3,9,40] (0,2) 2; f32[40,9]{0,1} (0,) 1;
+        f32[2,2100] (1,) 1; f32[3,0] (1,) 1
+multi_row => f32[70,4] (1,) 1; f32[2,30,16] (0,2) 4; f32[5,6] (1,) 1
+column => f32[35,5] (0,) 1; f32[0,5] (0,) 1; f32[4,0] (0,) 1; f32[2,33,40] (1,) 2;
+        f32[2,3,4]{0,2,1} (1,) 1
+small_column => f32[3,50,4] (1,) 1; f32[2,9,16] (1,) 4; f32[60,2] (0,) 4; f32[30,8] (0,) 2;
+        f32[40,32] (0,) 8
+""")
+"""For each kind of reduction arrays, the dimensions that are folded, and the size of vectors."""
 
 
 def reduction(text: str, axes: Axes, kind: str = "", vector_size: int = 1) -> xla_gpu.Schedule:
@@ -198,10 +186,6 @@ def reduction(text: str, axes: Axes, kind: str = "", vector_size: int = 1) -> xl
     kept = [n for place, n in enumerate(operand.dimensions) if place not in axes]
     result = Shape.parse(f"f32[{','.join(map(str, kept))}]")
     return xla_gpu.reduce_schedule(operand, result, axes, kind=kind, vector_size=vector_size)
-
-
-def test_every_kind_is_run() -> None:
-    assert {kind for kind, *_ in REDUCTIONS} == {"row", "multi_row", "column", "small_column"}
 
 
 def folded(operand: Shape, axes: Axes, **how: Any) -> xla_gpu.Schedule:  # noqa: ANN401 - numbers and a kind
@@ -214,12 +198,11 @@ def folded(operand: Shape, axes: Axes, **how: Any) -> xla_gpu.Schedule:  # noqa:
     return schedule
 
 
-@for_all(REDUCTIONS)
-def test_reductions_fold_every_element(kind: str, text: str, axes: Axes, vector_size: int) -> None:
-    schedule = folded(Shape.parse(text), axes, kind=kind, vector_size=vector_size)
-    assert schedule.reads[0] is not None
-    assert schedule.reads[0].is_exactly_once()
-    assert schedule.reads[1] is None
+@for_all([(kind, row) for kind, rows in REDUCED.items() for row in rows.split("; ")])
+def test_reductions_fold_every_element(kind: str, row: str) -> None:
+    text, axes, size = row.split()
+    schedule = folded(Shape.parse(text), literal_eval(axes), kind=kind, vector_size=int(size))
+    assert [read and read.is_exactly_once() for read in schedule.reads] == [True, None]
 
 
 @given(
@@ -235,8 +218,7 @@ def test_any_reduction_folds_all(data: st.DataObject, sizes: list[int], vector_s
 
 def test_rows_that_blocks_share_are_written_twice() -> None:
     schedule = reduction("f32[3,40000]", (1,))
-    assert schedule.reads[0] is not None
-    assert schedule.reads[0].is_exactly_once()
+    assert [read and read.is_exactly_once() for read in schedule.reads] == [True, None]
     assert schedule.writes[0].covers()
     assert not schedule.writes_exactly_once()
     assert not schedule.never_writes_twice()
@@ -256,8 +238,7 @@ def test_blocks_laid_out_in_x_and_y_do_the_same() -> None:
     wide = xla_gpu.reduce_schedule(operand, result, (1,), most_blocks=3)
     assert wide.launch.blocks == (3, 2, 1)
     assert wide.writes_exactly_once()
-    assert wide.reads[0] is not None
-    assert wide.reads[0].is_exactly_once()
+    assert [read and read.is_exactly_once() for read in wide.reads] == [True, None]
 
 
 KINDS = [
@@ -302,10 +283,8 @@ def test_a_check_of_several_writes_sees_what_is_wrong() -> None:
     launch = xla_gpu.LaunchDimensions.for_elements(5)
     right = xla_gpu.concatenate_schedule(operands, Shape.parse("f32[8]"), 0, launch)
     first, second = right.writes
-    forwards = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 7]")
-    backwards = parse_map("(d0) -> (d0 - 1), domain: d0 in [0, 7]")
-    moved_on, moved_back = (second.through(way, second.shape) for way in (forwards, backwards))
-    beyond = second.through(parse_map("(d0) -> (d0 + 8), domain: d0 in [0, 7]"), second.shape)
+    ways = (parse_map(f"(d0) -> (d0 + {by}), domain: d0 in [0, 7]") for by in (1, -1, 8))
+    moved_on, moved_back, beyond = (second.through(way, second.shape) for way in ways)
     assert right.writes_exactly_once()
     twice = (first, first), (second, second)
     for writes in ((first, moved_on), (first, moved_back), *twice, (first, second, beyond)):

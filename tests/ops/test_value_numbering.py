@@ -144,8 +144,6 @@ def test_what_reads_values_is_like_nothing_in_another_module() -> None:
     assert len(numbers_in_two_modules(text, text)) == 2
 
 
-# Other modules.
-
 COLLECTIVES: Final = [
     "f32[4,4] all-reduce(p), replica_groups={}, to_apply=add",
     "f32[16,4] all-gather(p), replica_groups={}, dimensions={0}",
@@ -209,8 +207,6 @@ def test_alike_modules_ask_rules_once(monkeypatch: pytest.MonkeyPatch, forgotten
     monkeypatch.setattr(limits, "MAX_REMEMBERED_INSTRUCTIONS", 3)
     assert numbers_of_rules_asked(STYLES, monkeypatch) == [first, first]
 
-
-# Answers.
 
 ONCE: Final = {"parameter", "async-start"}
 """A number is that of one parameter, and one asynchronous operation calls a computation."""

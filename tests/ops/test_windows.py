@@ -14,7 +14,6 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import ops
-from indexing import IndexingMap
 from ops import hlo, output_to_input
 from ops.hlo import DimensionLabels, Window
 from ops.rules.windows import SlidingWindow, from_windows, to_windows
@@ -23,7 +22,6 @@ from tests.cases import for_all
 from tests.evaluation import Pair, related
 from tests.extent import examples
 from tests.ops.agreement import said
-from tests.ops.answers import only
 from tests.ops.oracle import felt
 from tests.ops.programs import array, module
 
@@ -225,17 +223,10 @@ def convolutions(draw: st.DrawFn) -> Convolution:
     kernel = dict(zip(letters, cast("Sizes", window.size), strict=True))
     kernel |= {"i": group, "o": outputs * features * batches}
     orders = ["".join(draw(st.permutations([*letters, *others]))) for others in ("bf", "io", "bf")]
-    return Convolution(
-        tuple(sizes[label] for label in orders[0]),
-        tuple(kernel[label] for label in orders[1]),
-        DimensionLabels(*orders),
-        window,
-        features,
-        batches,
-    )
+    lhs = tuple(sizes[label] for label in orders[0])
+    rhs = tuple(kernel[label] for label in orders[1])
+    return Convolution(lhs, rhs, DimensionLabels(*orders), window, features, batches)
 
-
-# Programs.
 
 SUM = "sum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }"
 LARGER = """larger { a = s32[] parameter(0) b = s32[] parameter(1)
@@ -247,7 +238,7 @@ def written(window: Window) -> str:
 
 
 def shapes_of(sizes: Sizes, window: Window) -> tuple[str, str]:
-    """The shapes of an operand, and of what is folded of it."""
+    """Of an operand, and of what is folded of it."""
     return array("s32", sizes), array("s32", ops.reduce_window(sizes, window).output_sizes)
 
 
@@ -262,13 +253,6 @@ def scattering(sizes: Sizes, window: Window) -> str:
     attributes = f"{written(window)}select=larger, scatter=sum"
     operands = [operand, source, "s32[]"]
     return module(operand, "select-and-scatter", operands, attributes, LARGER + SUM)
-
-
-# Against JAX.
-
-
-def map_to(text: str, operand: int) -> IndexingMap:
-    return only(output_to_input(hlo.parse(text).entry.root).indexing[operand]).map
 
 
 @pytest.mark.needs("jax")
@@ -293,10 +277,8 @@ BATCH_BACKWARDS = labelled((3, 4, 2), (2, 5, 4), "b0f_io0->bf0", 4, stride=(3,),
 FREE_IN_KERNEL = labelled((3, 1, 2), (2, 4, 5), "b0f_i0o->b0f", 4, pad=((3, 3),), rhs_reversal=(1,))
 CENTRE = labelled((1, 1, 2, 3), (3, 3, 3, 2), "01bf_01io->01bf", 3, 3, pad=((1, 1), (2, 0)))
 PADDED = labelled((2, 4, 2), (3, 2, 4), "b0f_0io->b0f", 3, pad=((1, 1),))
-DILATIONS = {"lhs_dilate": (2, 3), "rhs_dilate": (1, 2), "pad": ((1, 2), (-1, 3))}
-DILATED = labelled(
-    *((1, 3, 3, 2), (3, 4, 2, 3), "b01f_01io->b01f", 3, 4), stride=(1, 2), **DILATIONS
-)
+DILATIONS = {"stride": (1, 2), "lhs_dilate": (2, 3), "rhs_dilate": (1, 2), "pad": ((1, 2), (-1, 3))}
+DILATED = labelled((1, 3, 3, 2), (3, 4, 2, 3), "b01f_01io->b01f", 3, 4, **DILATIONS)
 
 
 @pytest.mark.needs("jax")
@@ -311,7 +293,8 @@ def test_convolutions_sum_what_jax_sums(case: Convolution) -> None:
     text = case.text
     assert said(text, 0) == felt(text, 0)
     assert said(text, 1) == felt(text, 1)
-    to_lhs, to_rhs = (map_to(text, operand) for operand in range(2))
+    maps = output_to_input(hlo.parse(text).entry.root)
+    to_lhs, to_rhs = maps.map(0), maps.map(1)
     factors = {(dims, to_rhs.evaluate(dims, ranges)) for dims, ranges, _, _ in to_lhs.points()}
     assert factors == related(to_rhs)
 
@@ -325,9 +308,8 @@ def test_a_batch_written_as_a_window_is_that_of_a_dot() -> None:
 
 def test_a_window_on_one_element_is_read_at_one_place() -> None:
     domain = "d0 in [0, 2], d1 in [0, 3], d2 in [0, 4], s0 in [0, 1]"
-    expected = [
-        f"(d0, d1, d2)[s0] -> ({at}), domain: {domain}" for at in ("d0, 0, s0", "s0, d1, d2")
-    ]
+    places = "d0, 0, s0", "s0, d1, d2"
+    expected = [f"(d0, d1, d2)[s0] -> ({place}), domain: {domain}" for place in places]
     assert [*map(str, FREE_IN_KERNEL.indexing.output_to_input)] == expected
 
 

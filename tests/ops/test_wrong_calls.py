@@ -31,6 +31,7 @@ hlo.parse(wrong) => hlo.parse: the text is {}; expected a string
 hlo.load(wrong) => hlo.load: the path is {}; expected a path
 hlo.files_in(wrong) => hlo.files_in: the folder is {}; expected a path
 ops.analyze(wrong) => analyze: the module is {}; expected an HloModule
+ops.diff(MODULE, wrong) => diff: the second module is {}
 ops.output_to_input(wrong) => output_to_input: the instruction is {}
 ops.input_to_output(wrong) => input_to_output: the instruction is {}
 source_locations(wrong) => source_locations: the instruction is {}

@@ -109,7 +109,6 @@ class Subject:
         return standalone(self.computation, self.watched)
 
     def run(self, operands: Sequence[Array]) -> list[Array]:
-        """The results, and then the arrays of what is watched."""
         return program(self.text)(*operands)
 
 

@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
-from ops import InstructionIndexing, ShapeError, Unknown, output_to_input
-from ops.hlo import Instruction
-
-
-def why_unfit(instruction: Instruction) -> str:
-    """The place and the message of the error, the same for all operands."""
-    return only_reason(output_to_input(instruction))
+from ops import InstructionIndexing, ShapeError, Unknown
 
 
 def only_reason(answer: InstructionIndexing) -> str:
+    """The place and the message of the error, the same for all operands."""
     (reason,) = {each.reason for each in answer.indexing if isinstance(each, Unknown)}
     assert all(isinstance(each, Unknown) for each in answer.indexing)
     return reason

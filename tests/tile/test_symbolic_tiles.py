@@ -175,9 +175,8 @@ def test_all_sizes_of_xla_have_the_same_tile(row: Row) -> None:
     """Wherever XLA's constraints hold, ours do, and tile 0 has the same elements."""
     expected = row["expected"]
     constraints = TileConstraints.parse(row.get("sound_constraints", expected["constraints"]))
-    formulas = [
-        parse_map(expected[key], unbounded=True) for key in ("offset_map", "size_map", "stride_map")
-    ]
+    keys = "offset_map", "size_map", "stride_map"
+    formulas = [parse_map(expected[key], unbounded=True) for key in keys]
     indexing = _map(row)
     tile = indexing.tile(symbolic_sizes(indexing))
     compared = 0
@@ -187,8 +186,7 @@ def test_all_sizes_of_xla_have_the_same_tile(row: Row) -> None:
             continue
         compared += 1
         ours = tile.substitute(by_symbol(indexing, sizes)).formulas.results
-        columns = [each.evaluate(sizes, [0] * len(each.ranges)) for each in formulas]
-        offsets, counts, strides = columns
+        offsets, counts, strides = (f.evaluate(sizes, [0] * len(f.ranges)) for f in formulas)
         assert len(offsets) == len(ours)
         for mine, start, count, step in zip(ours, offsets, counts, strides, strict=True):
             offset, size, stride = mine
@@ -220,7 +218,7 @@ def test_tiles_of_xlas_cases_by_enumeration(row: Row) -> None:
 
 
 def test_strides_of_a_split_reshape_are_as_xla_evaluates_them() -> None:
-    (row,) = (each for each in _TILES if each["id"] == "split_reshape")
+    (row,) = rows_of("tile", id="split_reshape")
     indexing = _map(row)
     tile = indexing.tile(symbolic_sizes(indexing))
     for sizes, strides in row["stride_evaluations"]:
@@ -385,10 +383,8 @@ def test_sizes_fit_if_and_only_if_numbers_do(indexing: IndexingMap, data: st.Dat
         tile = indexing.tile(symbolic_sizes(indexing))
     except TileError:
         return
-    drawn = [
-        data.draw(st.lists(st.integers(-1, n + 2), min_size=3, max_size=3))
-        for n in extents(indexing)
-    ]
+    lists = [st.lists(st.integers(-1, n + 2), min_size=3, max_size=3) for n in extents(indexing)]
+    drawn = [*map(data.draw, lists)]
     for sizes in islice(product(*drawn), 4):
         fits = all(1 <= size <= n for size, n in zip(sizes, extents(indexing), strict=True))
         assert tile.constraints.satisfied(by_symbol(indexing, sizes)) <= fits
@@ -444,14 +440,13 @@ def all_sizes(indexing: IndexingMap) -> Iterator[dict[str, int]]:
 
 
 def by_symbol(indexing: IndexingMap, sizes: Sequence[int]) -> dict[str, int]:
-    """The sizes by the names of their symbols."""
     return dict(zip(SIZES[: len(indexing.dims)], sizes, strict=True))
 
 
 def extents(indexing: IndexingMap) -> list[int]:
     """From where tiles are counted to the greatest index of each dimension."""
-    all_bounds = [dim.bounds for dim in indexing.dims]
-    return [(each.upper or 0) + 1 - min(each.lower or 0, 0) for each in all_bounds]
+    bounds = (dim.bounds for dim in indexing.dims)
+    return [(each.upper or 0) + 1 - min(each.lower or 0, 0) for each in bounds]
 
 
 def touched(indexing: IndexingMap, sizes: Sequence[int]) -> dict[tuple[Index, Index], set[Index]]:
@@ -540,8 +535,6 @@ TWO.satisfied({"a": 1, "b": "x"}) => MapError: satisfied: b has the value 'x'
 MANY.alternatives() => the constraints have 8192; expected at most 4096
 """)
 
-_limits = st.tuples(st.sampled_from(FORMS), st.integers(0, 5), st.integers(0, 4))
-
 
 @st.composite
 def _constraints(draw: st.DrawFn, depth: int = 3) -> tuple[TileConstraints, Any]:
@@ -550,7 +543,8 @@ def _constraints(draw: st.DrawFn, depth: int = 3) -> tuple[TileConstraints, Any]
         (left, holds), (right, other) = draw(_constraints(depth - 1)), draw(_constraints(depth - 1))
         both, either = (left & right, holds & other), (left | right, holds | other)
         return both if draw(st.booleans()) else either
-    text, lower, width = draw(_limits)
+    text, lower = draw(st.sampled_from(FORMS)), draw(st.integers(0, 5))
+    width = draw(st.integers(0, 4))
     limit = TileConstraints.limit(parse_form(text), Interval(lower, lower + width))
     values = evaluated(text.replace("mod", "%").replace("floordiv", "//"), PAIRS)
     return limit, np.broadcast_to((lower <= values) & (values <= lower + width), (12, 12))

@@ -15,10 +15,8 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "tiles.md"
 TRITON: Final = "triton tiles"
 """The name of the marks between which the table is generated."""
 
-_HEAD: Final = (
-    "| fusion | named tile | reduced, contracting | tiles of the operands |\n"
-    "| --- | --- | --- | --- |"
-)
+_HEAD: Final = """| fusion | named tile | reduced, contracting | tiles of the operands |
+| --- | --- | --- | --- |"""
 
 
 def table() -> str:
@@ -29,11 +27,8 @@ def table() -> str:
 def _row(tiled: TiledFusion) -> str:
     found = propagate(tiled.fusion, tiled.sizes).check()
     gone_through = tiled.sizes[len(found.space.parallel) :]
-    operands = [
-        f"`{each.instruction.shape}`: {_sizes(each.tile.sizes)}"
-        for each in found.operands
-        if isinstance(each.tile, Tile)
-    ]
+    tiles = ((each.instruction.shape, each.tile) for each in found.operands)
+    operands = [f"`{on}`: {_sizes(tile.sizes)}" for on, tile in tiles if isinstance(tile, Tile)]
     name = f"{tiled.file}: `{tiled.name}`"
     return f"| {name} | {_sizes(tiled.named)} | {_sizes(gone_through)} | {', '.join(operands)} |"
 

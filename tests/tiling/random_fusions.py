@@ -24,17 +24,9 @@ def swapped(draw: st.DrawFn) -> str:
     """
     run, runs = draw(st.integers(2, 4)), draw(st.integers(2, 8))
     long, split = _type((run * runs,)), _type((runs, run))
-    source, begin = draw(
-        st.sampled_from(
-            [
-                (long, f"x = {long} negate(p)"),
-                (
-                    _type((run,)),
-                    f"s = {split} broadcast(p), dimensions={{1}} x = {long} reshape(s)",
-                ),
-            ]
-        )
-    )
+    repeated = f"s = {split} broadcast(p), dimensions={{1}} x = {long} reshape(s)"
+    begins = [(long, f"x = {long} negate(p)"), (_type((run,)), repeated)]
+    source, begin = draw(st.sampled_from(begins))
     cut = draw(st.integers(1, run - 1))
     rows = f"slice={{[0:{runs}], "
     rolled = f"""a = {_type((runs, run - cut))} slice(r), {rows}[{cut}:{run}]}}

@@ -100,9 +100,8 @@ def test_tiles_hold_what_the_points_of_the_space_read(name: str) -> None:
 def test_all_tiles_together_are_what_the_fusion_needs(name: str) -> None:
     """The maps of :meth:`ops.Fusion.indexing` are composed without the space."""
     fusion = fusion_of(OPERATIONS[name])
-    found = propagate(
-        fusion, [1 if each.can_be_cut else None for each in TilingSpace.of(fusion).dimensions]
-    )
+    dimensions = TilingSpace.of(fusion).dimensions
+    found = propagate(fusion, [1 if each.can_be_cut else None for each in dimensions])
     for operand in fusion.operands:
         needed: set[tuple[int, ...]] = set()
         for answer in fusion.indexing_of_results().values():
@@ -119,10 +118,8 @@ def test_random_programs_read_what_numpy_says(program: Program, sizes: tuple[int
     assume(all(isinstance(each.tile, Tile) for each in found.of(parameter)))
     needed = program.needed()
     for ids in product(*(range(-(-n // size)) for n, size in zip(SHAPE, sizes, strict=True))):
-        at = tuple(
-            slice(number * size, (number + 1) * size)
-            for number, size in zip(ids, sizes, strict=True)
-        )
+        pairs = zip(ids, sizes, strict=True)
+        at = tuple(slice(number * size, (number + 1) * size) for number, size in pairs)
         expected = {index for places in needed[at].ravel() for index in places}
         assert elements_in(found, parameter, ids) == expected
 
@@ -133,11 +130,9 @@ def test_triton_tiles_of_real_fusions(tiled: TiledFusion) -> None:
     found = propagate(tiled.fusion, tiled.sizes).check()
     for dot in (each for each in tiled.fusion.instructions if each.opcode == "dot"):
         (of_dot,) = found.of(dot)
-        (k,) = (
-            size
-            for dimension, size in zip(found.space.dimensions, found.sizes, strict=True)
-            if dimension.instruction is dot and dimension.kind is DimensionKind.CONTRACTING
-        )
+        pairs = [*zip(found.space.dimensions, found.sizes, strict=True)]
+        own = (pair for pair in pairs if pair[0].instruction is dot)
+        (k,) = (size for each, size in own if each.kind is DimensionKind.CONTRACTING)
         *_, m, n = of_dot.checked_tile().sizes
         for operand, kept, name in zip(dot.operands, (m, n), ("lhs", "rhs"), strict=True):
             (contracted,) = dot.attributes[f"{name}_contracting_dims"]
@@ -269,9 +264,8 @@ def test_forward_from_an_operand(body: str, sizes: Sequence[int], text: list[str
 
 
 def test_what_has_no_tile_says_why_and_others_have_theirs() -> None:
-    fusion = fusion_of(
-        """x = f32[6,8] parameter(0) l = f32[48] reshape(x) ROOT r = f32[4,12] reshape(l)"""
-    )
+    fusion = fusion_of("""x = f32[6,8] parameter(0) l = f32[48] reshape(x)
+        ROOT r = f32[4,12] reshape(l)""")
     assert not propagate(fusion, [1, 4]).refused
     found = propagate(fusion, [1, 6])
     (refused,) = {each.instruction.name for each in found.refused}

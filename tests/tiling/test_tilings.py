@@ -10,7 +10,6 @@ from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, reject
-from hypothesis import strategies as some
 from hypothesis import strategies as st
 
 from indexing import IndexingMap, TileError, parse_map
@@ -117,11 +116,8 @@ def test_bytes_are_those_of_all_tiles(fusion: Fusion) -> None:
         tiling = found[number]
         propagation = found.propagation(tiling).check()
         assert propagation.constraints.is_always_satisfied
-        for arrays, count in (
-            (propagation.operands, tiling.bytes_read),
-            (propagation.results, tiling.bytes_written),
-        ):
-            assert bytes_by_points(propagation, arrays) == count
+        assert bytes_by_points(propagation, propagation.operands) == tiling.bytes_read
+        assert bytes_by_points(propagation, propagation.results) == tiling.bytes_written
 
 
 def test_windows_are_counted_for_all_sizes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +152,8 @@ def check_against_points(found: Tilings) -> int:
     for number in range(0, len(found), max(1, -(-len(found) // 4))):
         tiling = found[number]
         propagation = found.propagation(tiling)
-        read = bytes_by_points(propagation, propagation.operands)
-        written = bytes_by_points(propagation, propagation.results)
+        ends = propagation.operands, propagation.results
+        read, written = (bytes_by_points(propagation, arrays) for arrays in ends)
         if read is not None and written is not None:
             if tiling.is_exact:
                 assert (tiling.bytes_read, tiling.bytes_written) == (read, written), tiling
@@ -177,10 +173,9 @@ def test_equal_tiles_of_sizes_that_are_not_whole_are_loaded_once() -> None:
     """There are 196 candidates: too many to look at all."""
     found = tilings(whole(SWAPPED), ENDLESS)
     assert len(found) == found.considered == 196
-    size = 64 * 64 * 8 * 4
     for tiling in found:
         assert tiling.is_exact
-        assert tiling.bytes_read == size * (1 if tiling.sizes[0] > 1 else 2)
+        assert tiling.bytes_read == 64 * 64 * 8 * 4 * (1 if tiling.sizes[0] > 1 else 2)
 
 
 def test_bytes_that_may_be_fewer_are_marked() -> None:
@@ -240,8 +235,7 @@ def test_tiles_of_parts_that_change_places(text: str, sizes: list[int]) -> None:
     """At all sizes, also where the last tile is smaller."""
     fusion = whole(text)
     extent = TilingSpace.of(fusion).dimensions[0].size or 1
-    tried = [size for size in {*sizes, extent} if size <= extent]
-    found = tilings(fusion, ENDLESS, sizes=[tried])
+    found = tilings(fusion, ENDLESS, sizes=[[size for size in {*sizes, extent} if size <= extent]])
     assert all(tiling.is_exact for tiling in found)
     assert not found or check_against_points(found)
 
@@ -346,8 +340,7 @@ test_what_has_no_tilings = refusals(globals(), TileError)("""
 tilings(DOT, A100, sizes=[[0], None, None]) => has the tile size 0; expected 1 to 6
 tilings(DOT, A100, sizes=[None, [6], None]) => has the tile size 6; expected 1 to 5
 tilings(DOT, A100, sizes=[[1]]) => 1 lists of sizes are given; expected 3
-tilings(LARGE, A100, sizes=[range(1, 4097)] * 2)
-    there are 16777216 candidates; expected at most
+tilings(LARGE, A100, sizes=[range(1, 4097)] * 2) => there are 16777216 candidates; expected at most
 tilings(UNKNOWN, A100) => no indexing map of lookup
 """)
 
@@ -365,7 +358,7 @@ tilings(LARGE, lacking("registers")) => tilings: mine has no registers
 
 # Elements that tiles of many sizes touch, against sets of all pairs of tiles and elements.
 
-TERMS = some.lists(some.tuples(some.integers(-12, 12), some.integers(0, 5)), max_size=4)
+TERMS = st.lists(st.tuples(st.integers(-12, 12), st.integers(0, 5)), max_size=4)
 """Strides and sizes."""
 
 
@@ -418,19 +411,19 @@ def test_tiles_touch_what_their_points_touch(text: str) -> None:
     assert touched(part, choices) == [pairs_touched(part, sizes) for sizes in product(*choices)]
 
 
-@given(some.data())
-def test_tiles_of_random_sums(data: some.DataObject) -> None:
+@given(st.data())
+def test_tiles_of_random_sums(data: st.DataObject) -> None:
     """With bounds on the sum or without."""
-    rank = data.draw(some.integers(1, 3))
-    strides = data.draw(some.lists(some.integers(-5, 5), min_size=rank, max_size=rank))
-    wholes = data.draw(some.lists(some.integers(1, 9), min_size=rank, max_size=rank))
+    rank = data.draw(st.integers(1, 3))
+    strides = data.draw(st.lists(st.integers(-5, 5), min_size=rank, max_size=rank))
+    wholes = data.draw(st.lists(st.integers(1, 9), min_size=rank, max_size=rank))
     names = [f"d{number}" for number in range(rank)]
     total = " + ".join(f"{a} * {name}" for a, name in zip(strides, names, strict=True))
     bounds = [f"{name} in [0, {size - 1}]" for name, size in zip(names, wholes, strict=True)]
-    if data.draw(some.booleans()):
-        bounds.append(f"{total} in [{data.draw(some.integers(-9, 2))}, 12]")
+    if data.draw(st.booleans()):
+        bounds.append(f"{total} in [{data.draw(st.integers(-9, 2))}, 12]")
     part = parse_map(f"({', '.join(names)}) -> ({total}), domain: {', '.join(bounds)}")
-    choices = [sorted(data.draw(some.sets(some.integers(1, 10), min_size=1))) for _ in names]
+    choices = [sorted(data.draw(st.sets(st.integers(1, 10), min_size=1))) for _ in names]
     assert touched(part, choices) == [pairs_touched(part, sizes) for sizes in product(*choices)]
     tally = tally_of([part], Deadline(None))
     points = [tuple(results) for *_, results in part.points()]
@@ -438,13 +431,9 @@ def test_tiles_of_random_sums(data: some.DataObject) -> None:
 
 
 def pairs_touched(part: IndexingMap, sizes: tuple[int, ...]) -> int:
-    """The pairs_touched of tiles and elements, one after the other."""
-    return len(
-        {
-            (*(value // size for value, size in zip(dims, sizes, strict=True)), "->", *results)
-            for dims, _, _, results in part.points()
-        }
-    )
+    """How many pairs of tiles and elements there are, one after the other."""
+    rows = ((zip(dims, sizes, strict=True), results) for dims, _, _, results in part.points())
+    return len({(tuple(at // size for at, size in row), tuple(results)) for row, results in rows})
 
 
 def test_large_windows_have_a_closed_form() -> None:
