@@ -209,7 +209,7 @@ def test_a_replica_that_nothing_asks_keeps_up_with_the_map() -> None:
     ranged = "(d0)[s0] -> (d0 + s0)"
     asked = way(f"{ranged}, domain: d0 in [0, -1], s0 in [0, 3]; replica: {ranged}")
     moved = asked.ranges_to_dims()
-    assert [len(each.dims) for each in (moved.map, moved.replica_id) if each] == [2, 2]
+    assert [len(each.dims) for each in (moved.map, moved.replica_id) if each is not None] == [2, 2]
 
 
 def test_ranges_without_dimensions_become_dimensions() -> None:
@@ -247,7 +247,7 @@ def test_a_map_to_a_replica_that_is_empty_is_one() -> None:
     asked = OperandIndexing(first, replica_id=second)
     assert len(asked.simplify().map.ranges) == 1
     moved = asked.ranges_to_dims()
-    assert [len(each.dims) for each in (moved.map, moved.replica_id) if each] == [2, 2]
+    assert [len(each.dims) for each in (moved.map, moved.replica_id) if each is not None] == [2, 2]
 
 
 # Indexings that another one contains go; others stay.
