@@ -376,7 +376,9 @@ def facts(instruction: hlo.Instruction) -> dict[str, Any]:
     values = literal.array.astype("float16") if literal and is_half else literal and literal.values
     maps = {name: dict(v) for name, v in instruction.attributes.items() if hasattr(v, "keys")}
     found = dict(instruction.attribute_texts()) | maps
-    return {name: value for name, value in found.items() if not is_wrapped(instruction, name)} | {
+    if instruction.opcode.startswith("async-"):  # jaxlib prints the operation itself
+        found.pop("calls", None)
+    return found | {
         "name": instruction.name,
         "shape": str(instruction.shape),
         "opcode": instruction.opcode,
@@ -385,11 +387,6 @@ def facts(instruction: hlo.Instruction) -> dict[str, Any]:
         "literal": repr(values),
         "root": instruction.is_root,
     }
-
-
-def is_wrapped(instruction: hlo.Instruction, attribute: str) -> bool:
-    """Whether an attribute is the computation of an operation that jaxlib prints in its place."""
-    return instruction.opcode.startswith("async-") and attribute == "calls"
 
 
 def tables(module: hlo.HloModule) -> dict[str, Any]:

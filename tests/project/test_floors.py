@@ -151,7 +151,6 @@ def test_every_module_lies_on_a_floor_and_what_is_named_is_there() -> None:
         assert circles(inside) == [{*recursion}], f"{name} is no circle"
     used = {found.importer for found in all_imports() if is_door_upwards(found)}
     assert used == {importer for importer, _ in IMPORTS_UPWARDS}
-    modules = [module_of(source) for source in sources(*PACKAGES)]
     fail_with(
         f"{module} lies on no floor of {package or 'the project'}"
         for module in modules
