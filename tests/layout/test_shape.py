@@ -305,7 +305,11 @@ def arrays(draw: st.DrawFn) -> Shape:
     return Shape(draw(st.sampled_from(ARRAY_TYPES)), sizes, order, flags)
 
 
-SHAPES = st.recursive(arrays(), lambda inner: st.lists(inner, max_size=4).map(Shape.of_tuple))
+def tuples(inner: st.SearchStrategy[Shape]) -> st.SearchStrategy[Shape]:
+    return st.lists(inner, max_size=4).map(Shape.of_tuple)
+
+
+SHAPES = arrays() | tuples(arrays() | tuples(arrays()))
 
 
 @given(shape=SHAPES)
