@@ -28,7 +28,7 @@ those of small programs in HLO, in each language that runs here; XLA computes th
 
 The search shrinks a failing case and prints it as a row of a table:
 tests/simplifier/test_found_by_fuzzing.py, tests/indexing/test_found_by_fuzzing.py for maps,
-tests/benchmarks/test_texts_found_by_fuzzing.py for texts,
+tests/benchmarks/test_fuzz.py for texts,
 tests/indexing/test_generated_code.py for code,
 tests/ops/test_programs_found_by_fuzzing.py for programs,
 tests/kernels/test_kernels_found_by_fuzzing.py for kernels. The exit status is 1 if a case fails.
