@@ -103,8 +103,7 @@ the condition is right where the declaration is not => loop(config=declared(6)) 
 def test_how_often_a_loop_runs(module: str, expected: str) -> None:
     found = counted_loop(made(module)["w"])
     assert found is not None
-    start, step = found.induction
-    assert f"{found.trip_count} from {start} by {step}" == expected
+    assert "{} from {} by {}".format(found.trip_count, *found.induction) == expected
     assert found.variable.name == "i"
 
 
@@ -146,8 +145,6 @@ def test_all_types_of_integers_count() -> None:
             assert counted_loop(loop(element_type=f"{kind}{bits}")["w"]) is not None
 
 
-SLICE: Final = "y = f32[8] dynamic-slice(v, o), dynamic_slice_sizes={8}"
-
 OFFSETS: Final = by_name("""
 times eight => e = T[] constant(8) o = T[] multiply(i, e)
     (d0){rt0} -> (rt0 * 8 + d0), domain: d0 in [0, 7], rt0 in [0, 7]
@@ -174,7 +171,8 @@ as JAX reads from behind
 def test_offsets_are_over_the_counter(row: tuple[str, ...]) -> None:
     offset, expected, *more = row
     parts: dict[str, Any] = eval(more[0]) if more else {}  # noqa: S307 - of the table above
-    module = loop(round_=f"{offset} {SLICE}", **parts)
+    round_ = f"{offset} y = f32[8] dynamic-slice(v, o), dynamic_slice_sizes={{8}}"
+    module = loop(round_=round_, **parts)
     indexing = only(output_to_input(module["y"]).indexing[0])
     first, *origin = str(indexing).split("\n")
     assert first == expected
