@@ -292,7 +292,11 @@ THREE = 6 * np.eye(3) + 1 / (1 + np.add.outer(np.arange(3), np.arange(3)) ** 1.5
 
 def changed(function: Callable[[Array], Array], given: Array) -> set[Pair]:
     """Which elements of a result change with which of a matrix."""
-    return felt_by(lambda each: np.round(function(each), 12), [given], 0, (0.01,))
+
+    def rounded(each: Array) -> Array:
+        return np.round(function(each), 12)
+
+    return felt_by(rounded, [given], 0, (0.01,))
 
 
 def check_both_ways(found: OpIndexing, operand: int, pairs: set[Pair]) -> None:

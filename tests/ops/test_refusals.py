@@ -21,8 +21,8 @@ N, M, K = map(symbol, "NMK")
 INNER = {"lhs_contracting_dims": (0,), "rhs_contracting_dims": (0,)}
 MATMUL = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
 EXPERTS = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (1,), "rhs_group_dims": (0,)}
-TAKEN: dict[str, Any] = {"offset_dims": (1,), "collapsed_slice_dims": (0,), "index_vector_dim": 1}
-TAKEN |= {"start_index_map": (0,), "slice_sizes": (1, 5)}
+WINDOWS: dict[str, Any] = {"offset_dims": (1,), "collapsed_slice_dims": (0,), "slice_sizes": (1, 5)}
+TAKEN = WINDOWS | {"start_index_map": (0,), "index_vector_dim": 1}
 
 REFUSED = pairs("""
 broadcast((3,), (2, 4), (0,))
