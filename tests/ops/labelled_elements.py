@@ -151,9 +151,6 @@ def dimensions(rank: int) -> st.SearchStrategy[list[int]]:
     )
 
 
-# One strategy for each family.
-
-
 @st.composite
 def elementwises(draw: st.DrawFn) -> Case:
     sizes = draw(shapes())

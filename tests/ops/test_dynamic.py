@@ -217,9 +217,6 @@ def test_a_slice_of_a_slice_has_both_starts(drawn: tuple[Sizes, Sizes, Sizes, Si
     assert pairs_of(way, given) == moved(text, 0, given)
 
 
-# What is printed.
-
-
 def test_origins_are_printed_below_the_map() -> None:
     text = """ENTRY e { x = s32[2,2,258] parameter(0) of1 = s32[] parameter(1)
           of2 = s32[] constant(0) of3 = s32[8]{0} parameter(2) s = s32[1] slice(of3), slice={[3:4]}
