@@ -97,8 +97,13 @@ def test_the_widget_works_in_jupyterlab(tmp_path: Path) -> None:
         page = context.new_page()
         page.set_default_timeout(SECONDS * 1000)
         page.goto(f"{address}/doc/tree/explore.ipynb")  # loads less than /lab
-        page.locator(".jp-CodeCell .cm-content").first.click()
-        page.keyboard.press("Shift+Enter")
+        cell = page.locator(".jp-CodeCell").first
+        for _ in range(SECONDS):  # keys are lost until JupyterLab has its commands
+            if cell.locator(".jp-InputPrompt").inner_text().strip() != "[ ]:":
+                break
+            cell.locator(".cm-content").click()
+            page.keyboard.press("Shift+Enter")
+            page.wait_for_timeout(1000)
         page.locator(".explorer .line.current", has_text="ROOT %exp.0").wait_for()
         canvas = page.locator(".explorer canvas.active")
         canvas.hover(position={"x": 43, "y": 63})
