@@ -666,8 +666,9 @@ WORD = Codec(lambda lexer: lexer.word("a word"))
 WORDS = list_of(WORD, "the words")
 STRING = Codec(lambda lexer: lexer.string(), escape)
 RAW = Codec(_read_raw)
-ANYTHING = Codec(lambda lexer: lexer.anything("a value"))
 """The text as it is written, with its braces or quotes."""
+ANYTHING = Codec(lambda lexer: lexer.anything("a value"))
+"""The text as it is written, whatever it is."""
 _TOLERANCES = {"rtol": FLOAT, "atol": FLOAT, "ulps": INTEGER}
 _ACCURACIES = {
     "mode": _word_of("default highest"),

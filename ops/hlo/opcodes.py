@@ -237,10 +237,11 @@ NEW_OPCODE: Final = Opcode(
 )
 """An operation that this library does not know: it is read as a custom call."""
 
+# So a custom call may have the attributes of any operation: what is printed is read back.
 OPCODES["custom-call"] = replace(
-    OPCODES["custom-call"], optional=(*OPCODES["custom-call"].optional, *NEW_OPCODE.optional)
+    OPCODES["custom-call"],
+    optional=(*dict.fromkeys((*OPCODES["custom-call"].optional, *NEW_OPCODE.optional)),),
 )
-
 
 LIKE_OPERANDS = frozenset(name for name, _ in _rows(_LIKE_OPERANDS))
 """The opcodes whose result has the shape of every operand."""

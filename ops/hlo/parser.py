@@ -67,10 +67,11 @@ def parse(text: str | Printable, file: str = "") -> HloModule:
     an operand that is not defined becomes a parameter, if its shape stands before it, and a
     computation that is only named, as in ``to_apply=max``, is a custom call of unknown maps. What
     newer programs write is kept, with a warning: an attribute as its text, an operation as a custom
-    call of that name. In the
-    place of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))`` is the
-    program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text that
-    begins as a module of MLIR is StableHLO, and a protobuf of a module as text is that module.
+    call of that name.
+
+    In the place of a text, what JAX lowered or compiled will do: ``hlo.parse(jax.jit(f).lower(x))``
+    is the program as it was written, ``hlo.parse(jax.jit(f).lower(x).compile())`` what runs. A text
+    that begins as a module of MLIR is StableHLO, and a protobuf of a module as text is that module.
 
     Raises:
         HloTextError: the text does not follow the grammar, or says something impossible.

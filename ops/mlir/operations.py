@@ -183,7 +183,7 @@ class OperationReader(AttributeReader):
         hint = f"there is {near[0]}; " if near else ""
         hint += "operations of other dialects stand in quotes, in MLIR's generic form"
         found = (reader for sign, reader in _OTHER_READERS.items() if sign in self.lexer.source)
-        hint = next(found, hint) if draft.name.partition(".")[0] in _OTHER_DIALECTS else hint
+        hint = next(found, hint) if draft.name.partition(".")[0] in OTHER_DIALECTS else hint
         raise self.lexer.error(message, at_name, hint)
 
     def _result(self) -> tuple[str, int, int]:
@@ -338,14 +338,16 @@ class OperationReader(AttributeReader):
 _NO_ATTRIBUTES: Final[Mapping[str, Attribute]] = {}
 
 
-_OTHER_DIALECTS: Final = frozenset(
-    ["affine", "linalg", "memref", "scf", "tensor", "transform", "tt"]
+OTHER_DIALECTS: Final = (
+    *("affine", "gpu", "linalg", "llvm", "memref", "scf", "tensor"),
+    *("torch", "transform", "tt", "vector"),
 )
+"""Dialects of texts that are no modules; operations of ``arith`` stand in modules, too."""
+
+_ACCESSES: Final = "ops.affine.read_accesses reads what affine, memref and tensor access"
 _OTHER_READERS: Final = {
     "tt.func": "ops.triton.read_kernel reads kernels of Triton as they are written in Python",
     "linalg.": "ops.mlir.read_generics reads the maps of linalg",
-    "affine.": "ops.affine.read_accesses reads what affine, memref and tensor access",
-    "memref.": "ops.affine.read_accesses reads what affine, memref and tensor access",
-    "tensor.": "ops.affine.read_accesses reads what affine, memref and tensor access",
+    **dict.fromkeys(("affine.", "memref.", "tensor."), _ACCESSES),
 }
 """Who reads texts with operations of other dialects, by what occurs in the text."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from ops.hlo.module import HloModule
 from ops.hlo.parser import OTHER_READERS
-from ops.mlir.operations import read_module
+from ops.mlir.operations import OTHER_DIALECTS, read_module
 from ops.mlir.text import MlirTextError
 from ops.stablehlo.assembly import FORMS
 from ops.stablehlo.operations import CONVERSIONS
@@ -51,9 +51,7 @@ def parse(text: str, file: str = "") -> HloModule:
     return ModuleWriter(read, CONVERSIONS, symbols).module()
 
 
-_OTHERS: Final = (
-    r"(?:affine|arith|gpu|linalg|llvm|memref|scf|tensor|torch|transform|tt|vector)\.[a-z]"
-)
+_OTHERS: Final = rf"(?:{'|'.join(OTHER_DIALECTS)})\.[a-z]"
 """Operations of dialects that a text may begin with."""
 
 _BEGINNING: Final = re.compile(

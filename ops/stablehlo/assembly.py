@@ -521,6 +521,7 @@ _OF_SHAPES: Final = (
     *("shape.broadcast", "shape.concat", "shape.get_extent", "shape.num_elements"),
     *("shape.shape_of", "shape.to_extent_tensor"),
 )
+"""Operations on sizes in arrays."""
 
 _UNSIGNED: Final = ("arith.divui", "arith.maxui", "arith.minui", "arith.remui")
 """HLO does not read signed numbers so: the maps of these are unknown."""

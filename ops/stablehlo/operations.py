@@ -25,7 +25,7 @@ from ops.hlo.opcodes import OPCODES
 from ops.hlo.shape_inference import one_or_tuple, padded_size
 from ops.index_maps import Size, ceil_divided, difference, shown_sizes
 from ops.mlir.operations import MlirBlock
-from ops.mlir.text import DenseElements, DialectAttribute
+from ops.mlir.text import DenseElements, DialectAttribute, Number
 from ops.stablehlo.assembly import ARITHMETIC, ROWS
 from ops.stablehlo.given import NoCounterpartError, SourceOperation
 from ops.stablehlo.writer import (
@@ -742,34 +742,40 @@ def _dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     axis = None if number.literal is None else number.literal.values
     if axis is None or number.shape.rank:
         raise NoCounterpartError
-    opcode, shape = "get-dimension-size", Shape(ElementType.S32)
-    size = writer.add(op, opcode, shape, [array], {"dimensions": axis}, name="size")
-    return writer.results(op, "convert", {}, [size])
+    return writer.results(op, "convert", {}, [_size_of(writer, op, array, axis)])
 
 
 def _shape_of(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """The sizes of all dimensions in a row."""
-    sizes, one = list[Instruction](), Shape(op.shape.element_type, (1,))
-    for axis in range(op.operand.shape.rank):
-        row = "get-dimension-size", Shape(ElementType.S32), [op.operand], {"dimensions": (axis,)}
-        size = writer.add(op, *row, name=f"size{axis}")
-        wide = writer.add(op, "convert", Shape(op.shape.element_type), [size], {}, name="wide")
-        sizes.append(writer.add(op, "reshape", one, [wide], {}, name=f"element{axis}"))
-    if not sizes:
-        return [writer.constant(op, op.shape, ())]
-    return writer.results(op, "concatenate", {"dimensions": (0,)}, sizes)
+    array, kind = op.operand, Shape(op.shape.element_type)
+    sizes = (_size_of(writer, op, array, (axis,)) for axis in range(array.shape.rank))
+    wide = [writer.add(op, "convert", kind, [each], {}, name="wide") for each in sizes]
+    return _in_a_row(writer, op, wide)
+
+
+def _size_of(
+    writer: OperationWriter, op: SourceOperation, array: Instruction, axis: tuple[Number, ...]
+) -> Instruction:
+    """The size of an array along an axis."""
+    opcode, shape = "get-dimension-size", Shape(ElementType.S32)
+    return writer.add(op, opcode, shape, [array], {"dimensions": axis}, name="size")
 
 
 def _from_elements(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
     """Scalars in a row."""
     if op.shape.dimensions != (len(op.operands),):
         raise NoCounterpartError
+    return _in_a_row(writer, op, op.operands)
+
+
+def _in_a_row(
+    writer: OperationWriter, op: SourceOperation, scalars: Sequence[Instruction]
+) -> Sequence[Instruction]:
+    if not scalars:
+        return [writer.constant(op, op.shape, ())]
     one = Shape(op.shape.element_type, (1,))
-    parts = (
-        writer.add(op, "reshape", one, [each], {}, name=f"element{number}")
-        for number, each in enumerate(op.operands)
-    )
-    return writer.results(op, "concatenate", {"dimensions": (0,)}, [*parts])
+    parts = [writer.add(op, "reshape", one, [each], {}, name="element") for each in scalars]
+    return writer.results(op, "concatenate", {"dimensions": (0,)}, parts)
 
 
 def _arc_tangent(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
