@@ -154,9 +154,10 @@ def _decompressed(content: bytes, name: str) -> bytes:
     most = max(_MAX_UNPACKED, _MAX_RATIO * len(content))
     try:
         if content.startswith(_ZLIB):
-            return zlib.decompressobj().decompress(content, most)
-        with gzip.open(io.BytesIO(content)) as compressed:
-            unpacked = compressed.read(most + 1)
+            unpacked = zlib.decompressobj().decompress(content, most + 1)
+        else:
+            with gzip.open(io.BytesIO(content)) as compressed:
+                unpacked = compressed.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise HloFileError(name, str(error)) from None
     if len(unpacked) > most:
