@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -83,6 +84,8 @@ class Lines:
     """A line above the first of several items that share it."""
     rank: int = 0
     """Items of a small rank come first where people see some only."""
+    alike: Hashable = None
+    """Common key of items that are equal but for names, so that few of them are made."""
 
     def text_pieces(self, extent: Extent) -> Iterator[str]:
         """The lines together, if there are any."""
@@ -99,7 +102,7 @@ class Verbatim:
     """An item that is printed as it stands, whatever the rendering."""
 
     __slots__ = ("_pieces",)
-    heading, rank = "", 0
+    heading, rank, alike = "", 0, None
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = pieces
@@ -228,7 +231,10 @@ def as_text(document: Document, errors: ErrorLog, extent: Extent = EVERYTHING) -
 
 
 class _EqualAnswers(NamedTuple):
-    """Answers that are equal but for names: the first one, and the texts of the others."""
+    """Answers that are equal but for names: the first one, and the texts of the others.
+
+    Of many others only the first have a text.
+    """
 
     item: Item
     text: str
@@ -240,7 +246,7 @@ class _EqualAnswers(NamedTuple):
         if len(self.others) == 1 and "\n" not in self.text:
             yield from self.others
         elif self.others:
-            names = [*dict.fromkeys(map(self._name, self.others[: 4 * _FEW_NAMES]))]
+            names = [*dict.fromkeys(map(self._name, self.others[:_LOOKED_AT]))]
             more = ", ..." * (len(self.others) > _FEW_NAMES)
             yield f"    \u00d7{len(self.others) + 1:,}, {', '.join(names[:_FEW_NAMES])}{more}"
 
@@ -253,15 +259,21 @@ class _EqualAnswers(NamedTuple):
 _FEW_NAMES: Final = 4
 """How many of the equal answers are named."""
 
+_LOOKED_AT: Final = 4 * _FEW_NAMES
+"""How many of the equal answers are looked at for names."""
+
 _NAME: Final = re.compile(r"%[\w.\-]+|\b(?:result|operand|parameter) \d+\b")
 
 
 def _groups(items: Iterable[Item], extent: Extent) -> list[_EqualAnswers]:
     """The answers, equal ones together; those of a small rank first."""
     found: dict[object, _EqualAnswers] = {}
+    alike: dict[Hashable, _EqualAnswers] = {}
     for item in items:
-        text = "\n".join(item.text_pieces(extent))
-        if text:
+        group = alike.get(item.alike)
+        if group and len(group.others) >= _LOOKED_AT:
+            group.others.append("")
+        elif text := "\n".join(item.text_pieces(extent)):
             names = _NAME.findall(text)
             numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
             shape = _NAME.sub("%", text), tuple(map(numbers.__getitem__, names))
@@ -269,6 +281,8 @@ def _groups(items: Iterable[Item], extent: Extent) -> list[_EqualAnswers]:
                 found[shape].others.append(text)
             else:
                 found[shape] = _EqualAnswers(item, text, [])
+            if item.alike is not None:
+                alike[item.alike] = found[shape]
     return sorted(found.values(), key=lambda group: group.item.rank)
 
 
@@ -340,13 +354,17 @@ Cell: TypeAlias = "str | Count | float | Bytes | None"
 
 
 class Cells(NamedTuple):
-    """The cells of a row, its fields, and lines below it; the rows of most weight come first."""
+    """The cells of a row, its fields, and lines below it; the rows of most weight come first.
 
-    cells: Sequence[Cell]
+    The last cell may be made when it is printed.
+    """
+
+    cells: Sequence[Cell | Callable[[], str]]
     fields: Callable[[], Fields]
     weight: float = 0
     remarks: Sequence[str] = ()
     is_unknown: bool = False
+    alike: Hashable = None
 
     def weight_by(self, column: int | None) -> float:
         """What to sort by: the number in a column, which is greatest if nobody knows it."""
@@ -354,7 +372,7 @@ class Cells(NamedTuple):
             return self.weight
         cell = self.cells[column]
         cell = cell.count if isinstance(cell, Bytes) else cell
-        return -inf if cell is None or isinstance(cell, str) else greatest(cell)
+        return -inf if cell is None or isinstance(cell, str) or callable(cell) else greatest(cell)
 
 
 def greatest(count: Count | float) -> float:
@@ -363,8 +381,10 @@ def greatest(count: Count | float) -> float:
     return most if isinstance(most, int | float) else inf
 
 
-def _text_of_cell(cell: Cell) -> str:
+def _text_of_cell(cell: Cell | Callable[[], str]) -> str:
     match cell:
+        case Callable():
+            return cell()
         case None:
             return ""
         case int():
@@ -387,11 +407,17 @@ def table(heading: Sequence[str], rows: Iterable[Cells]) -> list[Lines]:
     reads    bytes  of |    16           %bias
     """
     listed = [*rows]
-    first, *lines = aligned([heading, *([*map(_text_of_cell, row.cells)] for row in listed)])
+    numbers = ([*map(_text_of_cell, row.cells[:-1]), ""] for row in listed)
+    first, *lines = aligned([heading, *numbers])
     return [
-        Lines([line, *row.remarks], row.fields, row.is_unknown, first)
+        Lines(partial(_row, line, row), row.fields, row.is_unknown, first, alike=row.alike)
         for line, row in zip(lines, listed, strict=True)
     ]
+
+
+def _row(numbers: str, row: Cells, extent: Extent) -> Iterator[str]:  # noqa: ARG001 - as lines
+    yield numbers + _text_of_cell(row.cells[-1])
+    yield from row.remarks
 
 
 AS_MODULE: Final = "module"

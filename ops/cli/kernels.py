@@ -12,7 +12,7 @@ import simplifier
 from indexing import IndexSet, MapError, Tile, TileError
 from indexing.layout import Shape, ShapeError
 from ops import ModuleAnalysis
-from ops.advice import AdviceList, advise
+from ops.advice import advise
 from ops.cli import documents, maps
 from ops.cli.documents import Bytes, Cells, Fields, Lines, SelectedQuery, Selection, TableQuery
 from ops.dependence.dependence import Unknown
@@ -636,26 +636,32 @@ class KernelSummaries(TableQuery):
         kernels = self.selection.kernels(module)
         advice = advise(module, seconds=self.seconds) if self.advise else None
         heading = OF_KERNELS if advice is None else (*OF_KERNELS[:-1], "advice", OF_KERNELS[-1])
-        rows = partial(self._rows, counter, advice)
+        counts: dict[Hashable, KernelSummary] = {}
+
+        def summary_of(kernel: Fusion) -> KernelSummary:
+            return KernelSummary(kernel, counter.rows(kernel))
+
+        def rows(kernel: Fusion) -> Iterator[Cells]:
+            key = counter.key(kernel)
+            found = counts[key] = counts.get(key) or summary_of(kernel)
+            advised: dict[str, list[str]] = {}
+            if advice is not None:
+                advised["advice"] = [*dict.fromkeys(each.kind for each in advice.about(kernel))]
+            numbers = Bytes(found.bytes_read), Bytes(found.bytes_written), found.reuse
+            yield Cells(
+                (*numbers, *map(", ".join, advised.values()), lambda: str(summary_of(kernel))),
+                lambda: advised | _summary_fields(summary_of(kernel)),
+                documents.greatest(found.bytes),
+                is_unknown=found.is_unknown,
+                alike=None if advised else key,
+            )
+
         return documents.by_weight(heading, kernels, rows, self.selection)
 
-    def _rows(
-        self, counter: OperandCounter, advice: AdviceList | None, kernel: Fusion
-    ) -> Iterator[Cells]:
-        found = KernelSummary(kernel, counter.rows(kernel))
-        kinds: dict[str, list[str]] = {}
-        if advice is not None:
-            kinds["advice"] = [*dict.fromkeys(each.kind for each in advice.about(kernel))]
-        fields = partial(_summary_fields, found, kinds)
-        read, written = Bytes(found.bytes_read), Bytes(found.bytes_written)
-        cells = read, written, found.reuse, *map(", ".join, kinds.values()), str(found)
-        yield Cells(cells, fields, documents.greatest(found.bytes), is_unknown=found.is_unknown)
 
-
-def _summary_fields(kernel: KernelSummary, advice: Fields) -> Fields:
+def _summary_fields(kernel: KernelSummary) -> Fields:
     (root,) = kernel.fusion.roots
     return {
-        **advice,
         "kernel": root.name,
         "computation": root.computation.name,
         "opcode": root.opcode,

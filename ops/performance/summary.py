@@ -56,12 +56,12 @@ class KernelSummary(Displayed):
             if array.is_array
         )
 
-    @property
+    @cached_property
     def bytes(self) -> Count:
         """Bytes read and written: at the least those that move from memory and to it."""
         return tally.sum_of_counts([self.bytes_read, self.bytes_written])
 
-    @property
+    @cached_property
     def reuse(self) -> float | None:
         """Bytes of all reads for each byte that is read; ``None`` if that depends on values."""
         if any(row.reuse is None for row in self.operands):

@@ -220,7 +220,7 @@ class OperandCounter:
 
     def __init__(self, deadline: Deadline) -> None:
         self._deadline = deadline
-        self._known: dict[Likeness, tuple[OperandUtilization, ...]] = {}
+        self._known: dict[Likeness | Fusion, tuple[OperandUtilization, ...]] = {}
 
     def rows(self, kernel: Fusion) -> tuple[OperandUtilization, ...]:
         """A row for each array that a kernel reads.
@@ -228,17 +228,30 @@ class OperandCounter:
         Raises:
             HloTextError: what a rule of the user answers does not fit an instruction.
         """
-        likeness = likeness_of(kernel)
-        known = self._known.get(likeness) if likeness else None
-        if known is not None:
-            pairs = zip(kernel.operands, known, strict=True)
-            return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
-        rows = tuple(_rows(kernel, self._deadline))
-        # A row may name facts of this kernel alone: values, or why nobody knows.
-        is_own = any(row.bounds or any(way.runtime for way in row.ways) for row in rows)
-        if likeness and len(rows) == len(kernel.operands) and not is_own:
-            self._known[likeness] = rows
-        return rows
+        known = self._known[self.key(kernel)]
+        if not known or known[0].fusion is kernel:
+            return known
+        pairs = zip(kernel.operands, known, strict=True)
+        return tuple(replace(row, fusion=kernel, operand=operand) for operand, row in pairs)
+
+    def key(self, kernel: Fusion) -> Likeness | Fusion:
+        """Common key of the kernels whose rows are equal but for names.
+
+        Raises:
+            HloTextError: as :meth:`rows` does.
+        """
+        likeness = likeness_of(kernel) or kernel
+        if likeness in self._known:
+            return likeness
+        if kernel not in self._known:
+            rows = tuple(_rows(kernel, self._deadline))
+            # A row may name facts of this kernel alone: values, or why nobody knows.
+            is_own = any(row.bounds or any(way.runtime for way in row.ways) for row in rows)
+            if len(rows) == len(kernel.operands) and not is_own:
+                self._known[likeness] = rows
+                return likeness
+            self._known[kernel] = rows
+        return kernel
 
 
 def _rows(kernel: Fusion, deadline: Deadline) -> Iterator[OperandUtilization]:
