@@ -12,10 +12,10 @@ slices without a shape; these are inferred as well. It checks less of what must 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
 from ops import index_maps
@@ -26,8 +26,6 @@ from ops.hlo.opcodes import FIRST_START, LIKE_OPERANDS, Arity
 from ops.index_maps import Size
 from simplifier import forms
 from simplifier.tools.late import load_announced
-
-SizeT = TypeVar("SizeT", int, "Size")
 
 Found: TypeAlias = "Sequence[Size | None]"
 """The sizes of an array; ``None`` where the rule knows of none."""
@@ -217,10 +215,6 @@ def _first(op: Application) -> Sized:
     return op.operands[0]
 
 
-def _second(op: Application) -> Sized:
-    return op.operands[1]
-
-
 def _alike(op: Application) -> Sized:
     """Sizes of every operand but scalars; a dynamic size of one of them is that of the result.
 
@@ -275,18 +269,12 @@ def complex_of_parts(op: Application) -> Sized:
 
 def real_part(op: Application) -> Sized:
     """Real numbers, one for each element of the operand."""
-    element_type = op.operands[0].shape.element_type
-    parts = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
-    return op.operands[0].of_type(parts.get(element_type, element_type))
+    operand = op.operands[0]
+    return operand.of_type(operand.shape.element_type.component)
 
 
 def _always(text: str) -> ShapeRule:
     return lambda _: Sized.of(Shape.parse(text))
-
-
-def _each(op: Application) -> Sized:
-    """Each array of the result is as large as the operand of its number."""
-    return one_or_together(op.operands)
 
 
 def one_or_together(several: Sequence[Sized]) -> Sized:
@@ -308,10 +296,6 @@ def _but_along(op: Application) -> Sized:
     along: tuple[int, ...] = op.attributes.get("dimensions", ())
     found = ([None if a in along else s for a, s in enumerate(each.own)] for each in op.operands)
     return Sized(op.written, tuple(found))
-
-
-def _scatter(op: Application) -> Sized:
-    return one_or_together(op.operands[: len(op.operands) // 2])
 
 
 # Rules: tuples and computations.
@@ -338,10 +322,6 @@ def _bitcast(op: Application) -> Sized:
     if op.operands[0].shape == op.written:
         return op.operands[0]
     return Sized(op.written, ([None] * op.written.rank,))
-
-
-def _bitcast_convert(op: Application) -> Sized:
-    return Sized(op.written, op.operands[0].sizes)
 
 
 def sizes_of_part(operand: Sized, part: Sequence[int]) -> Sequence[Size]:
@@ -402,16 +382,16 @@ SHAPE_RULES: Final[dict[str, ShapeRule]] = {
     "after-all": _always("token[]"),
     "async-done": _started(1),
     "bitcast": _bitcast,
-    "bitcast-convert": _bitcast_convert,
+    "bitcast-convert": lambda op: Sized(op.written, op.operands[0].sizes),
     "clamp": _elementwise(lambda op: op.operands[1].shape.element_type),
     "complex": complex_of_parts,
     "copy-done": _started(0),
     "get-dimension-size": _always("s32[]"),
     "map": _map,
-    "scatter": _scatter,
+    "scatter": lambda op: one_or_together(op.operands[: len(op.operands) // 2]),
     "select": _elementwise(lambda op: widest(op.operands[1:])),
-    "sort": _each,
-    "triangular-solve": _second,
+    "sort": lambda op: one_or_together(op.operands),
+    "triangular-solve": lambda op: op.operands[1],
 }  # fmt: skip
 """By opcode; rules that look at the shape that is written do not infer it.
 
@@ -428,11 +408,9 @@ def verify(instruction: Instruction) -> None:
     Raises:
         AttributeValueError: they do not.
     """
-    check = _CHECKS.get(instruction.opcode)
-    if check:
-        check(instruction)
-    if instruction.opcode in _CALLERS:
-        _check_computations(instruction)
+    for check in _CHECKS.get(instruction.opcode, ()):
+        for problem in check(instruction):
+            raise AttributeValueError(problem)
 
 
 def signature(
@@ -466,28 +444,33 @@ _COMBINING: Final = frozenset(
 _ON_ELEMENTS: Final = _COMBINING | {"map", "reduce", "reduce-window", "scatter", "sort"}
 """Opcodes that run a computation on elements: on two of one operand, or on one of each."""
 
-_CALLERS: Final = _ON_ELEMENTS - _COMBINING | {
-    *("async-start", "call", "conditional", "fusion", "select-and-scatter", "while")
-}
-"""Opcodes that run computations that are looked at."""
-
 _EXACT: Final = frozenset(("call", "conditional", "fusion", "while"))
 """Those that pass their operands on, and the result: the types of elements may differ."""
 
 
-def _check_computations(instruction: Instruction) -> None:
-    """Check the types of arguments and results of each computation of an instruction."""
+# Each check gives what is wrong; nothing that follows the first problem is asked.
+
+
+def _computations(instruction: Instruction) -> Iterator[str]:
+    """The types of arguments and results of each computation of an instruction."""
     opcode, shapes = instruction.opcode, [each.shape for each in instruction.operands]
     for name in filter(CALLED_ATTRIBUTES.__contains__, instruction.attributes):
         value: Computation | tuple[Computation, ...] = instruction.attributes[name]
         for place, called in enumerate(value if isinstance(value, tuple) else (value,)):
             taken, given = signature(opcode, name, shapes, instruction.shape, place)
-            _check_arity(called, len(taken))
+            arity = Arity(len(called.parameters))
+            if len(taken) not in arity:
+                yield f"computation %{called.name} takes {arity}, not {len(taken)}"
             for number in range(len(taken) if opcode in _EXACT else 0):
                 what = f"parameter {number} of %{called.name} is"
-                _check_like(what, called.parameters[number].shape, taken[number])
+                yield from _unlike(what, called.parameters[number].shape, taken[number])
             if opcode in _EXACT or given is _PREDICATE:
-                _check_like(f"computation %{called.name} gives", called.root.shape, given)
+                yield from _unlike(f"computation %{called.name} gives", called.root.shape, given)
+
+
+def _unlike(what: str, found: Shape, expected: Shape) -> Iterator[str]:
+    if not found.is_compatible_with(expected):
+        yield f"{what} {found}, not {expected}"
 
 
 def _element(shape: Shape) -> Shape:
@@ -501,157 +484,131 @@ _scalar = lru_cache(Shape)
 """The shape of a scalar of a type; most computations on elements have some of these."""
 
 
-def _reshape(instruction: Instruction) -> None:
-    operand, result = instruction.operands[0].shape, instruction.shape
-    if operand.is_unbounded or result.is_unbounded:
+def _reshape(instruction: Instruction) -> Iterator[str]:
+    before, after = instruction.operands[0].shape, instruction.shape
+    if before.is_unbounded or after.is_unbounded:
         return
-    if not operand.is_array or not result.is_array:
-        message = f"reshape makes an array from an array, but not {result} from {operand}"
-        raise AttributeValueError(message)
-    if operand.element_count != result.element_count:
-        raise AttributeValueError(
-            f"reshape keeps the number of elements, but {operand} has {operand.element_count} "
-            f"and {result} has {result.element_count}"
-        )
+    if not before.is_array or not after.is_array:
+        yield f"reshape makes an array from an array, but not {after} from {before}"
+    if before.element_count != after.element_count:
+        counts = f"{before} has {before.element_count} and {after} has {after.element_count}"
+        yield f"reshape keeps the number of elements, but {counts}"
 
 
-def _get_tuple_element(instruction: Instruction) -> None:
-    shape, result = instruction.operands[0].shape, instruction.shape
-    index: int = instruction.attributes["index"]
+def _get_tuple_element(instruction: Instruction) -> Iterator[str]:
+    shape, index = instruction.operands[0].shape, instruction.attributes["index"]
     if not shape.is_tuple:
-        message = f"get-tuple-element takes an element of a tuple, but the operand is {shape}"
-        raise AttributeValueError(message)
+        yield f"get-tuple-element takes an element of a tuple, but the operand is {shape}"
     if not 0 <= index < len(shape.elements):
-        raise AttributeValueError(f"the tuple {shape} has no element {index}")
-    _check_like(f"element {index} of the operand is", shape.elements[index], result)
+        yield f"the tuple {shape} has no element {index}"
+    what = f"element {index} of the operand is"
+    yield from _unlike(what, shape.elements[index], instruction.shape)
 
 
-def _infeed(instruction: Instruction) -> None:
+def _infeed(instruction: Instruction) -> Iterator[str]:
     shape = instruction.shape
     if not shape.is_tuple or not shape.elements:
-        raise AttributeValueError(f"infeed makes a tuple of the data and a token, not {shape}")
+        yield f"infeed makes a tuple of the data and a token, not {shape}"
 
 
-def _tuple(instruction: Instruction) -> None:
-    _check_elements(instruction.shape, instruction)
+def _tuple(instruction: Instruction) -> Iterator[str]:
+    return _elements(instruction.shape, instruction)
 
 
-def _check_elements(shape: Shape, instruction: Instruction) -> None:
+def _elements(shape: Shape, instruction: Instruction) -> Iterator[str]:
     """A tuple has one element for each operand."""
     count = len(instruction.operands)
     if len(shape.elements if shape.is_tuple else ()) != count:
-        raise AttributeValueError(f"{shape} does not have one element for each of {count} operands")
+        yield f"{shape} does not have one element for each of {count} operands"
 
 
-def _start_indices(instruction: Instruction) -> None:
+def _start_indices(instruction: Instruction) -> Iterator[str]:
     """The last operands are one start index for each dimension, or one for all of them."""
     given = len(instruction.operands) - FIRST_START[instruction.opcode]
     shape = instruction.operands[0].shape
     is_vector = given == 1 and instruction.operands[-1].shape.rank == 1
     if given != shape.rank and not is_vector:
-        raise AttributeValueError(f"{shape} takes {shape.rank} start indices, not {given}")
+        yield f"{shape} takes {shape.rank} start indices, not {given}"
 
 
-def _check_like(what: str, found: Shape, expected: Shape) -> None:
-    if not found.is_compatible_with(expected):
-        raise AttributeValueError(f"{what} {found}, not {expected}")
+def _sort(instruction: Instruction) -> Iterator[str]:
+    axes, shape = instruction.attributes["dimensions"], instruction.operands[0].shape
+    return _axes(axes, "dimensions", shape)
 
 
-def _sort(instruction: Instruction) -> None:
-    _check_axes(instruction.attributes["dimensions"], "dimensions", instruction.operands[0].shape)
+def _iota(instruction: Instruction) -> Iterator[str]:
+    axis = instruction.attributes["iota_dimension"]
+    return _axes((axis,), "iota_dimension", instruction.shape)
 
 
-def _iota(instruction: Instruction) -> None:
-    _check_axes((instruction.attributes["iota_dimension"],), "iota_dimension", instruction.shape)
-
-
-def _check_axes(axes: Sequence[int], name: str, shape: Shape) -> None:
+def _axes(axes: Sequence[int], name: str, shape: Shape) -> Iterator[str]:
     for axis in axes:
         if not 0 <= axis < shape.rank:
-            message = f"{name} is {axis}, but {shape} has rank {shape.rank}"
-            raise AttributeValueError(message)
+            yield f"{name} is {axis}, but {shape} has rank {shape.rank}"
 
 
-def _compare(instruction: Instruction) -> None:
+def _compare(instruction: Instruction) -> Iterator[str]:
     if instruction.shape.element_type is not ElementType.PRED:
-        raise AttributeValueError(f"compare gives an array of pred, not {instruction.shape}")
+        yield f"compare gives an array of pred, not {instruction.shape}"
 
 
-def _select(instruction: Instruction) -> None:
+def _select(instruction: Instruction) -> Iterator[str]:
     predicate = instruction.operands[0].shape
     if predicate.element_type is not ElementType.PRED:
-        raise AttributeValueError(f"select chooses by an array of pred, not by {predicate}")
+        yield f"select chooses by an array of pred, not by {predicate}"
 
 
-def _check_arity(computation: Computation, count: int) -> None:
-    taken = Arity(len(computation.parameters))
-    if count not in taken:
-        message = f"computation %{computation.name} takes {taken}, not {count}"
-        raise AttributeValueError(message)
-
-
-def _parameter(instruction: Instruction) -> None:
+def _parameter(instruction: Instruction) -> Iterator[str]:
     flags = instruction.attributes.get("parameter_replication")
-    if flags is None:
-        return
-    count = len(instruction.shape.arrays)
-    if len(flags) != count:
-        raise AttributeValueError(
-            f"parameter_replication has {len(flags)} entries for {count} arrays of the parameter"
-        )
+    if flags is not None and len(flags) != len(instruction.shape.arrays):
+        counts = f"{len(flags)} entries for {len(instruction.shape.arrays)} arrays"
+        yield f"parameter_replication has {counts} of the parameter"
 
 
-def _custom_call(instruction: Instruction) -> None:
+def _custom_call(instruction: Instruction) -> Iterator[str]:
     constraints = instruction.attributes.get("operand_layout_constraints")
     if constraints is None:
         return
-    count = len(instruction.operands)
+    name, count = "operand_layout_constraints", len(instruction.operands)
     if len(constraints) != count:
-        message = f"operand_layout_constraints has {len(constraints)} shapes for {count} operands"
-        raise AttributeValueError(message)
+        yield f"{name} has {len(constraints)} shapes for {count} operands"
     for operand, constraint in zip(instruction.operands, constraints, strict=True):
         if not constraint.is_compatible_with(operand.shape):
-            message = f"operand %{operand.name} is {operand.shape}, not {constraint}"
-            raise AttributeValueError(f"{message} as operand_layout_constraints says")
+            yield f"operand %{operand.name} is {operand.shape}, not {constraint} as {name} says"
 
 
-def _conditional(instruction: Instruction) -> None:
+def _conditional(instruction: Instruction) -> Iterator[str]:
     index = instruction.operands[0].shape
     by_type = {ElementType.PRED: "true_computation", ElementType.S32: "branch_computations"}
     if index.rank or index.element_type not in by_type:
-        raise AttributeValueError(f"the first operand is {index}; expected pred[] or s32[]")
+        yield f"the first operand is {index}; expected pred[] or s32[]"
     if by_type[index.element_type] not in instruction.attributes:
-        raise AttributeValueError(f"a conditional by {index} has {by_type[index.element_type]}")
+        yield f"a conditional by {index} has {by_type[index.element_type]}"
     count, given = len(instruction.branches), len(instruction.operands) - 1
     if count != given:
-        raise AttributeValueError(f"there are {count} branches, but {given} operands for them")
+        yield f"there are {count} branches, but {given} operands for them"
 
 
-def _async_start(instruction: Instruction) -> None:
+def _async_start(instruction: Instruction) -> Iterator[str]:
     shape = instruction.shape
     elements = shape.elements if shape.is_tuple else ()
     if len(elements) < 2 or not elements[0].is_tuple:  # noqa: PLR2004  (operands and outputs)
-        message = f"the shape of a start is ((operands), outputs, state...), not {shape}"
-        raise AttributeValueError(message)
-    _check_elements(elements[0], instruction)
+        yield f"the shape of a start is ((operands), outputs, state...), not {shape}"
+    yield from _elements(elements[0], instruction)
 
 
-def _async_successor(instruction: Instruction) -> None:
-    operand = instruction.operands[0]
+def _async_successor(instruction: Instruction) -> Iterator[str]:
+    opcode, operand, named = instruction.opcode, instruction.operands[0], instruction.attributes
     if operand.opcode not in {"async-start", "async-update"}:
-        name = instruction.opcode
-        message = f"{name} continues an asynchronous operation, not {operand.opcode}"
-        raise AttributeValueError(message)
-    if instruction.opcode == "async-update" and instruction.shape != operand.shape:
-        message = f"an update has the shape of its operand, {operand.shape}"
-        raise AttributeValueError(f"{message}, not {instruction.shape}")
-    thread = instruction.attributes.get("async_execution_thread")
-    started_in = _thread(operand)
+        yield f"{opcode} continues an asynchronous operation, not {operand.opcode}"
+    if opcode == "async-update" and instruction.shape != operand.shape:
+        yield f"an update has the shape of its operand, {operand.shape}, not {instruction.shape}"
+    thread, started_in = named.get("async_execution_thread"), _thread(operand)
     if thread not in {None, started_in}:
-        raise AttributeValueError(f"the operation runs in thread {started_in}, not {thread}")
-    called, started = instruction.attributes["calls"], operand.attributes["calls"]
+        yield f"the operation runs in thread {started_in}, not {thread}"
+    called, started = named["calls"], operand.attributes["calls"]
     if called is not started:
-        raise AttributeValueError(f"the operand calls %{started.name}, not %{called.name}")
+        yield f"the operand calls %{started.name}, not %{called.name}"
 
 
 def _thread(instruction: Instruction) -> str:
@@ -663,20 +620,22 @@ def _thread(instruction: Instruction) -> str:
 
 _PREDICATE = Shape(ElementType.PRED)
 
-_CHECKS: dict[str, Callable[[Instruction], None]] = {
-    "async-done": _async_successor,
-    "async-start": _async_start,
-    "async-update": _async_successor,
-    "compare": _compare,
-    "conditional": _conditional,
-    "custom-call": _custom_call,
-    **dict.fromkeys(FIRST_START, _start_indices),
-    "get-tuple-element": _get_tuple_element,
-    "infeed": _infeed,
-    "iota": _iota,
-    "parameter": _parameter,
-    "reshape": _reshape,
-    "select": _select,
-    "sort": _sort,
-    "tuple": _tuple,
+_CHECKS: Final[Mapping[str, Sequence[Callable[[Instruction], Iterator[str]]]]] = {
+    **dict.fromkeys(("async-done", "async-update"), (_async_successor,)),
+    "async-start": (_async_start, _computations),
+    **dict.fromkeys(("call", "fusion", "select-and-scatter", "while"), (_computations,)),
+    "compare": (_compare,),
+    "conditional": (_conditional, _computations),
+    "custom-call": (_custom_call,),
+    **dict.fromkeys(FIRST_START, (_start_indices,)),
+    "get-tuple-element": (_get_tuple_element,),
+    "infeed": (_infeed,),
+    "iota": (_iota,),
+    **dict.fromkeys(("map", "reduce", "reduce-window", "scatter"), (_computations,)),
+    "parameter": (_parameter,),
+    "reshape": (_reshape,),
+    "select": (_select,),
+    "sort": (_sort, _computations),
+    "tuple": (_tuple,),
 }
+"""By opcode."""
