@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType, NoneType
@@ -14,7 +14,7 @@ from ops.hlo.attributes import Codec, Reference, read_value
 from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
-from ops.hlo.module import Computation, Instruction, attributes_with_copies, detached
+from ops.hlo.module import Computation, HloModule, Instruction, attributes_with_copies, detached
 from ops.hlo.opcodes import CONTINUE_CALLS, OPCODES, Opcode, bare, check_opcode, nearby
 from ops.hlo.shape_inference import infer_shape, verify
 from ops.index_maps import Size
@@ -295,31 +295,39 @@ def _unused(names: Counter[str], base: str, *, is_numbered: bool = False) -> str
             return found
 
 
-# A computation that is being changed: its root, and who reads whom at the moment.
+# A module that is being changed: its instructions, and who reads whom at the moment.
 
 _N = TypeVar("_N", Instruction, Computation)
 
 CONTROL: Final = "control-predecessors"
 
 
-class ComputationDraft:
-    """The instructions of a computation with their operands and users, as they are by now.
+class ModuleDraft:
+    """The instructions of a module with their computations, operands and users, as they are by now.
 
-    A change takes time for the uses that it changes, however large the computation is.
+    A change takes time for the uses that it changes, however large the module is.
     """
 
-    __slots__ = ("_instead", "_names", "_users", "computation", "operands", "root")
+    __slots__ = ("_instead", "_names", "_users", "homes", "members", "operands", "roots")
 
-    def __init__(self, computation: Computation) -> None:
-        self.computation = computation
-        self.root = computation.root
+    def __init__(self, module: HloModule) -> None:
+        self.roots: dict[Computation, Instruction] = {}
+        self.members: dict[Computation, dict[Instruction, None]] = {}
+        self.homes: dict[Instruction, Computation] = {}
         self.operands: dict[Instruction, list[Instruction]] = {}
         self._users: dict[Instruction, dict[Instruction, list[int]]] = {}
-        self._names = UnusedNames()
+        self._names = defaultdict[Computation, UnusedNames](UnusedNames)
         self._instead: dict[Instruction, tuple[Instruction, ...]] = {}
+        for each in module.computations:
+            self.include(each)
+
+    def include(self, computation: Computation) -> None:
+        """Take in a computation."""
+        self.roots[computation] = computation.root
+        self.members[computation] = {}
         for each in computation.instructions:
-            self._names.take(each.name)
-            self.add(each)
+            self._names[computation].take(each.name)
+            self.add(computation, each)
 
     def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
         """The instructions that read this one, each once."""
@@ -327,14 +335,20 @@ class ComputationDraft:
 
     def is_used(self, instruction: Instruction) -> bool:
         """Whether something reads the instruction, or it is the result."""
-        return bool(self._users[instruction]) or self.root is instruction
+        return bool(self._users[instruction]) or self.is_result(instruction)
 
-    def unused_name(self, stem: str) -> str:
-        """A name that no instruction has or had."""
-        return self._names.like(stem)
+    def is_result(self, instruction: Instruction) -> bool:
+        """Whether the instruction is the result of its computation."""
+        return self.roots[self.homes[instruction]] is instruction
 
-    def add(self, instruction: Instruction) -> None:
+    def unused_name(self, computation: Computation, stem: str) -> str:
+        """A name that no instruction of a computation has or had."""
+        return self._names[computation].like(stem)
+
+    def add(self, computation: Computation, instruction: Instruction) -> None:
         """Take in an instruction, of which all operands are there."""
+        self.members[computation][instruction] = None
+        self.homes[instruction] = computation
         self.operands[instruction] = [*instruction.operands]
         self._users[instruction] = {}
         for place, operand in enumerate(instruction.operands):
@@ -351,6 +365,11 @@ class ComputationDraft:
             if places:
                 self._users[new].setdefault(user, []).extend(places)
 
+    def replace_result(self, old: Instruction, new: Instruction) -> None:
+        """Let an instruction be the result of a computation, if another one was it."""
+        if self.is_result(old):
+            self.roots[self.homes[old]] = new
+
     def discard(
         self, instruction: Instruction, instead: tuple[Instruction, ...] | None = None
     ) -> list[Instruction]:
@@ -359,7 +378,7 @@ class ComputationDraft:
         Who waited for it waits for those ``instead`` of it, or for what it waited for.
         """
         operands = dict.fromkeys(self.operands.pop(instruction))
-        del self._users[instruction]
+        del self._users[instruction], self.members[self.homes[instruction]][instruction]
         for operand in operands:
             del self._users[operand][instruction]
         waits = instruction.attributes.get(CONTROL, ())
@@ -368,8 +387,10 @@ class ComputationDraft:
 
     def predecessors(self, instruction: Instruction) -> tuple[Instruction, ...]:
         """The instructions that one waits for by now, without reading them."""
+        if CONTROL not in instruction.attributes:
+            return ()
         found: dict[Instruction, None] = {}
-        waiting: list[Instruction] = [*instruction.attributes.get(CONTROL, ())]
+        waiting: list[Instruction] = [*instruction.attributes[CONTROL]]
         while waiting:
             each = waiting.pop()
             if each not in found:
@@ -377,27 +398,33 @@ class ComputationDraft:
                 waiting += self._instead.get(each, ())
         return tuple(each for each in found if each in self.operands)
 
-    def ordered(self) -> list[Instruction]:
+    def needs(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """The instructions that one reads or waits for."""
+        return (*self.operands[instruction], *self.predecessors(instruction))
+
+    def ordered(self, computation: Computation) -> list[Instruction]:
         """The instructions, each after those that it reads and waits for, else in their order.
 
         Raises:
             EditError: some need each other.
         """
-        return ordered(self.operands, lambda each: (*self.operands[each], *self.predecessors(each)))
+        return ordered(self.members[computation], self.needs)
 
-    def built(self, called: Mapping[Computation, Computation]) -> Computation:
+    def built(
+        self, computation: Computation, called: Mapping[Computation, Computation]
+    ) -> Computation:
         """The changed computation, which calls the new computations.
 
         Raises:
             EditError: some instructions need each other.
         """
         copies: dict[Instruction, Instruction] = {}
-        for each in self.ordered():
+        for each in self.ordered(computation):
             operands = tuple(copies[operand] for operand in self.operands[each])
             waits = tuple(copies[earlier] for earlier in self.predecessors(each))
             copies[each] = copy_of(each, each.name, operands, waits, called)
-        name, thread = self.computation.name, self.computation.execution_thread
-        return Computation(name, tuple(copies.values()), copies[self.root], thread)
+        root, thread = copies[self.roots[computation]], computation.execution_thread
+        return Computation(computation.name, tuple(copies.values()), root, thread)
 
 
 def copy_of(
@@ -405,7 +432,7 @@ def copy_of(
     name: str,
     operands: tuple[Instruction, ...],
     waits: tuple[Instruction, ...],
-    called: Mapping[Computation, Computation],
+    called: Mapping[Computation, Computation] = MappingProxyType({}),
 ) -> Instruction:
     """A copy that belongs to no computation yet."""
     attributes = attributes_with_copies(instruction, called, without={CONTROL})
@@ -513,27 +540,29 @@ def check_use(asker: str, user: Instruction, old: Instruction, new: Instruction)
         raise EditError(f"{message}; expected the start of the same operation")
 
 
-def check_together(
-    asker: str, chosen: Collection[Instruction], uses: Iterable[tuple[Instruction, Instruction]]
-) -> None:
-    """Raise an :class:`EditError` if one of a start and its end is chosen; uses are pairs."""
-    for user, read in uses:
-        if (user in chosen) is not (read in chosen) and read.opcode in STARTS.get(user.opcode, ()):
-            message = f"{asker}: %{user.name} continues %{read.name}"
-            raise EditError(f"{message}; expected both of them or none")
+def check_together(chosen: Collection[Instruction], draft: ModuleDraft) -> None:
+    """Raise an :class:`EditError` if only one of a start and its end is chosen."""
+    reads = [(each, operand) for each in chosen for operand in draft.operands[each]]
+    uses = [(user, each) for each in chosen for user in draft.users(each)]
+    together = {*chosen}
+    for user, read in (*reads, *uses):
+        is_one = (user in together) is not (read in together)
+        if is_one and read.opcode in STARTS.get(user.opcode, ()):
+            pair = f"%{user.name} continues %{read.name}"
+            raise EditError(f"outline: {pair}; expected both of them or none")
 
 
-def check_inlined(call: Instruction, draft: ComputationDraft, inner: ComputationDraft) -> None:
+def check_inlined(call: Instruction, body: Computation, draft: ModuleDraft) -> None:
     """Raise an :class:`EditError` unless the body may read operands instead of parameters.
 
     Who reads the call then reads the root.
     """
-    given = dict(zip(inner.computation.parameters, draft.operands[call], strict=True))
+    given, root = dict(zip(body.parameters, draft.operands[call], strict=True)), draft.roots[body]
     for parameter, operand in given.items():
-        for user in inner.users(parameter):
+        for user in draft.users(parameter):
             check_use("inline", user, parameter, operand)
     for user in draft.users(call):
-        check_use("inline", user, call, given.get(inner.root, inner.root))
+        check_use("inline", user, call, given.get(root, root))
 
 
 def _finds_the_same(bitcast: Instruction, old: Instruction, new: Instruction) -> bool:

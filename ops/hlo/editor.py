@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from indexing.layout import Shape
 from ops.hlo import builder
-from ops.hlo.builder import CONTROL, ComputationDraft, UnusedNames
+from ops.hlo.builder import CONTROL, ModuleDraft, UnusedNames
 from ops.hlo.errors import EditError
 from ops.hlo.module import Computation, HloModule, Instruction, detached
 from ops.hlo.opcodes import CALLEE_ATTRIBUTES, OPCODES, check_opcode
@@ -51,12 +51,11 @@ class ModuleEditor:
     that several instructions call hold for all of them.
     """
 
-    __slots__ = ("_drafts", "_effects", "_homes", "_is_changed", "_module", "_names", "_stands_for")
+    __slots__ = ("_draft", "_effects", "_is_changed", "_module", "_names", "_stands_for")
 
     def __init__(self, module: HloModule) -> None:
         self._module = module
-        self._drafts: dict[Computation, ComputationDraft] = {}
-        self._homes: dict[Instruction, Computation] = {}
+        self._draft = ModuleDraft(module)
         self._stands_for: dict[Instruction, Instruction] = {}
         self._names = UnusedNames()
         self._effects = SideEffects()
@@ -69,21 +68,19 @@ class ModuleEditor:
 
     def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
         """The instructions that read one by now, each once."""
-        draft, found = self._found(instruction)
-        return draft.users(found)
+        return self._draft.users(self._found(instruction))
 
     def operands(self, instruction: Instruction) -> tuple[Instruction, ...]:
         """Current operands of an instruction."""
-        draft, found = self._found(instruction)
-        return tuple(draft.operands[found])
+        return tuple(self._draft.operands[self._found(instruction)])
 
     def root(self, computation: Computation | None = None) -> Instruction:
         """The result of a computation by now; without one, of the entry."""
-        return self._draft(computation or self._module.entry).root
+        return self._draft.roots[self._home(computation)]
 
     def instructions(self, computation: Computation | None = None) -> tuple[Instruction, ...]:
         """The instructions of a computation by now, in an order in which they can run."""
-        return tuple(self._draft(computation or self._module.entry).ordered())
+        return tuple(self._draft.ordered(self._home(computation)))
 
     # Replace and remove.
 
@@ -95,16 +92,16 @@ class ModuleEditor:
         Raises:
             EditError: the shapes differ, or the new one reads the old one.
         """
-        draft, old, new = self._pair(old, new)
+        old, new = self._pair(old, new)
         if old is new:
             return
-        if old in draft.operands[new]:
+        if old in self._draft.operands[new]:
             hint = "replace_uses keeps both"
             raise EditError(f"replace: %{new.name} reads %{old.name}, which would go; {hint}")
-        self._move_uses(draft, old, new, draft.users(old))
+        self._put(old, new, self._draft.users(old))
         if old.opcode != "parameter":
             self._stands_for[old] = new
-            self._sweep(draft, draft.discard(old), kept=new)
+            self._sweep(self._draft.discard(old), kept=new)
 
     def replace_uses(
         self, old: Instruction, new: Instruction, users: Iterable[Instruction] | None = None
@@ -116,14 +113,13 @@ class ModuleEditor:
         Raises:
             EditError: the shapes differ.
         """
-        draft, old, new = self._pair(old, new)
+        old, new = self._pair(old, new)
+        readers = self._draft.users(old)
         if users is not None:
-            some = [each for _, each in self._all_found(users)]
-            readers = filter(draft.users(old).__contains__, some)
-            self._move_uses(draft, old, new, readers, also_result=False)
+            chosen = self._all_found(users)
+            self._move_uses(old, new, [each for each in chosen if each in readers])
         else:
-            others = [each for each in draft.users(old) if each is not new]
-            self._move_uses(draft, old, new, others)
+            self._put(old, new, [each for each in readers if each is not new])
 
     def remove(self, instruction: Instruction) -> None:
         """Take out an instruction that nothing reads, and those that only it read.
@@ -131,23 +127,23 @@ class ModuleEditor:
         Raises:
             EditError: something reads it, it is the result, or a parameter.
         """
-        draft, found = self._found(instruction)
-        readers = ", ".join(f"%{each.name}" for each in draft.users(found)[:3])
+        found = self._found(instruction)
+        readers = ", ".join(f"%{each.name}" for each in self._draft.users(found)[:3])
         reason = (
             (readers and f"{readers} read it")
-            or (draft.root is found and "it is the result")
+            or (self._draft.is_result(found) and "it is the result")
             or (found.opcode == "parameter" and "it is a parameter")
         )
         if reason:
             raise EditError(f"remove: %{found.name} is needed: {reason}")
         self._is_changed = True
-        self._sweep(draft, draft.discard(found))
+        self._sweep(self._draft.discard(found))
 
     def remove_dead_code(self) -> None:
         """Take out all that nothing needs, and that does nothing but give a result."""
+        draft = self._draft
         for computation in self._reached():
-            draft = self._draft(computation)
-            self._sweep(draft, [each for each in draft.operands if not draft.is_used(each)])
+            self._sweep([each for each in draft.members[computation] if not draft.is_used(each)])
 
     # New instructions.
 
@@ -176,18 +172,18 @@ class ModuleEditor:
         >>> editor.insert("transpose", [editor.root()], dimensions=(1, 0))
         <%transpose = f32[3,2]{0,1} transpose(%a), dimensions={1,0}>
         """
-        found = self._all_found(operands)
-        draft = found[0][0] if found else self._draft(into or self._module.entry)
-        if any(other is not draft for other, _ in found):
+        reads = self._all_found(operands)
+        home = self._draft.homes[reads[0]] if reads else self._home(into)
+        if any(self._draft.homes[each] is not home for each in reads):
             raise EditError(f"insert: the operands of {opcode} stand in different computations")
         given = {key: attributes[key] for key in attributes if attributes[key] is not None}
         if like is not None:
             check_type(like, Instruction, "insert: like", "an Instruction")
             kept = {k: like.attributes[k] for k in _ABOUT_THE_PROGRAM if k in like.attributes}
             given = {**kept, **given}
-        new = builder.made(opcode, [each for _, each in found], shape, given)
+        new = builder.made(opcode, reads, shape, given)
         new = new if like is None else builder.sharded_as(like, new, attributes)
-        return self._added(draft, new, name, opcode)
+        return self._added(home, new, name, opcode)
 
     def constant(
         self, value: object, shape: Shape | str, *, name: str = "", into: Computation | None = None
@@ -197,9 +193,9 @@ class ModuleEditor:
         Raises:
             EditError: the value does not fit the shape.
         """
-        draft = self._draft(into or self._module.entry)
+        home = self._home(into)
         new = builder.made("constant", (), shape, {}, value)
-        return self._added(draft, new, name, "constant")
+        return self._added(home, new, name, "constant")
 
     def clone(
         self,
@@ -216,21 +212,20 @@ class ModuleEditor:
         Raises:
             EditError: what is given does not fit together, or it is a parameter.
         """
-        draft, found = self._found(instruction)
+        found = self._found(instruction)
         if found.opcode == "parameter":
             raise EditError(f"clone: %{found.name} is a parameter, of which there is one")
-        read = self._all_found(draft.operands[found] if operands is None else operands)
+        reads = self._all_found(self._draft.operands[found] if operands is None else operands)
         wanted = opcode or found.opcode
         check_opcode(wanted, "clone")
         lost = {"backend_config", "origin"} if wanted != found.opcode else set[str]()
         known = OPCODES[wanted].codecs.keys() - lost
         kept = {key: value for key, value in found.attributes.items() if key in known}
         given = {key: value for key, value in {**kept, **attributes}.items() if value is not None}
-        reads = [each for _, each in read]
-        new = builder.made(
-            wanted, reads, found.shape if shape is None else shape, given, found.literal
-        )
-        return self._added(draft, builder.sharded_as(found, new, attributes), name, found.name)
+        result = found.shape if shape is None else shape
+        new = builder.made(wanted, reads, result, given, found.literal)
+        new, home = builder.sharded_as(found, new, attributes), self._draft.homes[found]
+        return self._added(home, new, name, found.name)
 
     # Calls.
 
@@ -240,27 +235,28 @@ class ModuleEditor:
         Raises:
             EditError: it calls nothing that could stand here.
         """
-        draft, found = self._found(call)
+        draft, found = self._draft, self._found(call)
         if found.opcode not in CALLEE_ATTRIBUTES:
             raise EditError(f"inline: %{found.name} is {found.opcode}; expected call or fusion")
-        inner = self._draft(found.attributes[CALLEE_ATTRIBUTES[found.opcode]])
-        builder.check_inlined(found, draft, inner)
+        body, home = found.attributes[CALLEE_ATTRIBUTES[found.opcode]], draft.homes[found]
+        builder.check_inlined(found, body, draft)
         waits = draft.predecessors(found)
         copies: dict[Instruction, Instruction] = {}
         new: list[Instruction] = []
-        for each in inner.ordered():
+        for each in draft.ordered(body):
             if each.parameter_number is not None:
                 copies[each] = draft.operands[found][each.parameter_number]
                 continue
-            reads = tuple(copies[operand] for operand in inner.operands[each])
-            before = (*waits, *(copies[earlier] for earlier in inner.predecessors(each)))
-            copies[each] = builder.copy_of(each, draft.unused_name(each.name), reads, before, {})
-            self._enter(draft, copies[each])
+            reads = tuple(copies[operand] for operand in draft.operands[each])
+            before = (*waits, *(copies[earlier] for earlier in draft.predecessors(each)))
+            name = draft.unused_name(home, each.name)
+            copies[each] = builder.copy_of(each, name, reads, before)
+            self._enter(home, copies[each])
             new.append(copies[each])
-        root = copies[inner.root]
-        self._move_uses(draft, found, root, draft.users(found))
+        root = copies[draft.roots[body]]
+        self._put(found, root, draft.users(found))
         self._stands_for[found] = root
-        self._sweep(draft, draft.discard(found, tuple(new) or waits), kept=root)
+        self._sweep(draft.discard(found, tuple(new) or waits), kept=root)
         return tuple(each for each in new if each in draft.operands)
 
     def outline(
@@ -282,19 +278,17 @@ class ModuleEditor:
         check_type(opcode, str, "outline: the opcode", "'fusion' or 'call'")
         if opcode not in CALLEE_ATTRIBUTES:
             raise EditError(f"outline: the opcode is {quoted(opcode)}; expected 'fusion' or 'call'")
-        draft, chosen = self._chosen(instructions, opcode)
-        outline = Outline.around(draft, chosen, self._effects.of)
+        outline = Outline.around(self._draft, self._chosen(instructions, opcode), self._effects.of)
         attribute = CALLEE_ATTRIBUTES[opcode]
         stem = builder.checked_name(name) if name else f"{opcode}_computation"
         body = outline.body(self._names.like(stem))
-        self._drafts[body] = ComputationDraft(body)
+        self._draft.include(body)
         self._effects.note(body, body.instructions)
         given: dict[str, Any] = {attribute: body, CONTROL: outline.waits or None}
         given |= {"kind": kind} if opcode == "fusion" else {}
-        last, home = outline.results[-1], draft.computation
-        call = self.insert(
-            opcode, outline.outside, body.root.shape, like=last, name=name, into=home, **given
-        )
+        last = outline.results[-1]
+        given |= {"like": last, "name": name, "into": self._draft.homes[last]}
+        call = self.insert(opcode, outline.outside, body.root.shape, **given)
         self._lead_to(outline, call)
         return call
 
@@ -312,39 +306,38 @@ class ModuleEditor:
         >>> editor.carry(module["loop"], [module["no_sum"]])
         (<%no_sum = f32[4]{0} get-tuple-element(%state), index=4>,)
         """
-        draft, found = self._found(loop)
+        draft, found = self._draft, self._found(loop)
         parts = found.computations
         callers = [each for each in self._module.instructions if {*each.computations} & {*parts}]
         if found.opcode != "while" or len(callers) != 1:
             raise EditError(f"carry: %{found.name}: expected a while with a body of its own")
         first, added = len(found.shape.elements), [each.shape for each in values]
         shape = Shape.of_tuple([*found.shape.elements, *added])
-        body, condition = (self._draft(found.attributes[name]) for name in ("body", "condition"))
-        self._widen(condition, condition.computation.parameters[0], shape)
-        state = self._widen(body, body.computation.parameters[0], shape)
+        body: Computation = found.attributes["body"]
+        self._widen(found.attributes["condition"].parameters[0], shape)
+        state = self._widen(body.parameters[0], shape)
         inside = tuple(
             self._element(state, number, each.name) for number, each in enumerate(values, first)
         )
-        body.root, before = self._longer(body.root, inside), body.root
-        self._sweep(body, [before])
-        before = draft.operands[found][0]
-        self._widen(draft, found, shape, self._longer(before, values))
-        self._sweep(draft, [before])
+        root, (before,) = draft.roots[body], draft.operands[found]
+        draft.roots[body] = self._longer(root, inside)
+        self._sweep([root])
+        self._widen(found, shape, self._longer(before, values))
+        self._sweep([before])
         return inside
 
-    def _widen(
-        self, draft: ComputationDraft, old: Instruction, shape: Shape, *operands: Instruction
-    ) -> Instruction:
+    def _widen(self, old: Instruction, shape: Shape, *operands: Instruction) -> Instruction:
         """A parameter or loop with more elements in its result; who read the old one reads them."""
+        draft = self._draft
         kept = {key: value for key, value in old.attributes.items() if key != "sharding"}
         new = detached(old, attributes=kept, shape=shape, operands=operands)
-        self._enter(draft, new)
+        self._enter(draft.homes[old], new)
         readers = [each for each in draft.users(old) if each.opcode == "get-tuple-element"]
         draft.replace_uses(old, new, readers)
         if draft.is_used(old):
             same = self.insert("tuple", self._elements(new)[: len(old.shape.elements)], old.shape)
             draft.replace_uses(old, same, draft.users(old))
-            draft.root = same if draft.root is old else draft.root
+            draft.replace_result(old, same)
         draft.discard(old, (new,))
         return new
 
@@ -378,7 +371,7 @@ class ModuleEditor:
             return self._module
         changed: dict[Computation, Computation] = {}
         for each in self._reached():
-            changed[each] = self._draft(each).built(changed)
+            changed[each] = self._draft.built(each, changed)
         entry, computations = changed[self._module.entry], tuple(changed.values())
         return replace(self._module, computations=computations, entry=entry, source="", file="")
 
@@ -395,22 +388,18 @@ class ModuleEditor:
         )
 
     def _callees(self, computation: Computation) -> Iterable[Computation]:
-        return (part for each in self._members(computation) for part in each.computations)
+        return (part for each in self._draft.members[computation] for part in each.computations)
 
-    def _members(self, computation: Computation) -> Iterable[Instruction]:
-        draft = self._drafts.get(computation)
-        return draft.operands if draft else computation.instructions
+    def _home(self, computation: Computation | None) -> Computation:
+        """A computation, or the entry."""
+        home = computation or self._module.entry
+        check_type(home, Computation, "edit: the computation", "a Computation")
+        if home not in self._draft.roots:
+            raise EditError(f"edit: computation %{home.name} is of another module")
+        return home
 
-    def _draft(self, computation: Computation) -> ComputationDraft:
-        check_type(computation, Computation, "edit: the computation", "a Computation")
-        if computation not in self._drafts:
-            if computation.own_module is not self._module:
-                raise EditError(f"edit: computation %{computation.name} is of another module")
-            self._drafts[computation] = ComputationDraft(computation)
-        return self._drafts[computation]
-
-    def _found(self, instruction: Instruction) -> tuple[ComputationDraft, Instruction]:
-        """The current instruction in the place of another, and the draft that holds it."""
+    def _found(self, instruction: Instruction) -> Instruction:
+        """The current instruction in the place of another."""
         check_type(instruction, Instruction, "edit: the instruction", "an Instruction")
         found, passed = instruction, list[Instruction]()
         while found in self._stands_for:
@@ -418,54 +407,41 @@ class ModuleEditor:
             found = self._stands_for[found]
         for each in passed:
             self._stands_for[each] = found
-        draft = self._draft(self._homes.get(found) or found.computation)
-        if found not in draft.operands:
-            raise EditError(f"edit: %{found.name} was removed from %{draft.computation.name}")
-        return draft, found
+        home = self._home(self._draft.homes.get(found) or found.computation)
+        if found not in self._draft.operands:
+            raise EditError(f"edit: %{found.name} was removed from %{home.name}")
+        return found
 
-    def _all_found(
-        self, instructions: Iterable[Instruction]
-    ) -> list[tuple[ComputationDraft, Instruction]]:
+    def _all_found(self, instructions: Iterable[Instruction]) -> list[Instruction]:
         check_type(instructions, Iterable, "edit: the list of instructions", "a list or tuple")
         return [self._found(each) for each in instructions]
 
-    def _pair(
-        self, old: Instruction, new: Instruction
-    ) -> tuple[ComputationDraft, Instruction, Instruction]:
-        (home, before), (draft, after) = self._found(old), self._found(new)
-        if home is not draft:
-            places = f"%{home.computation.name} and %{draft.computation.name}"
+    def _pair(self, old: Instruction, new: Instruction) -> tuple[Instruction, Instruction]:
+        before, after = self._found(old), self._found(new)
+        home, other = (self._draft.homes[each] for each in (before, after))
+        if home is not other:
+            places = f"%{home.name} and %{other.name}"
             raise EditError(f"replace: %{before.name} and %{after.name} stand in {places}")
         if not after.shape.is_compatible_with(before.shape):
             shapes = f"%{after.name} is {after.shape}, but %{before.name} is {before.shape}"
             raise EditError(f"replace: {shapes}; expected equal sizes and types")
-        return draft, before, after
+        return before, after
 
-    def _move_uses(
-        self,
-        draft: ComputationDraft,
-        old: Instruction,
-        new: Instruction,
-        users: Iterable[Instruction],
-        *,
-        also_result: bool = True,
-    ) -> None:
+    def _put(self, old: Instruction, new: Instruction, users: Sequence[Instruction]) -> None:
+        """Let users read another instruction, which is the result if the old one was it."""
+        self._move_uses(old, new, users)
+        self._draft.replace_result(old, new)
+
+    def _move_uses(self, old: Instruction, new: Instruction, users: Sequence[Instruction]) -> None:
         """Let users read another instruction; nothing is moved if one of them may not."""
-        readers = [*users]
-        for each in readers:
+        for each in users:
             builder.check_use("replace", each, old, new)
         self._is_changed = True
-        draft.replace_uses(old, new, readers)
-        draft.root = new if draft.root is old and also_result else draft.root
+        self._draft.replace_uses(old, new, users)
 
-    def _sweep(
-        self,
-        draft: ComputationDraft,
-        unused: Iterable[Instruction],
-        kept: Instruction | None = None,
-    ) -> None:
+    def _sweep(self, unused: Iterable[Instruction], kept: Instruction | None = None) -> None:
         """Take out instructions that nothing reads any more, and those that served only them."""
-        waiting = [*unused]
+        draft, waiting = self._draft, [*unused]
         while waiting:
             each = waiting.pop()
             is_needed = each is kept or each not in draft.operands or draft.is_used(each)
@@ -474,57 +450,49 @@ class ModuleEditor:
                 waiting += draft.discard(each)
 
     def _added(
-        self, draft: ComputationDraft, instruction: Instruction, name: str, otherwise: str
+        self, home: Computation, instruction: Instruction, name: str, otherwise: str
     ) -> Instruction:
-        for each in (*instruction.attributes.get(CONTROL, ()), *instruction.computations):
-            if isinstance(each, Computation):
-                self._draft(each)
-            elif self._found(each)[0] is not draft:
+        waits = instruction.attributes.get(CONTROL, ())
+        for each in waits:
+            if self._draft.homes[self._found(each)] is not home:
                 raise EditError(f"insert: %{each.name} stands in another computation")
-        name = draft.unused_name(builder.checked_name(name) if name else otherwise)
-        named = builder.copy_of(
-            instruction, name, instruction.operands, instruction.attributes.get(CONTROL, ()), {}
-        )
-        self._enter(draft, named)
+        for each in instruction.computations:
+            self._home(each)
+        name = self._draft.unused_name(home, builder.checked_name(name) if name else otherwise)
+        named = builder.copy_of(instruction, name, instruction.operands, waits)
+        self._enter(home, named)
         return named
 
-    def _enter(self, draft: ComputationDraft, instruction: Instruction) -> None:
+    def _enter(self, home: Computation, instruction: Instruction) -> None:
         self._is_changed = True
-        draft.add(instruction)
-        self._homes[instruction] = draft.computation
-        if self._effects.of(instruction) and draft.computation not in self._effects:
+        self._draft.add(home, instruction)
+        if self._effects.of(instruction) and home not in self._effects:
             for each in self._reached():
-                self._effects.note(each, self._members(each))
+                self._effects.note(each, self._draft.members[each])
 
-    def _chosen(
-        self, instructions: Iterable[Instruction], opcode: str
-    ) -> tuple[ComputationDraft, list[Instruction]]:
-        """Instructions that may stand in a computation of their own, and where they are by now."""
-        found = self._all_found(instructions)
-        if not found or any(draft is not found[0][0] for draft, _ in found):
+    def _chosen(self, instructions: Iterable[Instruction], opcode: str) -> list[Instruction]:
+        """Instructions that may stand in a computation of their own."""
+        chosen = self._all_found(instructions)
+        if len({self._draft.homes[each] for each in chosen}) != 1:
             raise EditError("outline: expected instructions of one computation")
-        draft, chosen = found[0][0], [each for _, each in found]
         for each in chosen:
             if each.opcode == "parameter":
                 raise EditError(f"outline: %{each.name} is a parameter")
             if opcode == "fusion" and self._effects.of(each):
                 raise EditError(f"outline: %{each.name} has side effects; expected opcode 'call'")
-        reads = [(each, operand) for each in chosen for operand in draft.operands[each]]
-        uses = [(user, each) for each in chosen for user in draft.users(each)]
-        builder.check_together("outline", {*chosen}, [*reads, *uses])
-        return draft, chosen
+        builder.check_together(chosen, self._draft)
+        return chosen
 
     def _lead_to(self, outline: Outline, call: Instruction) -> None:
         """Let the rest of the computation read the results of a call in place of its insides."""
-        draft = outline.draft
         for number, each in enumerate(outline.results):
             new = call
             if len(outline.results) > 1:
                 new = self.insert("get-tuple-element", [call], like=each, index=number)
-            self._move_uses(draft, each, new, outline.readers(each))
+            self._put(each, new, outline.readers(each))
             self._stands_for[each] = new
         for each in reversed([*outline.inside]):
-            draft.discard(each, (call,))
+            self._draft.discard(each, (call,))
 
 
 # Instructions that move into a computation of their own: what they read, and who reads them.
@@ -538,7 +506,7 @@ class Outline(NamedTuple):
     outside that instructions inside wait for.
     """
 
-    draft: ComputationDraft
+    draft: ModuleDraft
     inside: Mapping[Instruction, None]
     copied: tuple[Instruction, ...]
     outside: tuple[Instruction, ...]
@@ -547,21 +515,21 @@ class Outline(NamedTuple):
 
     @classmethod
     def around(
-        cls,
-        draft: ComputationDraft,
-        chosen: Iterable[Instruction],
-        stays: Callable[[Instruction], bool],
+        cls, draft: ModuleDraft, chosen: Iterable[Instruction], stays: Callable[[Instruction], bool]
     ) -> Outline:
         """The outline of some instructions of a computation."""
         wanted = dict.fromkeys(chosen)
 
         def needed(each: Instruction) -> Iterable[Instruction]:
-            before = (*draft.operands[each], *draft.predecessors(each))
-            return filter(wanted.__contains__, before)
+            return filter(wanted.__contains__, draft.needs(each))
 
         inside = dict.fromkeys(builder.ordered(wanted, needed))
-        read = {each for each in inside if not inside.keys() >= {*draft.users(each)}} | {draft.root}
-        results = tuple(filter(read.__contains__, inside)) or ([*inside][-1],)
+        results = tuple(
+            each
+            for each in inside
+            if draft.is_result(each) or not inside.keys() >= {*draft.users(each)}
+        )
+        results = results or ([*inside][-1],)
         needed_inside = {*builder.ordered((*filter(stays, inside), *results), needed)}
         copied = tuple(filter(needed_inside.__contains__, inside))
         reads = (operand for each in copied for operand in draft.operands[each])
@@ -588,7 +556,7 @@ class Outline(NamedTuple):
             reads = tuple(copies[operand] for operand in self.draft.operands[each])
             earlier = filter(self.inside.__contains__, self.draft.predecessors(each))
             waits = tuple(copies[before] for before in earlier)
-            copies[each] = builder.copy_of(each, names.like(each.name), reads, waits, {})
+            copies[each] = builder.copy_of(each, names.like(each.name), reads, waits)
         results = tuple(copies[each] for each in self.results)
         if len(results) == 1:
             return Computation(name, tuple(copies.values()), results[0])

@@ -496,7 +496,8 @@ def _reshape(instruction: Instruction) -> Iterator[str]:
 
 
 def _get_tuple_element(instruction: Instruction) -> Iterator[str]:
-    shape, index = instruction.operands[0].shape, instruction.attributes["index"]
+    shape = instruction.operands[0].shape
+    index: int = instruction.attributes["index"]
     if not shape.is_tuple:
         yield f"get-tuple-element takes an element of a tuple, but the operand is {shape}"
     if not 0 <= index < len(shape.elements):
@@ -594,7 +595,7 @@ def _async_start(instruction: Instruction) -> Iterator[str]:
     elements = shape.elements if shape.is_tuple else ()
     if len(elements) < 2 or not elements[0].is_tuple:  # noqa: PLR2004  (operands and outputs)
         yield f"the shape of a start is ((operands), outputs, state...), not {shape}"
-    yield from _elements(elements[0], instruction)
+    yield from _elements(shape.elements[0], instruction)
 
 
 def _async_successor(instruction: Instruction) -> Iterator[str]:
