@@ -1,5 +1,8 @@
 """Expressions of a kernel, evaluated on formulas instead of numbers."""
 
+# Methods of ast.NodeVisitor are called as the nodes are.
+# ruff: noqa: N815
+
 from __future__ import annotations
 
 import ast
@@ -12,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from textwrap import dedent
-from typing import Any, ClassVar, Final, NamedTuple, NoReturn, TypeAlias, cast
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
 
 import sympy
 
@@ -505,7 +508,7 @@ MAX_SHIFT: Final = 63
 """Bits by which an integer is moved: it has no more than 64."""
 
 
-class ExpressionReader(ABC):
+class ExpressionReader(ast.NodeVisitor, ABC):
     """Evaluator of expressions; a subclass calls functions, and keeps their accesses.
 
     ``values`` are those of the variables of the function that is read.
@@ -565,15 +568,18 @@ class ExpressionReader(ABC):
         Raises:
             TritonError: it cannot be read, or its shapes do not fit.
         """
-        reader = self._readers.get(type(node))
-        if reader is None:
-            self.text.refuse(node, f"a kernel with a {type(node).__name__} cannot be read")
         try:
-            return number_of(reader(self, node))
+            return number_of(self.visit(node))
         except (ShapesDifferError, ArithmeticError, TypeError, ValueError) as error:
             if isinstance(error, errors.IndexingError):
                 raise
             self.text.refuse(node, str(error))
+
+    def generic_visit(self, node: ast.AST) -> NoReturn:
+        """Refuse what no method reads."""
+        kind = type(node).__name__
+        what = f"the statement {kind}" if isinstance(node, ast.stmt) else f"a {kind}"
+        self.text.refuse(node, f"a kernel with {what} cannot be read")
 
     def kept(self, block: Value) -> Value:
         """A block whose values have to fit in their bits: its formula says so if that is open."""
@@ -590,10 +596,12 @@ class ExpressionReader(ABC):
 
     # Leaves.
 
-    def _constant(self, node: ast.Constant) -> Value:
+    def visit_Constant(self, node: ast.Constant) -> Value:
+        """A number, text or ``None``."""
         return node.value
 
-    def _name(self, node: ast.Name) -> Value:
+    def visit_Name(self, node: ast.Name) -> Value:
+        """A variable of the function or of the module, or the name of a function."""
         if node.id in self.values:
             return self.values[node.id]
         if node.id in self.text.globals:
@@ -610,10 +618,14 @@ class ExpressionReader(ABC):
         finally:
             self.values = values
 
-    def _tuple(self, node: ast.Tuple | ast.List) -> Value:
+    def visit_Tuple(self, node: ast.Tuple | ast.List) -> Value:
+        """A tuple of values."""
         return tuple(self.read(item) for item in node.elts)
 
-    def _attribute(self, node: ast.Attribute) -> Value:
+    visit_List = visit_Tuple
+
+    def visit_Attribute(self, node: ast.Attribute) -> Value:
+        """A name of a module, or what is known of a value's type."""
         path = self.path(node)
         if path is not None:
             return path
@@ -639,7 +651,8 @@ class ExpressionReader(ABC):
 
     # Operators.
 
-    def _binary(self, node: ast.BinOp) -> Value:
+    def visit_BinOp(self, node: ast.BinOp) -> Value:
+        """An operator on two values."""
         left, right = self.read(node.left), self.read(node.right)
         if known(left) and known(right):
             return of_numbers(node.op, left, right)
@@ -682,7 +695,8 @@ class ExpressionReader(ABC):
             return Mod(numerator, divisor)
         return numerator - divisor * quotient
 
-    def _unary(self, node: ast.UnaryOp) -> Value:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        """An operator on one value."""
         operand = self.read(node.operand)
         if known(operand):
             return of_number(node.op, operand)
@@ -695,7 +709,8 @@ class ExpressionReader(ABC):
             return operand
         return combined(operator.neg, as_block(operand))
 
-    def _compare(self, node: ast.Compare) -> Value:
+    def visit_Compare(self, node: ast.Compare) -> Value:
+        """A chain of comparisons."""
         values = [self.read(each) for each in (node.left, *node.comparators)]
         found: Value = True
         for op, left, right in zip(node.ops, values[:-1], values[1:], strict=True):
@@ -718,7 +733,8 @@ class ExpressionReader(ABC):
         blocks = (self.kept(_as_number(as_block(each))) for each in (left, right))
         return number_of(combined(compare_blocks, *blocks))
 
-    def _boolean(self, node: ast.BoolOp) -> Value:
+    def visit_BoolOp(self, node: ast.BoolOp) -> Value:
+        """``and`` and ``or``, of which a value that is known may decide."""
         found = self.read(node.values[0])
         for each in node.values[1:]:
             is_or = isinstance(node.op, ast.Or)
@@ -736,7 +752,8 @@ class ExpressionReader(ABC):
         blocks = as_block(left), as_block(right)
         return _implied_by_both(*blocks) or combined(_all, *blocks)
 
-    def _choice(self, node: ast.IfExp) -> Value:
+    def visit_IfExp(self, node: ast.IfExp) -> Value:
+        """One of two values."""
         test = self.read(node.test)
         if known(test):
             return self.read(node.body if test else node.orelse)
@@ -754,7 +771,8 @@ class ExpressionReader(ABC):
 
     # Indices and calls.
 
-    def _subscript(self, node: ast.Subscript) -> Value:
+    def visit_Subscript(self, node: ast.Subscript) -> Value:
+        """An item of a tuple, or a block with other dimensions."""
         value = self.read(node.value)
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if known(value):
@@ -786,7 +804,8 @@ class ExpressionReader(ABC):
             self.text.refuse(node, f"the block has {rank} dimensions, the index {number}")
         return found + list(range(number, rank))
 
-    def _call(self, node: ast.Call) -> Value:
+    def visit_Call(self, node: ast.Call) -> Value:
+        """The value of a function or of a method."""
         arguments: list[Value] = []
         for each in node.args:
             if isinstance(each, ast.Starred):
@@ -806,25 +825,9 @@ class ExpressionReader(ABC):
             path = f".{node.func.attr}"
         return self.call(node, path or "", arguments, named)
 
-    def _text(self, _node: ast.JoinedStr) -> Value:
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Value:  # noqa: ARG002 - any will do
+        """A text that nobody reads."""
         return ""
-
-    _readers: ClassVar[Mapping[type, Callable[..., Value]]] = {
-        ast.Constant: _constant,
-        ast.Name: _name,
-        ast.Tuple: _tuple,
-        ast.List: _tuple,
-        ast.Attribute: _attribute,
-        ast.BinOp: _binary,
-        ast.UnaryOp: _unary,
-        ast.Compare: _compare,
-        ast.BoolOp: _boolean,
-        ast.IfExp: _choice,
-        ast.Subscript: _subscript,
-        ast.Call: _call,
-        ast.JoinedStr: _text,
-    }
-    """How each kind of expression is read."""
 
 
 def is_nonnegative(formula: Formula, bounds: Mapping[str, Interval]) -> bool:

@@ -1,14 +1,17 @@
 """Statements of a kernel, run once on formulas: loops by closed forms, branches by conditions."""
 
+# Methods of ast.NodeVisitor are called as the nodes are.
+# ruff: noqa: N802, N815
+
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import factorial
-from typing import ClassVar, Final
+from typing import Final
 
 import sympy
 
@@ -184,25 +187,24 @@ class KernelInterpreter(ExpressionReader):
             if self._statements > MAX_STATEMENTS:
                 message = f"this kernel runs more than {MAX_STATEMENTS} statements"
                 self.text.refuse(statement, message)
-            runner = self._runners.get(type(statement))
-            if runner is None:
-                name = type(statement).__name__
-                self.text.refuse(statement, f"a kernel with the statement {name} cannot be read")
             try:
-                runner(self, statement)
+                self.visit(statement)
             except expressions.ShapesDifferError as error:
                 self.text.refuse(statement, str(error))
 
-    def _assign(self, node: ast.Assign) -> None:
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """Give values to variables."""
         value = self.read(node.value)
         for target in node.targets:
             self._bind(target, value)
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Give a value to a variable of a type."""
         if node.value is not None:
             self._bind(node.target, self.read(node.value))
 
-    def _augmented(self, node: ast.AugAssign) -> None:
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        """Give the result of an operator to its first operand."""
         if not isinstance(node.target, ast.Name):
             self.text.refuse(node.target, "expected the name of a variable")
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -222,18 +224,22 @@ class KernelInterpreter(ExpressionReader):
             case _:
                 self.text.refuse(target, "expected the name of a variable")
 
-    def _expression(self, node: ast.Expr) -> None:
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """Evaluate an expression for what it accesses."""
         self.read(node.value)
 
-    def _return(self, node: ast.Return) -> None:
+    def visit_Return(self, node: ast.Return) -> None:
+        """Leave the function."""
         raise _Returned(None if node.value is None else self.read(node.value))
 
-    def _while(self, node: ast.While) -> None:
+    def visit_While(self, node: ast.While) -> None:
+        """Refuse the loop."""
         self.text.refuse(node, "how often this loop runs is known only while the kernel runs")
 
     # Branches.
 
-    def _branch(self, node: ast.If) -> None:
+    def visit_If(self, node: ast.If) -> None:
+        """Run both branches, each under its condition."""
         test = self.read(node.test)
         if expressions.known(test):
             self.run(node.body if test else node.orelse)
@@ -298,7 +304,8 @@ class KernelInterpreter(ExpressionReader):
 
     # Loops.
 
-    def _loop(self, node: ast.For) -> None:
+    def visit_For(self, node: ast.For) -> None:
+        """Run the body once for all iterations."""
         start, stop, step = self._range(node)
         if not isinstance(node.target, ast.Name):
             self.text.refuse(node.target, "expected the name of a variable")
@@ -374,24 +381,10 @@ class KernelInterpreter(ExpressionReader):
         self._is_trial, self.bounds = outside
         return amounts_of(before, marks, after, counter)
 
-    def _skip(self, _node: ast.stmt) -> None:
+    def visit_Pass(self, node: ast.stmt) -> None:
         """Nothing that touches memory."""
 
-    _runners: ClassVar[Mapping[type, Callable[..., None]]] = {
-        ast.Assign: _assign,
-        ast.AnnAssign: _annotated,
-        ast.AugAssign: _augmented,
-        ast.Expr: _expression,
-        ast.Return: _return,
-        ast.If: _branch,
-        ast.For: _loop,
-        ast.While: _while,
-        ast.Assert: _skip,
-        ast.Pass: _skip,
-        ast.Import: _skip,
-        ast.ImportFrom: _skip,
-    }
-    """How each kind of statement is run."""
+    visit_Assert = visit_Import = visit_ImportFrom = visit_Pass
 
 
 _NOT_CHOSEN: Final = (str, tuple, expressions.TensorPointer)
