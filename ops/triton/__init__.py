@@ -140,10 +140,8 @@ class KernelAccess(Displayed):
 
     def _beyond(self, checked: IndexingMap, limits: Interval) -> OutOfBoundsElement | None:
         """The first point of a map of these variables whose first result lies beyond limits."""
-        below, above = (
-            Interval(None, (limits.lower or 0) - 1),
-            Interval((limits.upper or 0) + 1, None),
-        )
+        below = Interval(None, (limits.lower or 0) - 1)
+        above = Interval((limits.upper or 0) + 1, None)
         bounds = checked.result_bounds()[0]
         possible = (side for side in (below, above) if not bounds.intersect(side).is_empty)
         wrong = (checked.with_constraint(checked.results[0], side) for side in possible)
@@ -218,12 +216,11 @@ def by_thread(access: IndexingMap, block: Sequence[int], layout: LinearLayout) -
     programs = access.dims[: len(access.dims) - len(block)]
     coordinates = list(zip(programs, _PROGRAMS, strict=False))
     lanes, warps = (layout.in_dims.get(name, 1) for name in ("lane", "warp"))
-    thread, given = symbol("th_x"), dict[sympy.Expr, sympy.Expr]()
+    thread = symbol("th_x")
     of_thread = {symbol("lane"): Mod(thread, lanes), symbol("warp"): FloorDiv(thread, lanes)}
-    for each, kind in coordinates:
-        given[symbol(each.name)] = symbol(kind.value)
-    for each, place in zip(access.dims[len(programs) :], places.results, strict=True):
-        given[symbol(each.name)] = place.xreplace(of_thread)
+    values = [symbol(kind.value) for _, kind in coordinates]
+    values += [place.xreplace(of_thread) for place in places.results]
+    given = {symbol(each.name): value for each, value in zip(access.dims, values, strict=True)}
     results = [result.xreplace(given) for result in access.results]
     constraints = [
         (expression.xreplace(given), interval) for expression, interval in access.constraints

@@ -11,7 +11,7 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from textwrap import dedent
@@ -107,29 +107,23 @@ class KernelText:
 
 def _offset(source: str, line: int, column: int) -> int:
     """The character at a line and a column, which Python counts in bytes of UTF-8."""
-    start = 0
-    for _ in range(line - 1):
-        start = source.find("\n", start) + 1
-    end = source.find("\n", start)
-    text = source[start : end if end >= 0 else len(source)]
-    return start + len(text.encode()[:column].decode(errors="ignore"))
+    *before, last = source.split("\n")[:line]
+    return len("\n".join([*before, last.encode()[:column].decode(errors="ignore")]))
 
 
-def _constants(module: ast.Module) -> list[tuple[str, ast.expr]]:
+def _constants(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """The variables of the module that are assigned once each, with their expressions."""
     outside = [node for node in module.body if not isinstance(node, _FUNCTIONS)]
     assigned = Counter(names_assigned(outside))
-    found: list[tuple[str, ast.expr]] = []
     for node in outside:
         match node:
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            ):
-                found.append((name, value))
+            ) if assigned[name] == 1:
+                yield name, value
             case _:
                 pass
-    return [(name, value) for name, value in found if assigned[name] == 1]
 
 
 def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:

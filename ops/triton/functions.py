@@ -29,6 +29,10 @@ class FunctionCall:
             return self.arguments[place]
         return self.named.get(name, default)
 
+    def block(self, place: int, name: str) -> IntegerBlock | UnknownBlock:
+        """An argument as a block."""
+        return expressions.as_block(self.get(place, name))
+
 
 def _of_grid(ask: Callable[[ExpressionReader, int], Formula]) -> Handler:
     def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
@@ -66,8 +70,7 @@ def _elementwise(apply: Callable[..., Formula]) -> Handler:
 
 
 def _ceiling(reader: ExpressionReader, call: FunctionCall) -> Value:
-    numerator = expressions.as_block(call.get(0, "x"))
-    divisor = expressions.as_block(call.get(1, "div"))
+    numerator, divisor = call.block(0, "x"), call.block(1, "div")
     return reader.quotient(expressions.combined(_before_next, numerator, divisor), divisor)
 
 
@@ -84,14 +87,14 @@ def _where(reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _expand_dims(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value, place = expressions.as_block(call.get(0, "input")), call.get(1, "axis")
+    value, place = call.block(0, "input"), call.get(1, "axis")
     items: list[int | None] = [*range(len(value.shape))]
     items.insert(place if place >= 0 else place + len(items) + 1, None)
     return expressions.with_axes(value, items)
 
 
 def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value = expressions.as_block(call.get(0, "input"))
+    value = call.block(0, "input")
     found = expressions.common_shape([value.shape, _shape_behind(call)])
     if isinstance(value, UnknownBlock):
         return UnknownBlock(found, value.reason)
@@ -99,7 +102,7 @@ def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _transposed(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value = expressions.as_block(call.get(0, "input"))
+    value = call.block(0, "input")
     given = call.named.get("dims") or _shape_behind(call)
     return expressions.with_axes(value, given or tuple(reversed(range(len(value.shape)))))
 
@@ -118,24 +121,19 @@ def _nothing(_reader: ExpressionReader, _call: FunctionCall) -> Value:
     return None
 
 
-def _full(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return _filled(reader, call, expressions.as_block(call.get(1, "value")), call.get(2, "dtype"))
-
-
-def _zeros(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return _filled(reader, call, expressions.as_block(0), call.get(1, "dtype"))
-
-
-def _filled(reader: ExpressionReader, call: FunctionCall, value: Value, dtype: Value) -> Value:
-    shape = _shape(reader, call)
-    if isinstance(value, IntegerBlock) and ".int" in str(dtype):
-        return replace(value, shape=shape, is_wide="int64" in str(dtype))
+def _filled(reader: ExpressionReader, call: FunctionCall) -> Value:
+    """A block of one value: of zeros, if the function takes none."""
+    is_zero = call.function.endswith("zeros")
+    value = expressions.as_block(0) if is_zero else call.block(1, "value")
+    dtype, shape = str(call.get(1 if is_zero else 2, "dtype")), _shape(reader, call)
+    if isinstance(value, IntegerBlock) and ".int" in dtype:
+        return replace(value, shape=shape, is_wide="int64" in dtype)
     return UnknownBlock(shape, "a number that is no integer")
 
 
 def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
     """A value of another type, of which only 32 or 64 bits count."""
-    value = reader.kept(expressions.as_block(call.get(0, "input")))
+    value = reader.kept(call.block(0, "input"))
     dtype = str(call.get(1, "dtype"))
     if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
         return value
@@ -152,20 +150,19 @@ def _shape(reader: ExpressionReader, call: FunctionCall) -> tuple[int, ...]:
 
 
 def _reshaped(reader: ExpressionReader, call: FunctionCall) -> Value:
-    value, shape = expressions.as_block(call.get(0, "input")), _shape_behind(call)
+    value, shape = call.block(0, "input"), _shape_behind(call)
     if isinstance(value, UnknownBlock):
         return UnknownBlock(shape, value.reason)
     return reader.text.refuse(call.node, f"{call.function} of integers cannot be read")
 
 
 def _dot(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    left = expressions.as_block(call.get(0, "input"))
-    right = expressions.as_block(call.get(1, "other"))
+    left, right = call.block(0, "input"), call.block(1, "other")
     return UnknownBlock((*left.shape[:-1], right.shape[-1]), "a product of matrices")
 
 
 def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    value = expressions.as_block(call.get(0, "input"))
+    value = call.block(0, "input")
     place = call.get(1, "axis")
     if place is None:
         return UnknownBlock((), "a reduction")
@@ -176,16 +173,13 @@ def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
 
 
 def _unread(reader: ExpressionReader, call: FunctionCall) -> Value:
-    blocks = [
-        expressions.as_block(value)
-        for value in call.arguments
-        if not isinstance(value, (str, tuple))
-    ]
+    given = (value for value in call.arguments if not isinstance(value, (str, tuple)))
+    blocks = map(expressions.as_block, given)
     return UnknownBlock(reader.unknown("", *blocks).shape, f"{call.function} of numbers")
 
 
 def _random(_reader: ExpressionReader, call: FunctionCall) -> Value:
-    return UnknownBlock(expressions.as_block(call.get(1, "offset")).shape, "a random number")
+    return UnknownBlock(call.block(1, "offset").shape, "a random number")
 
 
 # Memory.
@@ -199,15 +193,12 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
         reader.text.refuse(call.node, f"{call.function} has no argument {other[0]!r}")
     pointer = call.get(0, "pointer")
     if isinstance(pointer, expressions.TensorPointer):
-        every = tuple(range(len(pointer.block)))
-        checked = (
-            every if pointer.is_descriptor else call.get(_PLACE_OF_CHECK, "boundary_check", ())
-        )
-        mask: Value = IntegerBlock(pointer.block, pointer.within(checked))
-        _check_shapes(reader, call, pointer.block)
-        return reader.accessed(call.node, kind, pointer.address(), mask)
-    mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
-    address = expressions.as_block(pointer)
+        every = range(len(pointer.block)) if pointer.is_descriptor else ()
+        checked = every or call.get(_PLACE_OF_CHECK, "boundary_check", ())
+        address, mask = pointer.address(), IntegerBlock(pointer.block, pointer.within(checked))
+    else:
+        mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
+        address = expressions.as_block(pointer)
     _check_shapes(reader, call, address.shape)
     return reader.accessed(call.node, kind, address, mask)
 
@@ -247,20 +238,23 @@ def _tensor_pointer(*names: str) -> Handler:
 
 
 def _advanced(reader: ExpressionReader, call: FunctionCall) -> Value:
-    pointer, by = call.get(0, "base"), call.get(1, "offsets")
-    if not isinstance(pointer, expressions.TensorPointer):
-        reader.text.refuse(call.node, "this is no block pointer")
-    return pointer.moved([reader.formula(call.node, each) for each in by])
+    return _moved(reader, call, call.get(0, "base"), call.get(1, "offsets"), "block pointer")
 
 
 def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
     """``descriptor.load(offsets)`` and ``descriptor.store(offsets, value)``."""
-    pointer, offsets = call.arguments[0], call.arguments[1]
+    pointer, offsets, *others = call.arguments
+    moved = _moved(reader, call, pointer, offsets, "tensor descriptor")
+    return _accessed(reader, replace(call, arguments=(moved, *others)))
+
+
+def _moved(
+    reader: ExpressionReader, call: FunctionCall, pointer: Value, by: Sequence[Value], what: str
+) -> expressions.TensorPointer:
+    """A block of a tensor at other offsets."""
     if not isinstance(pointer, expressions.TensorPointer):
-        reader.text.refuse(call.node, "this is no tensor descriptor")
-    moved = pointer.moved([reader.formula(call.node, each) for each in offsets])
-    given = (moved, *call.arguments[2:])
-    return _accessed(reader, FunctionCall(call.node, call.function, given, call.named))
+        reader.text.refuse(call.node, f"this is no {what}")
+    return pointer.moved([reader.formula(call.node, each) for each in by])
 
 
 Handler = Any
@@ -299,11 +293,12 @@ _OF_NUMBERS: Final = (
 )
 """Functions of numbers that are no integers, or are known only while the kernel runs."""
 
-_KEPT: Final = ("multiple_of", "max_contiguous", "max_constancy", "constexpr")
+_KEPT: Final = ("tl.multiple_of", "tl.max_contiguous", "tl.max_constancy", "tl.constexpr")
 """Functions that only tell the compiler something of a value."""
 
 _STATEMENTS: Final = (
-    *("static_assert", "static_print", "device_assert", "device_print", "debug_barrier", "assume"),
+    *("tl.static_assert", "tl.static_print", "tl.device_assert", "tl.device_print"),
+    *("tl.debug_barrier", "tl.assume"),
 )
 """Functions without a value."""
 
@@ -320,15 +315,12 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     "tl.broadcast_to": _broadcast_to,
     **dict.fromkeys(("tl.trans", "tl.permute", ".trans", ".permute"), _transposed),
     **dict.fromkeys(("tl.reshape", "tl.view", "tl.ravel", ".reshape"), _reshaped),
-    "tl.zeros": _zeros,
-    "tl.full": _full,
+    **dict.fromkeys(("tl.zeros", "tl.full"), _filled),
     "tl.dot": _dot,
     **dict.fromkeys(("tl.cast", ".to"), _cast),
-    **{f"tl.{name}": _first for name in _KEPT},
-    "int": _first,
+    **dict.fromkeys(("int", *_KEPT), _first),
     **dict.fromkeys(("tl.rand", "tl.randn", "tl.randint"), _random),
-    **{f"tl.{name}": _nothing for name in _STATEMENTS},
-    "print": _nothing,
+    **dict.fromkeys(("print", *_STATEMENTS), _nothing),
     "tl.make_block_ptr": _tensor_pointer(*_OF_BLOCKS, "offsets", "block_shape"),
     "tl.advance": _advanced,
     "tl.make_tensor_descriptor": _tensor_pointer(*_OF_BLOCKS, "block_shape"),
