@@ -22,7 +22,7 @@ from ops.pallas.blocks import (
     OutOfBoundsBlock,
     PallasError,
     PrefetchedScalar,
-    axis_names,
+    steps_of,
     steps_of_numbers,
 )
 from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
@@ -234,8 +234,9 @@ class PallasCall(Displayed):
     def _race(self, array: BlockedArray) -> WriteRace | None:
         if not self._parallel_axes:
             return None
-        same = _meeting(array.elements if array.may_overlap else array.indices_in_bounds)
-        pairs = same.to_later() - IndexRelation(self._same_core())
+        dims = steps_of(self.grid)
+        cores = IndexingMap([symbol(dims[axis].name) for axis in self._parallel_axes], dims)
+        pairs = _meeting(array.places).to_later() - _meeting(cores)
         if not pairs:
             return None
         first, second = _first_pair(pairs)
@@ -243,26 +244,13 @@ class PallasCall(Displayed):
         element = _common(array.elements, array.elements, first, second)
         return WriteRace(array.name, first, second, element, axes, _may(array))
 
-    def _same_core(self) -> IndexingMap:
-        """Relation from a step to those with the same coordinates along the parallel axes."""
-        names = axis_names(len(self.grid))
-        rows = [*zip(self.grid, names, strict=True)]
-        results = [
-            symbol(name if axis in self._parallel_axes else f"{name}_")
-            for axis, name in enumerate(names)
-        ]
-        ranges = [Variable.of_size(size, f"{name}_") for size, name in rows]
-        dims = [Variable.of_size(*row) for row in rows]
-        return IndexingMap(results, dims, ranges).without_unused_symbols()
-
     def _late_revisits(self, races: Sequence[WriteRace]) -> tuple[LateRevisit, ...]:
         racing = {race.array for race in races}
         outputs = (each for each in self.outputs if each.name not in racing)
         return tuple(filter(None, map(self._late_revisit, outputs)))
 
     def _late_revisit(self, array: BlockedArray) -> LateRevisit | None:
-        blocks = array.elements if array.may_overlap else array.indices_in_bounds
-        pairs = _meeting(array.by_number(blocks)).to_earlier().restrict(array.changes())
+        pairs = _meeting(array.by_number(array.places)).to_earlier().restrict(array.changes())
         if not pairs:
             return None
         second, first = map(self._step, _first_pair(pairs))
@@ -571,7 +559,7 @@ def _read_array(
 ) -> BlockedArray:
     """The blocks of an array, as Pallas keeps them."""
     where = f"pallas_calls: {name} ({mapping.origin})"
-    steps = [Variable.of_size(*axis) for axis in zip(grid, axis_names(len(grid)), strict=True)]
+    steps = steps_of(grid)
     shape = shape_of(mapping.array_aval)
     spec = BlockSpec([_block_size(each, where) for each in mapping.block_shape])
     indices, origins = read_index_map(mapping.index_map_jaxpr, steps, prefetched, where)

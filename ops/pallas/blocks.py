@@ -135,12 +135,12 @@ class BlockSpec:
         """
         given = self.index_map
         if given is None:
-            found = IndexingMap([0] * rank, _steps(grid, ()))
+            found = IndexingMap([0] * rank, steps_of(grid))
         elif isinstance(given, IndexingMap):
             found = _over_grid(given, grid)
         elif callable(given):
             names = _names_of(given, len(grid))
-            found = IndexingMap(_called(given, names), _steps(grid, names))
+            found = IndexingMap(_called(given, names), steps_of(grid, names))
         else:
             message = f"BlockSpec: index_map is {quoted(given)}"
             raise PallasError(f"{message}; expected a function, an IndexingMap or None")
@@ -185,7 +185,8 @@ def axis_names(count: int) -> tuple[str, ...]:
     return tuple(_AXES[:count]) if count <= len(_AXES) else tuple(f"i{n}" for n in range(count))
 
 
-def _steps(grid: Sequence[int], names: Sequence[str]) -> list[Variable]:
+def steps_of(grid: Sequence[int], names: Sequence[str] = ()) -> list[Variable]:
+    """The axes of a grid as variables, of these names."""
     given = names or axis_names(len(grid))
     return [Variable.of_size(size, name) for size, name in zip(grid, given, strict=True)]
 
@@ -203,7 +204,7 @@ def _over_grid(given: IndexingMap, grid: Sequence[int]) -> IndexingMap:
         if not variable.bounds.contains(Interval(0, size - 1)):
             message = f"BlockSpec: {variable.name} of index_map is in {variable.bounds}"
             raise PallasError(f"{message}; expected all {size} steps along axis {axis} of the grid")
-    return given.replace(dims=_steps(grid, names))
+    return given.replace(dims=steps_of(grid, names))
 
 
 def _names_of(function: IndexFunction, count: int) -> tuple[str, ...]:
@@ -333,7 +334,7 @@ class BlockedArray(Displayed):
         """
         places = [symbol(f"b{axis}") for axis in range(self.shape.rank)]
         results = [
-            (index if size is None else index * _step_of(size) + place) - _before(size)
+            index * _step_of(size) + place - _before(size)
             for index, size, place in zip(self._exact.results, self.block, places, strict=True)
         ]
         ranges = [
@@ -361,8 +362,13 @@ class BlockedArray(Displayed):
         return IndexingMap(results, indices.dims, (), indices.runtime, indices.constraints)
 
     @property
-    def indices_in_bounds(self) -> IndexingMap:
-        """The map from a step to its block, for the steps whose blocks are in bounds."""
+    def places(self) -> IndexingMap:
+        """The map from a step to its block, or to the elements of it if blocks may overlap.
+
+        Steps whose blocks are out of bounds are none of its domain.
+        """
+        if any(isinstance(size, ElementBlock) for size in self.block):
+            return self.elements
         valid = zip(self._exact.results, self.valid_indices(), strict=True)
         return self._exact.replace(constraints=[*self._exact.constraints, *valid])
 
@@ -370,11 +376,6 @@ class BlockedArray(Displayed):
     def depends_on_values(self) -> bool:
         """Whether prefetched values decide which blocks are taken."""
         return bool(self.indices.runtime)
-
-    @property
-    def may_overlap(self) -> bool:
-        """Whether different blocks may have elements in common."""
-        return any(isinstance(size, ElementBlock) for size in self.block)
 
     # Memory.
 
@@ -426,9 +427,9 @@ class BlockedArray(Displayed):
 
     def _each_out_of_bounds(self) -> Iterator[OutOfBoundsBlock]:
         """The first step for each dimension and side."""
-        at_all = _with_values_as_dims(self._exact)
+        values = [Variable(each.bounds, each.name) for each in self.indices.runtime]
+        at_all = self._exact.replace(dims=[*self.indices.dims, *values], runtime=())
         count = len(self.indices.dims)
-        names = [variable.name for variable in self.indices.runtime]
         for axis, valid in enumerate(self.valid_indices()):
             lower, upper = valid.lower or 0, valid.upper
             outside = [Interval(None, lower - 1)]
@@ -437,9 +438,9 @@ class BlockedArray(Displayed):
                 steps = at_all.with_constraint(at_all.results[axis], beyond).domain_set()
                 if steps:
                     point = steps.lexmin()
-                    values = tuple(zip(names, point[count:], strict=True))
-                    block = tuple(map(int, at_all.evaluate(point)))
-                    yield OutOfBoundsBlock(self.name, point[:count], block, axis, valid, values)
+                    given = zip((each.name for each in values), point[count:], strict=True)
+                    block, step = tuple(map(int, at_all.evaluate(point))), point[:count]
+                    yield OutOfBoundsBlock(self.name, step, block, axis, valid, tuple(given))
 
     def unwritten(self) -> IndexSet | None:
         """The elements of the array in no block that is taken; ``None`` if values decide it."""
@@ -487,11 +488,6 @@ def steps_of_numbers(grid: Sequence[int]) -> IndexingMap:
         Mod(FloorDiv(number, prod(grid[axis + 1 :])), size) for axis, size in enumerate(grid)
     ]
     return IndexingMap(coordinates, {"n": prod(grid)}).simplify()
-
-
-def _with_values_as_dims(indices: IndexingMap) -> IndexingMap:
-    values = [Variable(each.bounds, each.name) for each in indices.runtime]
-    return indices.replace(dims=[*indices.dims, *values], runtime=())
 
 
 def _is_of_bits(expression: sympy.Basic) -> bool:
