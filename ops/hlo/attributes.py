@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -42,12 +43,11 @@ class Window:
 
     def __post_init__(self) -> None:
         for name, standard in _WINDOW_DEFAULTS.items():
-            if not getattr(self, name):
-                object.__setattr__(self, name, (standard,) * self.rank)
-            if len(getattr(self, name)) != self.rank:
-                raise AttributeValueError(
-                    f"the window has {self.rank} sizes, but {name} has {len(getattr(self, name))}"
-                )
+            values = getattr(self, name) or (standard,) * self.rank
+            if len(values) != self.rank:
+                message = f"the window has {self.rank} sizes, but {name} has {len(values)}"
+                raise AttributeValueError(message)
+            object.__setattr__(self, name, values)
 
     @property
     def rank(self) -> int:
@@ -55,18 +55,13 @@ class Window:
         return len(self.size)
 
     def __str__(self) -> str:
-        special = (
-            name
-            for name, standard in _WINDOW_DEFAULTS.items()
-            if any(value != standard for value in getattr(self, name))
-        )
-        return " ".join(map(self._written, ["size", *special] if self.size else special))
-
-    def _written(self, name: str) -> str:
-        values = (
-            (f"{low}_{high}" for low, high in self.pad) if name == "pad" else getattr(self, name)
-        )
-        return f"{name}=" + "x".join(map(str, values))
+        fields = {name: getattr(self, name) for name in ("size", *_WINDOW_DEFAULTS)}
+        for name, standard in _WINDOW_DEFAULTS.items():
+            if fields[name] == (standard,) * self.rank:
+                del fields[name]
+        if "pad" in fields:
+            fields["pad"] = [f"{low}_{high}" for low, high in self.pad]
+        return " ".join(f"{name}={'x'.join(map(str, v))}" for name, v in fields.items() if v)
 
 
 _WINDOW_DEFAULTS = {"stride": 1, "pad": (0, 0), "lhs_dilate": 1, "rhs_dilate": 1, "rhs_reversal": 0}
@@ -123,8 +118,8 @@ class Aliasing:
 
     def __str__(self) -> str:
         kind = f", {self.kind}" if self.kind else ""
-        operand_index = _list(self.operand_index)
-        return f"{{{_list(self.output_index)}}}: ({self.operand}, {{{operand_index}}}{kind})"
+        operand_index = listed(self.operand_index)
+        return f"{{{listed(self.output_index)}}}: ({self.operand}, {{{operand_index}}}{kind})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +138,8 @@ class ProgramShape:
         return f"({', '.join(map(str, self.parameters))})->{self.result}"
 
 
-def _list(values: Iterable[object]) -> str:
+def listed(values: Iterable[object]) -> str:
+    """Texts with commas between them."""
     return ",".join(map(str, values))
 
 
@@ -256,7 +252,7 @@ class ListedGroups:
     groups: tuple[tuple[int, ...], ...]
 
     def __str__(self) -> str:
-        return f"{{{','.join(f'{{{_list(group)}}}' for group in self.groups)}}}"
+        return f"{{{','.join(f'{{{listed(group)}}}' for group in self.groups)}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +271,7 @@ class IotaGroups:
     def __post_init__(self) -> None:
         _check_iota(self.reshape_sizes, self.permutation)
         if not self.sizes or math.prod(self.sizes) != math.prod(self.reshape_sizes):
-            message = f"[{_list(self.sizes)}] and [{_list(self.reshape_sizes)}] differ in size"
+            message = f"[{listed(self.sizes)}] and [{listed(self.reshape_sizes)}] differ in size"
             raise AttributeValueError(message)
 
     @property
@@ -284,7 +280,7 @@ class IotaGroups:
         return _cut(_iota(self.reshape_sizes, self.permutation), self.sizes[-1])
 
     def __str__(self) -> str:
-        return f"[{_list(self.sizes)}]<={_iota_text(self.reshape_sizes, self.permutation)}"
+        return f"[{listed(self.sizes)}]<={_iota_text(self.reshape_sizes, self.permutation)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,11 +357,11 @@ class MeshGroups:
 
     def __str__(self) -> str:
         mesh = ",".join(f"'{name}'={size}" for name, size in self.mesh)
-        order = _list(self.device_ids)
+        order = listed(self.device_ids)
         if self.reshape_sizes:
             order = _iota_text(self.reshape_sizes, self.permutation)
         devices = f", device_ids=({order})" if order else ""
-        return f"mesh[{mesh}]{devices} {{{_list(self.axes)}}}"
+        return f"mesh[{mesh}]{devices} {{{listed(self.axes)}}}"
 
 
 ReplicaGroups: TypeAlias = ListedGroups | IotaGroups | MeshGroups
@@ -391,16 +387,12 @@ def _read_bracketed_sizes(lexer: HloLexer) -> tuple[int, ...]:
 
 
 def _read_permutation(lexer: HloLexer) -> tuple[int, ...]:
-    if not lexer.accept("T"):
-        return ()
-    return lexer.listed(lexer.integer, "(", ")", "the permutation")
+    return lexer.listed(lexer.integer, "(", ")", "the permutation") if lexer.accept("T") else ()
 
 
 def _read_mesh_groups(lexer: HloLexer) -> MeshGroups:
     mesh = lexer.listed(lambda: _read_axis_size(lexer), "[", "]", "the axes of the mesh")
-    order: dict[str, tuple[int, ...]] = {}
-    if lexer.accept(","):
-        order = _read_device_ids(lexer)
+    order = _read_device_ids(lexer) if lexer.accept(",") else {}
     return MeshGroups(mesh, lexer.braced(lambda: _read_axis(lexer), "the axes"), **order)
 
 
@@ -440,9 +432,11 @@ def _is_in(part: tuple[str, int, int], axis: MeshAxis) -> bool:
 
 def _check_iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> None:
     if any(size < 1 for size in sizes):
-        raise AttributeValueError(f"[{_list(sizes)}] has a size below 1")
+        raise AttributeValueError(f"[{listed(sizes)}] has a size below 1")
     if permutation and sorted(permutation) != list(range(len(sizes))):
-        message = f"T({_list(permutation)}) is no permutation of the dimensions of [{_list(sizes)}]"
+        message = (
+            f"T({listed(permutation)}) is no permutation of the dimensions of [{listed(sizes)}]"
+        )
         raise AttributeValueError(message)
 
 
@@ -455,7 +449,7 @@ def _iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> Iterator[int]
 
 
 def _iota_text(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> str:
-    return f"[{_list(sizes)}]" + (f"T({_list(permutation)})" if permutation else "")
+    return f"[{listed(sizes)}]" + (f"T({listed(permutation)})" if permutation else "")
 
 
 def _cut(devices: Iterable[int], size: int) -> tuple[tuple[int, ...], ...]:
@@ -593,10 +587,7 @@ def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
         lexer.jump(ahead[1])
         return MappingProxyType(ahead[0])
     entries: dict[str, str | int] = {}
-    lexer.expect("{", "before the metadata")
-    while not lexer.accept("}"):
-        name = lexer.word("'}' or a name of the metadata")
-        lexer.expect("=", f"after {name}")
+    for name in lexer.names_before_values("the metadata", "a name of the metadata"):
         entries[name] = _read_metadata_value(lexer)
         lexer.accept(",")
     return MappingProxyType(entries)
@@ -627,14 +618,10 @@ def _read_frontend_pair(lexer: HloLexer) -> tuple[str, str]:
     return name, _string_or(lexer.balanced, lexer, "a text in quotes or braces")
 
 
-def _pairs_joined(separator: str) -> Callable[[Mapping[str, str | int]], str]:
-    """The writer of names and values in braces; a text in braces keeps its braces."""
-
-    def write(entries: Mapping[str, str | int]) -> str:
-        pairs = (f"{name}={_written_value(value)}" for name, value in entries.items())
-        return f"{{{separator.join(pairs)}}}"
-
-    return write
+def _write_pairs(entries: Mapping[str, str | int], separator: str = " ") -> str:
+    """The text of names and values in braces; a text in braces keeps its braces."""
+    pairs = (f"{name}={_written_value(value)}" for name, value in entries.items())
+    return f"{{{separator.join(pairs)}}}"
 
 
 def _written_value(value: str | int) -> str:
@@ -690,8 +677,8 @@ REPLICA_GROUPS = Codec(read_replica_groups)
 ALIASING = list_of(Codec(read_alias), "the aliases", ", ")
 DONORS = list_of(Codec(read_donor, _write_donor), "the buffer donors", ", ")
 PROGRAM_SHAPE = Codec(read_program_shape, "{{{}}}".format)
-METADATA = Codec(_read_metadata, _pairs_joined(" "))
-FRONTEND = Codec(_read_frontend, _pairs_joined(","))
+METADATA = Codec(_read_metadata, _write_pairs)
+FRONTEND = Codec(_read_frontend, partial(_write_pairs, separator=","))
 
 
 class Reference(enum.Enum):

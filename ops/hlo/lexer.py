@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Final, TypeVar
 
 from indexing.layout import Shape
@@ -152,6 +152,14 @@ class HloLexer(ProgramLexer):
         items = _PAIR.findall(found[0])
         pairs = {name: text[1:-1] if text[0] == '"' else int(text) for name, text in items}
         return pairs, found.end()
+
+    def names_before_values(self, what: str, name: str) -> Iterator[str]:
+        """Take ``{name=value name=value}``; who asks for the names takes the value behind each."""
+        self.expect("{", f"before {what}")
+        while not self.accept("}"):
+            found = self.word(f"'}}' or {name}")
+            self.expect("=", f"after {found}")
+            yield found
 
     def shape(self) -> Shape:
         """Take a shape."""

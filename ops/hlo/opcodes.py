@@ -302,15 +302,11 @@ def neutral_element(opcode: str, element_type: ElementType) -> float:
     if element_type.kind is Kind.BOOLEAN:
         return opcode in ("and", "minimum", "multiply")
     values = element_type.value_range
-    match opcode:
-        case "maximum" if values.lower is not None:
-            return values.lower
-        case "minimum" if values.upper is not None:
-            return values.upper
-        case "and" if element_type.kind is Kind.UNSIGNED and values.upper is not None:
-            return values.upper
-        case _:
-            return NEUTRAL[opcode]
+    ends = {"maximum": values.lower, "minimum": values.upper}
+    if element_type.kind is Kind.UNSIGNED:
+        ends["and"] = values.upper
+    end = ends.get(opcode)
+    return NEUTRAL[opcode] if end is None else end
 
 
 NEUTRAL: Final[Mapping[str, float]] = {

@@ -241,15 +241,8 @@ class _ModuleReader:
         if numbers and len(numbers) == len(pairs):
             lexer.jump(stop)
             return MappingProxyType(numbers)
-        return MappingProxyType(dict(self._fields()))
-
-    def _fields(self) -> Iterator[tuple[str, int]]:
-        lexer = self._lexer
-        lexer.expect("{", "before the fields of a table")
-        while not lexer.accept("}"):
-            name = lexer.word("'}' or the name of a field")
-            lexer.expect("=", f"after {name}")
-            yield name, lexer.integer()
+        names = lexer.names_before_values("the fields of a table", "the name of a field")
+        return MappingProxyType({name: lexer.integer() for name in names})
 
     def _top_level(self, *, named: bool) -> Computation:
         """Take a computation, or all instructions of a text that is only a part of one."""

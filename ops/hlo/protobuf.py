@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Layout, Shape, SplitConfig
 from ops.hlo import attributes
+from ops.hlo.attributes import listed
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.lexer import HloLexer, escape
 from ops.hlo.literal import Literal, Scalar
@@ -560,11 +561,11 @@ def _sharding(sharding: Message) -> str:
 def _parts(sharding: Message) -> list[str]:
     """The parts of the text; what devices do behind those of dimensions, a list says."""
     kind: str = sharding["type"]
-    devices = _list(sharding["tile_assignment_devices"])
+    devices = listed(sharding["tile_assignment_devices"])
     sizes, order = _iota(sharding["iota_reshape_dims"], sharding["iota_transpose_perm"])
     if sizes:
-        devices = f"<=[{_list(sizes)}]" + f"T({_list(order)})" * bool(order)
-    tiles = f"devices=[{_list(sharding['tile_assignment_dimensions'])}]{devices}"
+        devices = f"<=[{listed(sizes)}]" + f"T({listed(order)})" * bool(order)
+    tiles = f"devices=[{listed(sharding['tile_assignment_dimensions'])}]{devices}"
     head = {"other": tiles, "maximal": f"maximal device={devices}"}.get(kind, kind)
     form = "{{{}}}" if len(sharding["metadata"]) > 1 else "{}"
     metadata = form.format(_metadata_list(sharding))
@@ -583,7 +584,7 @@ def _named_sharding(sharding: Message) -> Iterator[str]:
     used = {word: axes for word in words if (axes := sharding[f"{word}_axes"])}
     rows = [_axes(mesh, d["axes"], *"?" * (not d["is_closed"])) for d in sharding["dim_shardings"]]
     if mesh["device_ids"] and not mesh["axes"]:
-        yield f"maximal_mesh[device_id={_list(mesh['device_ids'])}]"
+        yield f"maximal_mesh[device_id={listed(mesh['device_ids'])}]"
     else:
         yield str(_mesh(mesh, ())).removesuffix(" {}")
         if rows or len(used) > 1 or "replicated" in used:
@@ -603,16 +604,12 @@ def _axes(mesh: Message, axes: Iterable[Message], *others: str) -> str:
     return f"{{{', '.join([*map(str, _mesh(mesh, axes).axes), *others])}}}"
 
 
-def _list(values: Iterable[object]) -> str:
-    return ",".join(map(str, values))
-
-
 # Other texts, and the table of all.
 
 
 def _metadata(message: Message) -> dict[str, str | int]:
     found = {name: value for name, value in message.items() if value}
-    return {n: v if isinstance(v, str | int) else f"{{{_list(v)}}}" for n, v in found.items()}
+    return {n: v if isinstance(v, str | int) else f"{{{listed(v)}}}" for n, v in found.items()}
 
 
 def _accuracy(message: Message) -> str:
@@ -657,12 +654,12 @@ _READERS: Final[Mapping[str, Callable[[Message], Any]]] = {
     "api_version": lambda each: _unless(each["custom_call_api_version"], "API_VERSION_ORIGINAL"),
     "backend_config": _backend_config,
     "batch_group_count": lambda each: _unless(each["batch_group_count"], 1) or None,
-    "cross_program_prefetch_index": lambda each: _list(each["cross_program_prefetch_index"]),
+    "cross_program_prefetch_index": lambda each: listed(each["cross_program_prefetch_index"]),
     "domain": lambda each: '{{kind="sharding", entry={}, exit={}}}'.format(
         *(_sharding(each[f"domain_{end}_sharding"]) for end in ("exit", "entry"))  # as XLA has it
     ),
     "feature_group_count": lambda each: _unless(each["feature_group_count"], 1) or None,
-    "inferred_dimension": lambda each: _list(each["dimensions"]) * (each["opcode"] == "reshape"),
+    "inferred_dimension": lambda each: listed(each["dimensions"]) * (each["opcode"] == "reshape"),
     "iota_dimension": lambda each: sum(each["dimensions"]) if each["opcode"] == "iota" else 0,
     "operand_precision": lambda each: _unless(
         found := each["precision_config"]["operand_precision"], ["default"] * len(found)

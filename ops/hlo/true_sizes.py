@@ -25,6 +25,7 @@ from indexing.layout import UNBOUNDED_SIZE
 from indexing.passes import PARAMETER, POSITIONAL, Constraint, other_use, parameter_identifier
 from ops import limits
 from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.opcodes import CALLEE_ATTRIBUTES
 from ops.hlo.shape_inference import Found, Known, sizes_of_result
 from ops.index_maps import Size, as_form, difference, plain, product, shown_sizes, total
 from simplifier import forms
@@ -295,22 +296,19 @@ class _Inference:
     def _runs(self, instruction: Instruction) -> Iterator[_Run]:
         """The computations that an instruction runs on its operands."""
         operands = [self._sizes[operand] for operand in instruction.operands]
-        named = instruction.attributes
-        match instruction.opcode:
-            case "fusion" | "async-start":
-                yield _Run(named["calls"], operands)
-            case "call":
-                yield _Run(named["to_apply"], operands)
-            case "conditional":
-                pairs = zip(instruction.branches, operands[1:], strict=True)
-                yield from (_Run(branch, (operand,)) for branch, operand in pairs)
-            case "while":
-                state = self._state(instruction)
-                yield from (
-                    _Run(named[each], (state,), is_repeated=True) for each in ("body", "condition")
-                )
-            case _:
-                return
+        named, opcode = instruction.attributes, instruction.opcode
+        if opcode in CALLEE_ATTRIBUTES:
+            yield _Run(named[CALLEE_ATTRIBUTES[opcode]], operands)
+        elif opcode == "async-start":
+            yield _Run(named["calls"], operands)
+        elif opcode == "conditional":
+            pairs = zip(instruction.branches, operands[1:], strict=True)
+            yield from (_Run(branch, (operand,)) for branch, operand in pairs)
+        elif opcode == "while":
+            state = (self._state(instruction),)
+            yield from (
+                _Run(named[each], state, is_repeated=True) for each in ("body", "condition")
+            )
 
     # From callers to what they call.
 
