@@ -211,15 +211,13 @@ class InstructionBuilder:
         self._names: Counter[str] = Counter()
         self._called_names: Counter[str] = Counter()
 
-    def nested(self, *, own_names: bool = False) -> Self:
+    def nested(self) -> Self:
         """A builder for a computation that is called in the same module.
 
-        With ``own_names``, its instructions may have the names of those in other computations.
+        Its instructions may have the names of those in other computations.
         """
         inside = copy(self)
-        inside.instructions = []
-        if own_names:
-            inside._names = Counter()  # noqa: SLF001 - of the same class
+        inside.instructions, inside._names = [], Counter()  # noqa: SLF001 - of the same class
         return inside
 
     def made(  # noqa: PLR0913 - the fields of an instruction

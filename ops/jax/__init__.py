@@ -402,7 +402,7 @@ _LEFT_OUT: Final = frozenset(["metadata", "sharding", CONTROL])
 
 
 def _computation(builder: InstructionBuilder, called: Computation) -> Computation:
-    inside = builder.nested(own_names=True)
+    inside = builder.nested()
     parameters = {each: _copy(inside, each, {}) for each in called.parameters}
     (root,) = inlined(inside, [called.root], parameters.get)
     return inside.computation(called.name, inside.instructions, root)

@@ -408,7 +408,7 @@ def _cumulative(opcode: str) -> Composite:
         row = array_like(aval, aval.shape[:axis] + aval.shape[axis + 1 :])
         first = add.constant(array_like(aval))
         start = add.add("broadcast", [row], [first], {"dimensions": ()})
-        inside = add.nested(own_names=True)
+        inside = add.nested()
         result = inside.add(opcode, [row], inside.parameters([row, row], "ab"), name="r")
         inside.together([result, result], name="t")  # and the next carried value
         step = add.computation(f"cumulative_{opcode}", inside.instructions)
@@ -423,7 +423,7 @@ def _cumulative(opcode: str) -> Composite:
 def _by_element(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction]:
     """A function of elements that HLO lacks: JAX's program is one loop for all elements."""
     name, _, operands, before, (aval,) = equation
-    inside = builder.nested(own_names=True)
+    inside = builder.nested()
     scalars = inside.parameters([*map(array_like, before)])
     inside.add("custom-call", [array_like(aval)], scalars, {"custom_call_target": name})
     called = inside.computation(name, inside.instructions)

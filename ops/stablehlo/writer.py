@@ -700,7 +700,7 @@ class ModuleWriter:
 
     def builder(self) -> InstructionBuilder:
         """A builder for another computation."""
-        return self.sizes.nested(own_names=True)
+        return self.sizes.nested()
 
     def error(self, message: str, start: int, stop: int) -> MlirTextError:
         """An error about a part of the text."""
