@@ -313,9 +313,7 @@ class AccessReader(OperationReader):
     def _applied(self, kind: str) -> tuple[IndexingMap, Mapping[str, Form]]:
         """Take a map or a set and its operands: the values of its variables."""
         lexer, start = self.lexer, self.lexer.start
-        found = self.value()
-        if isinstance(found, DialectAttribute) and not found.body:
-            found = self.aliases.get(found.name)
+        found = self.resolved(self.value())
         if not isinstance(found, DialectAttribute) or found.name != kind:
             raise lexer.error_since(start, f"expected an {kind}")
         head, colon, _ = found.body.partition(":")

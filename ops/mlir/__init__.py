@@ -11,14 +11,7 @@ import simplifier
 from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE
 from ops.mlir.operations import OperationDraft, OperationReader
-from ops.mlir.text import (
-    DenseElements,
-    DialectAttribute,
-    FunctionType,
-    MlirLexer,
-    MlirTextError,
-    Type,
-)
+from ops.mlir.text import DialectAttribute, MlirLexer, MlirTextError, Type, integers_of
 from simplifier.errors import Span, TextError, check_type, listed
 from simplifier.tools.late import sympy
 
@@ -100,7 +93,7 @@ class LinalgGeneric:
             raise MapError(f"reads: output is {output}; expected a number below {self.outputs}")
         inputs = len(self.maps) - self.outputs
         written = self.maps[inputs + output]
-        loops = [_loop_of(written, place) for place in range(len(written.results))]
+        loops = _loops_of(written)
         named = [loop for loop in loops if loop is not None]
         kept = sum(str(result) == "0" for result in written.results)
         if len({*named}) + kept < len(loops):
@@ -132,11 +125,10 @@ class LinalgGeneric:
         return f"{_DIALECT}.{_GENERIC} {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}"
 
 
-def _loop_of(indexing_map: IndexingMap, place: int) -> int | None:
-    """The loop that is one of the results, if a result is a loop alone."""
-    names = [variable.name for variable in indexing_map.dims]
-    text = str(indexing_map.results[place])
-    return names.index(text) if text in names else None
+def _loops_of(indexing_map: IndexingMap) -> list[int | None]:
+    """The loop that each result is, or ``None`` for one that is more than a loop."""
+    loops = {variable.name: loop for loop, variable in enumerate(indexing_map.dims)}
+    return [loops.get(str(result)) for result in indexing_map.results]
 
 
 def read_generics(text: str, file: str = "") -> tuple[LinalgGeneric, ...]:
@@ -191,7 +183,7 @@ class _GenericReader(OperationReader):
             inputs, results = self._typed_operands("ins"), self._typed_operands("outs")
             self._bare_attributes(draft)
             types, outputs = (*inputs, *results), len(results)
-        dimensions = [_dimensions(each) for each in types]
+        dimensions: list[Dimensions | None] = [getattr(each, "dimensions", None) for each in types]
         if None in dimensions:
             raise self._error(draft, "the operands are no arrays")
         return self._made(draft, [each for each in dimensions if each is not None], outputs)
@@ -244,7 +236,7 @@ class _GenericReader(OperationReader):
     def _made(
         self, draft: OperationDraft, shapes: Sequence[Dimensions], outputs: int
     ) -> LinalgGeneric:
-        given = self._resolved(draft.attributes.get("indexing_maps"))
+        given = self.resolved(draft.attributes.get("indexing_maps"))
         try:
             if draft.name != _GENERIC and given is None:
                 texts = _named_maps(draft.name, draft.attributes, shapes, outputs)
@@ -268,12 +260,12 @@ class _GenericReader(OperationReader):
         if draft.name == _GENERIC:
             raise self._error(draft, 'expected iterator_types, such as ["parallel", "reduction"]')
         loops = range(len(written[0].dims))
-        named = {_loop_of(each, place) for each in written for place in range(len(each.results))}
+        named = {loop for each in written for loop in _loops_of(each)}
         return tuple(ITERATOR_TYPES[loop not in named] for loop in loops)
 
     def _map(self, draft: OperationDraft, value: object) -> IndexingMap:
         """An affine map without sizes."""
-        value = self._resolved(value)
+        value = self.resolved(value)
         if not isinstance(value, DialectAttribute) or value.name != "affine_map":
             raise self._error(draft, "expected affine maps as indexing_maps")
         try:
@@ -283,21 +275,10 @@ class _GenericReader(OperationReader):
             span = Span(self.lexer.source, begin, begin + 1, self.lexer.file)
             raise MlirTextError(error.message, span, error.hint) from None
 
-    def _resolved(self, value: object) -> object:
-        """A value, or that of the alias which it names."""
-        if isinstance(value, DialectAttribute) and not value.body:
-            return self.aliases.get(value.name)
-        return value
-
     def _error(self, draft: OperationDraft, message: str) -> MlirTextError:
         name = f"{_DIALECT}.{draft.name}"
         span = self.lexer.span_of(draft.start, draft.start + len(name))
         return self.lexer.error(f"{name}: {message}", span)
-
-
-def _dimensions(operand: Type) -> Dimensions | None:
-    """The sizes of an operand, which says nothing of its elements; a scalar has none."""
-    return None if isinstance(operand, FunctionType) else operand.dimensions
 
 
 def _word(kind: object) -> str:
@@ -317,8 +298,7 @@ def _sizes(
         if len(each.results) != len(shape):
             message = f"a map has {len(each.results)} results for an operand of rank {len(shape)}"
             raise MapError(message)
-        for place, size in enumerate(shape):
-            loop = _loop_of(each, place)
+        for loop, size in zip(_loops_of(each), shape, strict=True):
             if loop is None:
                 continue
             known = found.setdefault(loop, size)
@@ -445,12 +425,8 @@ def _steps(places: Sequence[str], attributes: Mapping[str, Any], name: str) -> d
 
 def _integers(value: object) -> tuple[int, ...]:
     """The numbers of ``[1, 2]``, ``array<i64: 1, 2>`` or ``dense<1> : tensor<2xi64>``."""
-    given: object = () if value is None else value
-    if isinstance(value, DenseElements):
-        given = value.all_values()
-    listed_values = cast("tuple[object, ...]", given) if isinstance(given, tuple) else (None,)
-    numbers = tuple(each for each in listed_values if isinstance(each, int))
-    if len(numbers) < len(listed_values):
+    numbers = None if isinstance(value, int) else integers_of(() if value is None else value)
+    if numbers is None:
         raise MapError("expected integers as dimensions, strides and dilations")
     return numbers
 

@@ -12,7 +12,15 @@ from difflib import get_close_matches
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from ops.mlir.text import Attribute, AttributeReader, FunctionType, Location, MlirLexer, Type
+from ops.mlir.text import (
+    Attribute,
+    AttributeReader,
+    DialectAttribute,
+    FunctionType,
+    Location,
+    MlirLexer,
+    Type,
+)
 from simplifier.errors import Span, quoted
 
 # Operations of MLIR as values: operands, attributes, regions, and the types of results.
@@ -146,6 +154,11 @@ class OperationReader(AttributeReader):
         else:
             self.aliases[name[1:]] = self.value()
 
+    def resolved(self, value: Attribute) -> Attribute:
+        """A value, or that of the alias which it names; ``None`` if there is no such alias."""
+        is_name = isinstance(value, DialectAttribute) and not value.body
+        return self.aliases.get(value.name) if is_name else value
+
     # Operations
 
     def operation(self) -> MlirOperation:
@@ -210,9 +223,7 @@ class OperationReader(AttributeReader):
         draft.operands = self.listed_operands()
         if lexer.text == "[":
             raise lexer.error("branches between blocks have no counterpart in HLO")
-        if lexer.accept("<"):
-            draft.attributes = self.dictionary()
-            lexer.expect(">", "after the properties")
+        self.properties(draft)
         if lexer.text == "(":
             draft.regions = lexer.listed(self.region, "(", ")", "the regions")
         if lexer.text == "{":
@@ -248,25 +259,23 @@ class OperationReader(AttributeReader):
     def comma_before(self, kind: str) -> bool:
         """Take a comma, if a token of a kind stands behind it."""
         lexer = self.lexer
-        if lexer.text != ",":
-            return False
-        ahead = lexer.pattern.match(lexer.source, lexer.stop)
-        if ahead is None or ahead.lastgroup != kind:
-            return False
-        lexer.advance()
-        return True
+        ahead = lexer.text == "," and lexer.pattern.match(lexer.source, lexer.stop)
+        return bool(ahead) and ahead.lastgroup == kind and lexer.accept(",")
 
     def listed_operands(self) -> tuple[Name, ...]:
         """Take values in parentheses."""
         return self.lexer.listed(self.operand, "(", ")", "the operands")
 
+    def properties(self, draft: OperationDraft) -> None:
+        """Take attributes in braces between angle brackets, if there are any."""
+        if self.lexer.accept("<"):
+            draft.attributes |= self.dictionary()
+            self.lexer.expect(">", "after the properties")
+
     def attribute_dictionary(self, draft: OperationDraft) -> None:
         """Take attributes in braces, if there are any."""
-        lexer = self.lexer
-        if lexer.accept("<"):
-            draft.attributes |= self.dictionary()
-            lexer.expect(">", "after the properties")
-        if lexer.text == "{":
+        self.properties(draft)
+        if self.lexer.text == "{":
             draft.attributes |= self.dictionary()
 
     def types_after_colon(self, draft: OperationDraft, results: int | None = 1) -> None:
@@ -330,12 +339,9 @@ class OperationReader(AttributeReader):
         name = self.operand()
         lexer.expect(":", "before the type of an argument")
         found = self.type()
-        attributes = self.dictionary() if lexer.text == "{" else _NO_ATTRIBUTES
+        attributes = self.dictionary() if lexer.text == "{" else {}
         location = self.location()
         return Argument(name, found, attributes, location)
-
-
-_NO_ATTRIBUTES: Final[Mapping[str, Attribute]] = {}
 
 
 OTHER_DIALECTS: Final = (

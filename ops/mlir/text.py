@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import copysign, frexp, inf, ldexp, nan
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Kind, Shape, ShapeError
 from indexing.passes import ARRAY_TYPES
@@ -529,6 +529,15 @@ class DenseElements:
         if self.values is None or len(self.values) == count:
             return self.values
         return self.values * count if count <= MAX_REPEATED else None
+
+
+def integers_of(value: object) -> tuple[int, ...] | None:
+    """Integers, however they are written; ``None`` if it is something else."""
+    if isinstance(value, DenseElements):
+        value = value.all_values()
+    items = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+    found = tuple(int(each) for each in items if isinstance(each, int))
+    return found if len(found) == len(items) else None
 
 
 def _read_values(lexer: MlirLexer, shape: Shape) -> tuple[Number, ...]:

@@ -24,6 +24,7 @@ from ops.mlir.text import (
     MlirTextError,
     OtherType,
     SymbolReference,
+    integers_of,
     parts_of,
     shapes_of,
 )
@@ -198,15 +199,6 @@ class SourceOperation:
 
     def _with(self, attributes: Mapping[str, Any]) -> SourceOperation:
         return replace(self, operation=replace(self.operation, attributes=attributes))
-
-
-def integers_of(value: object) -> tuple[int, ...] | None:
-    """Integers, however they are written; ``None`` if it is something else."""
-    if isinstance(value, DenseElements):
-        value = value.all_values()
-    items = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-    found = tuple(int(each) for each in items if isinstance(each, int))
-    return found if len(found) == len(items) else None
 
 
 # Notes on any operation: its origin, its sharding, and those of frontends.
