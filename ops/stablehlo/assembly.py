@@ -43,42 +43,29 @@ def _function(reader: OperationReader, draft: OperationDraft) -> None:
     if lexer.kind == "name":
         draft.attributes["sym_visibility"] = lexer.word("private, public or the name of a function")
     draft.attributes["sym_name"] = lexer.symbol("the name of a function, such as @main")
-    arguments = _parameters(reader)
-    if lexer.accept("->"):
-        _skip_results(reader)
+    arguments = lexer.listed(lambda: _parameter(reader), "(", ")", "the parameters")
+    if lexer.accept("->"):  # the values that the body returns have the types of results
+        if lexer.text == "(":
+            lexer.listed(lambda: _unnamed(reader), "(", ")", "the results")
+        else:
+            reader.type()
     if lexer.accept("attributes"):
         draft.attributes |= reader.dictionary()
     if lexer.text == "{":
         draft.regions = (reader.region(arguments),)
 
 
-def _parameters(reader: OperationReader) -> tuple[Argument, ...]:
-    """Take parameters; those of a function that is only declared have no names."""
-
-    def read() -> Argument:
-        if lexer.kind == "value":
-            return reader.argument()
-        start, found = lexer.start, reader.type()
-        attributes = reader.dictionary() if lexer.text == "{" else {}
-        return Argument(Name("", start), found, attributes, None)
-
-    lexer = reader.lexer
-    return lexer.listed(read, "(", ")", "the parameters")
+def _parameter(reader: OperationReader) -> Argument:
+    """Take a parameter; those of a function that is only declared have no names."""
+    return reader.argument() if reader.lexer.kind == "value" else _unnamed(reader)
 
 
-def _skip_results(reader: OperationReader) -> None:
-    """Skip the types of results with attributes: the values that the body returns have them."""
-    lexer = reader.lexer
-
-    def skip() -> None:
-        reader.type()
-        if lexer.text == "{":
-            reader.dictionary()
-
-    if lexer.text == "(":
-        lexer.listed(skip, "(", ")", "the results")
-    else:
-        reader.type()
+def _unnamed(reader: OperationReader) -> Argument:
+    """Take a type with its attributes."""
+    name = Name("", reader.lexer.start)
+    found = reader.type()
+    attributes = reader.dictionary() if reader.lexer.text == "{" else {}
+    return Argument(name, found, attributes, None)
 
 
 # Shardy.
@@ -305,7 +292,7 @@ def _slice(reader: OperationReader, draft: OperationDraft) -> None:
     rows = lexer.listed(lambda: _slice_row(reader), "[", "]", "the dimensions of a slice")
     names = "start_indices", "limit_indices", "strides"
     columns = zip(*rows, strict=True) if rows else ((), (), ())
-    draft.attributes |= dict(zip(names, map(tuple, columns), strict=True))
+    draft.attributes |= zip(names, columns, strict=True)
     reader.attributes_and_types(draft)
 
 

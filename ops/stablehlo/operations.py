@@ -288,11 +288,9 @@ def _while(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction
         if len(block.arguments) != len(op.operands):
             message = f"the {part} takes {len(block.arguments)} values"
             op.fail(f"{message}, but the loop carries {len(op.operands)}")
-        names = [*(argument.name.text for argument in block.arguments), *around]
-        inside, passed = _with_state(writer, names, carried)
-        _keep_values(writer, around.values(), passed[len(op.operands) :])
+        inside, passed = _with_state(writer, block, around, carried)
         results = inside.run(block)
-        kept = passed[len(op.operands) :] if part == "body" else []
+        kept = passed if part == "body" else []
         computations[part] = inside.finished(f"{name}.{part}", [*results, *kept])
     loop = writer.add(op, "while", carried.shape, [carried], computations)
     if len(state) == 1:
@@ -301,30 +299,30 @@ def _while(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction
 
 
 def _with_state(
-    writer: OperationWriter, names: Sequence[str], carried: Instruction
+    writer: OperationWriter,
+    block: MlirBlock,
+    around: Mapping[str, Instruction],
+    carried: Instruction,
 ) -> tuple[OperationWriter, list[Instruction]]:
-    """A writer whose one parameter is a value or a tuple of several, with a name for each."""
+    """A writer with one parameter, and what that has of the values around.
+
+    It is a value or a tuple of several: those of the arguments of a block, and those around.
+    """
     inside = writer.inside()
-    made = inside.builder.made
+    made, sizes = inside.builder.made, writer.module.sizes
     parameter = made("parameter", carried.shape, carried.sizes, number=0, name="arguments")
-    if len(names) == 1:
-        inside.values[names[0]] = parameter
-        return inside, [parameter]
-    for place, (name, shape) in enumerate(zip(names, carried.shape.elements, strict=True)):
+    names = [*(argument.name.text for argument in block.arguments), *around]
+    elements = [parameter] if len(names) == 1 else []
+    for place, shape in enumerate(carried.shape.elements if len(names) > 1 else ()):
         fields = "get-tuple-element", shape, None, [parameter], {"index": place}
-        inside.values[name] = made(*fields, name=f"arguments.{place}")
-    return inside, [inside.values[name] for name in names]
-
-
-def _keep_values(
-    writer: OperationWriter, around: Iterable[Instruction], passed: Iterable[Instruction]
-) -> None:
-    """Give the values passed to a computation the values that they have around it."""
-    sizes = writer.module.sizes
-    for outside, inside in zip(around, passed, strict=True):
+        elements.append(made(*fields, name=f"arguments.{place}"))
+    inside.values |= zip(names, elements, strict=True)
+    passed = elements[len(block.arguments) :]
+    for outside, own in zip(around.values(), passed, strict=True):
         values = sizes.values(outside)
         if values is not None:
-            sizes.set_values(inside, values)
+            sizes.set_values(own, values)
+    return inside, passed
 
 
 def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
@@ -355,8 +353,7 @@ def _branches(
             op.fail("a branch takes no arguments")
         around = _read_around(writer, (block,))
         operand = writer.bundled(op, [*around.values()], f"read{number}")
-        inside, passed = _with_state(writer, [*around], operand)
-        _keep_values(writer, around.values(), passed)
+        inside, _ = _with_state(writer, block, around, operand)
         results = inside.run(block)
         pairs.append((operand, inside.finished(f"{writer.name_of(op)}.branch{number}", results)))
     return pairs
@@ -471,12 +468,9 @@ def _transfer(op: SourceOperation, opcode: str) -> dict[str, Any]:
 
 
 def _outfeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    op.at_least(1)
-    *data, token = op.operands
-    attributes = _transfer(op, "outfeed")
+    sent, attributes = _sent(writer, op), _transfer(op, "outfeed")
     attributes.pop("channel_id", None)
-    sent = writer.bundled(op, data)
-    return writer.results(op, "outfeed", attributes, [sent, token])
+    return writer.results(op, "outfeed", attributes, sent)
 
 
 def _infeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
@@ -494,10 +488,15 @@ def _fed(op: SourceOperation) -> tuple[Shape, ...]:
     return op.shapes
 
 
-def _send(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _sent(writer: OperationWriter, op: SourceOperation) -> tuple[Instruction, Instruction]:
+    """The data that an operation takes, as one value, and the token behind it."""
     op.at_least(1)
     *data, token = op.operands
-    sent = writer.bundled(op, data)
+    return writer.bundled(op, data), token
+
+
+def _send(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    sent, token = _sent(writer, op)
     shape = Shape.of_tuple([sent.shape, Shape(ElementType.U32), token.shape])
     attributes = _transfer(op, "send")
     begun = writer.add(op, "send", shape, [sent, token], attributes, name="send")

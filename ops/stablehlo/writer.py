@@ -594,7 +594,9 @@ class ModuleWriter:
         """The module, whose entry is the function ``main`` or else the first public one."""
         main = self._entry()
         entry = self._function(main, is_entry=True)
-        attributes = dict(self._counts()) | self._donations(self._functions[main], entry.root)
+        given_counts = ((own, self._attributes.get(name)) for name, own in _COUNTS.items())
+        counts = {own: n for own, n in given_counts if isinstance(n, int) and n > 1}
+        attributes = counts | self._donations(self._functions[main], entry.root)
         own = self._attributes.get("sym_name")
         name = legal_name(name_in_hlo(str(own), "module_")) if own else f"module_{entry.name}"
         fields = name, tuple(self.sizes.computations), entry, MappingProxyType(attributes)
@@ -607,14 +609,9 @@ class ModuleWriter:
             start = self.text.operations[0].start if self.text.operations else 0
             message = "expected a function, such as func.func @main, but there is none with a body"
             raise self.error(message, start, start + 1)
-        public = (name for name in names if not _is_private(self._functions[name]))
+        seen = ((name, self._functions[name].attributes.get("sym_visibility")) for name in names)
+        public = (name for name, visibility in seen if visibility != "private")
         return "main" if "main" in names else next(public, names[0])
-
-    def _counts(self) -> Iterator[tuple[str, int]]:
-        for name, own in _COUNTS.items():
-            count = self._attributes.get(name)
-            if isinstance(count, int) and count > 1:
-                yield own, count
 
     def _donations(self, main: MlirOperation, root: Instruction) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -721,10 +718,6 @@ class ModuleWriter:
 
 _COUNTS: Final = {"mhlo.num_replicas": "replica_count", "mhlo.num_partitions": "num_partitions"}
 """Attributes of modules that are numbers of devices, and their names in HLO."""
-
-
-def _is_private(function: MlirOperation) -> bool:
-    return function.attributes.get("sym_visibility") == "private"
 
 
 def _module_of(text: MlirModule) -> MlirOperation | None:
