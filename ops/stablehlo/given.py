@@ -86,6 +86,12 @@ class SourceOperation:
             self.fail(f"expected a region, not {len(self.operation.regions)}")
         return self.operation.regions[0]
 
+    def block_of(self, blocks: tuple[MlirBlock, ...]) -> MlirBlock:
+        """The only block of a region."""
+        if len(blocks) != 1:
+            self.fail(f"expected regions of one block, not of {len(blocks)}")
+        return blocks[0]
+
     def _only(self, found: tuple[_T, ...], what: str) -> _T:
         if len(found) != 1:
             self.fail(f"expected 1 {what}, not {len(found)}")

@@ -30,6 +30,7 @@ from ops.stablehlo.assembly import ARITHMETIC, ROWS
 from ops.stablehlo.given import NoCounterpartError, SourceOperation
 from ops.stablehlo.writer import (
     AttributesOf,
+    BlockWriter,
     Conversion,
     OperationWriter,
     fact,
@@ -240,32 +241,32 @@ def _reduce_precision(op: SourceOperation) -> dict[str, Any]:
 # Operations of XLA's compiler, in the dialect MHLO: fusions, and bitcasts.
 
 
-def _fusion(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _fusion(op: OperationWriter) -> Sequence[Instruction]:
     """A fusion; the parameters of its computation have the layouts of its operands."""
     region, layouts = op.region, [each.shape.layout for each in op.operands]
-    name = f"{writer.name_of(op)}.calls"
+    name = f"{op.value_name}.calls"
     kind = op.word("fusion_kind", "kLoop")
-    calls = writer.region(op, region, name, layouts)
-    return writer.results(op, "fusion", {"kind": kind, "calls": calls})
+    calls = op.called(region, name, layouts)
+    return op.results("fusion", {"kind": kind, "calls": calls})
 
 
-def _bitcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _bitcast(op: OperationWriter) -> Sequence[Instruction]:
     """The same bytes as another array; attributes say the layout of each side."""
     operand, shape = op.operand, op.shape
     if op.has("source_layout"):
-        operand = _in_layout(writer, op, operand)
+        operand = _in_layout(op, operand)
     if op.has("result_layout"):
         shape = shape.with_layout(Layout(op.integers("result_layout")))
-    return [writer.add(op, "bitcast", shape, [operand], {})]
+    return [op.add("bitcast", shape, [operand], {})]
 
 
-def _in_layout(writer: OperationWriter, op: SourceOperation, operand: Instruction) -> Instruction:
+def _in_layout(op: OperationWriter, operand: Instruction) -> Instruction:
     """The operand in the layout that a bitcast reads: a copy, if it has another one."""
     order = op.integers("source_layout")
     if operand.shape.array_layout.minor_to_major == order:
         return operand
     shape = operand.shape.with_layout(Layout(order))
-    return writer.add(op, "copy", shape, [operand], {}, name="source")
+    return op.add("copy", shape, [operand], {}, name="source")
 
 
 # Loops and branches of StableHLO. Their regions may read values around them; HLO's may not.
@@ -274,42 +275,39 @@ def _in_layout(writer: OperationWriter, op: SourceOperation, operand: Instructio
 # branch takes it as its operand. Constants are copied.
 
 
-def _while(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _while(op: OperationWriter) -> Sequence[Instruction]:
     regions = op.operation.regions
     if len(regions) != 2:  # noqa: PLR2004 - the condition and the body
         op.fail(f"expected a condition and a body, not {len(regions)} regions")
-    condition, body = (writer.block_of(op, region) for region in regions)
-    around = _read_around(writer, (condition, body))
+    condition, body = (op.block_of(region) for region in regions)
+    around = _read_around(op, (condition, body))
     state = [*op.operands, *around.values()]
-    carried = writer.bundled(op, state)
-    name = writer.name_of(op)
+    carried = op.bundled(state)
+    name = op.value_name
     computations: dict[str, Computation] = {}
     for part, block in (("condition", condition), ("body", body)):
         if len(block.arguments) != len(op.operands):
             message = f"the {part} takes {len(block.arguments)} values"
             op.fail(f"{message}, but the loop carries {len(op.operands)}")
-        inside, passed = _with_state(writer, block, around, carried)
+        inside, passed = _with_state(op, block, around, carried)
         results = inside.run(block)
         kept = passed if part == "body" else []
         computations[part] = inside.finished(f"{name}.{part}", [*results, *kept])
-    loop = writer.add(op, "while", carried.shape, [carried], computations)
+    loop = op.add("while", carried.shape, [carried], computations)
     if len(state) == 1:
         return [loop]
-    return [writer.element(op, loop, place) for place in range(len(op.operands))]
+    return [op.element(loop, place) for place in range(len(op.operands))]
 
 
 def _with_state(
-    writer: OperationWriter,
-    block: MlirBlock,
-    around: Mapping[str, Instruction],
-    carried: Instruction,
-) -> tuple[OperationWriter, list[Instruction]]:
+    op: OperationWriter, block: MlirBlock, around: Mapping[str, Instruction], carried: Instruction
+) -> tuple[BlockWriter, list[Instruction]]:
     """A writer with one parameter, and what that has of the values around.
 
     It is a value or a tuple of several: those of the arguments of a block, and those around.
     """
-    inside = writer.inside()
-    made, sizes = inside.builder.made, writer.module.sizes
+    inside = op.writer.inside()
+    made, sizes = inside.builder.made, op.writer.module.sizes
     parameter = made("parameter", carried.shape, carried.sizes, number=0, name="arguments")
     names = [*(argument.name.text for argument in block.arguments), *around]
     elements = [parameter] if len(names) == 1 else []
@@ -325,7 +323,7 @@ def _with_state(
     return inside, passed
 
 
-def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
+def _read_around(op: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[str, Instruction]:
     """Values that blocks read from around them, but for constants, in the order of reading."""
     found: dict[str, Instruction] = {}
     for block in blocks:
@@ -336,69 +334,63 @@ def _read_around(writer: OperationWriter, blocks: Iterable[MlirBlock]) -> dict[s
             own |= {each.name.text for inner in operation.blocks for each in inner.arguments}
         for operation in operations:
             for name in operation.operands:
-                value = None if name.text in own else writer.find(name.text)
+                value = None if name.text in own else op.writer.find(name.text)
                 if value is not None and not is_constant(value):
-                    found[name.text] = writer.value(name)
+                    found[name.text] = op.writer.value(name)
     return found
 
 
-def _branches(
-    writer: OperationWriter, op: SourceOperation
-) -> list[tuple[Instruction, Computation]]:
+def _branches(op: OperationWriter) -> list[tuple[Instruction, Computation]]:
     """The operand and the computation of each branch."""
     pairs: list[tuple[Instruction, Computation]] = []
     for number, region in enumerate(op.operation.regions):
-        block = writer.block_of(op, region)
+        block = op.block_of(region)
         if block.arguments:
             op.fail("a branch takes no arguments")
-        around = _read_around(writer, (block,))
-        operand = writer.bundled(op, [*around.values()], f"read{number}")
-        inside, _ = _with_state(writer, block, around, operand)
+        around = _read_around(op, (block,))
+        operand = op.bundled([*around.values()], f"read{number}")
+        inside, _ = _with_state(op, block, around, operand)
         results = inside.run(block)
-        pairs.append((operand, inside.finished(f"{writer.name_of(op)}.branch{number}", results)))
+        pairs.append((operand, inside.finished(f"{op.value_name}.branch{number}", results)))
     return pairs
 
 
-def _if(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _if(op: OperationWriter) -> Sequence[Instruction]:
     if len(op.operation.regions) != 2:  # noqa: PLR2004 - for true and for false
         op.fail(f"expected two branches, not {len(op.operation.regions)}")
-    return _chosen(writer, op, "true_computation", "false_computation")
+    return _chosen(op, "true_computation", "false_computation")
 
 
-def _chosen(writer: OperationWriter, op: SourceOperation, *names: str) -> Sequence[Instruction]:
+def _chosen(op: OperationWriter, *names: str) -> Sequence[Instruction]:
     """A conditional: the first operand chooses a branch, each other one is read by one.
 
     The branches are attributes of these names, or all together one.
     """
-    pairs = _branches(writer, op)
+    pairs = _branches(op)
     if not pairs:
         op.fail("expected a branch")
     operands, branches = zip(*pairs, strict=True)
     together = {"branch_computations": branches}
     attributes = dict(zip(names, branches, strict=True)) if names else together
-    return writer.results(op, "conditional", attributes, [*op.operands, *operands])
+    return op.results("conditional", attributes, [*op.operands, *operands])
 
 
-def _manual_computation(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _manual_computation(op: OperationWriter) -> Sequence[Instruction]:
     """A part that each device runs on its part of arrays; custom calls convert them, as in XLA."""
     region = op.region
-    block = writer.block_of(op, region)
+    block = op.block_of(region)
     if len(block.arguments) != len(op.operands):
         op.fail(f"the region takes {len(block.arguments)} values, not {len(op.operands)}")
-    locals_ = [writer.module.shape_of(argument) for argument in block.arguments]
-    parts = _converted(writer, op, "xla.sdy.GlobalToLocalShape", op.operands, locals_)
-    body = writer.region(op, region, f"{writer.name_of(op)}.body")
-    made = writer.add(op, "call", body.root.shape, parts, {"to_apply": body}, name="call")
-    results = writer.elements(op, made, len(op.operation.types))
-    return _converted(writer, op, "xla.sdy.LocalToGlobalShape", results, op.shapes)
+    locals_ = [op.writer.module.shape_of(argument) for argument in block.arguments]
+    parts = _converted(op, "xla.sdy.GlobalToLocalShape", op.operands, locals_)
+    body = op.called(region, f"{op.value_name}.body")
+    made = op.add("call", body.root.shape, parts, {"to_apply": body}, name="call")
+    results = op.elements(made, len(op.operation.types))
+    return _converted(op, "xla.sdy.LocalToGlobalShape", results, op.shapes)
 
 
 def _converted(
-    writer: OperationWriter,
-    op: SourceOperation,
-    target: str,
-    operands: Sequence[Instruction],
-    shapes: Sequence[Shape],
+    op: OperationWriter, target: str, operands: Sequence[Instruction], shapes: Sequence[Shape]
 ) -> list[Instruction]:
     """Arrays of all devices as those of one, or back."""
     if not shapes:
@@ -406,8 +398,8 @@ def _converted(
     attributes = {"custom_call_target": target}
     name = target.rpartition(".")[2]
     shape = one_or_tuple(shapes)
-    made = writer.add(op, "custom-call", shape, operands, attributes, name=name)
-    return writer.elements(op, made, len(shapes))
+    made = op.add("custom-call", shape, operands, attributes, name=name)
+    return op.elements(made, len(shapes))
 
 
 # Operations of StableHLO between devices, and between a device and its host.
@@ -430,7 +422,7 @@ def _along(name: str) -> AttributesOf:
     return lambda op: _collective(op) | {"dimensions": op.integers(name)}
 
 
-def _all_to_all(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _all_to_all(op: OperationWriter) -> Sequence[Instruction]:
     """Parts along one dimension, that are joined along another one."""
     split, joined = op.integer("split_dimension"), op.integer("concat_dimension")
     count, operand = op.integer("split_count"), op.operand
@@ -439,18 +431,18 @@ def _all_to_all(writer: OperationWriter, op: SourceOperation) -> Sequence[Instru
     if not is_inside or count < 1 or sizes[split] % count:
         op.fail(f"dimension {split} of {operand.shape} does not split in {count}")
     if split == joined:
-        return writer.results(op, "all-to-all", _along("split_dimension")(op))
+        return op.results("all-to-all", _along("split_dimension")(op))
     apart = [*sizes[:split], count, sizes[split] // count, *sizes[split + 1 :]]
     order = [axis for axis in range(len(apart)) if axis != split]
     order.insert(order.index(joined + (joined > split)), split)
     shape = Shape(operand.shape.element_type, tuple(apart))
-    parts = writer.add(op, "reshape", shape, [operand], {}, name="parts")
+    parts = op.add("reshape", shape, [operand], {}, name="parts")
     attributes = _collective(op) | {"dimensions": (split,)}
-    moved = writer.add(op, "all-to-all", shape, [parts], attributes, name="moved")
+    moved = op.add("all-to-all", shape, [parts], attributes, name="moved")
     shape = Shape(operand.shape.element_type, tuple(apart[axis] for axis in order))
     attributes = {"dimensions": tuple(order)}
-    turned = writer.add(op, "transpose", shape, [moved], attributes, name="turned")
-    return writer.results(op, "reshape", {}, [turned])
+    turned = op.add("transpose", shape, [moved], attributes, name="turned")
+    return op.results("reshape", {}, [turned])
 
 
 def _permute(op: SourceOperation) -> dict[str, Any]:
@@ -467,18 +459,18 @@ def _transfer(op: SourceOperation, opcode: str) -> dict[str, Any]:
     return _collective(op) | _said(is_host_transfer=op.flag("is_host_transfer"), **text)
 
 
-def _outfeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sent, attributes = _sent(writer, op), _transfer(op, "outfeed")
+def _outfeed(op: OperationWriter) -> Sequence[Instruction]:
+    sent, attributes = _sent(op), _transfer(op, "outfeed")
     attributes.pop("channel_id", None)
-    return writer.results(op, "outfeed", attributes, sent)
+    return op.results("outfeed", attributes, sent)
 
 
-def _infeed(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _infeed(op: OperationWriter) -> Sequence[Instruction]:
     *data, token = _fed(op)
     shape = Shape.of_tuple([one_or_tuple(data), token])
     attributes = _transfer(op, "infeed")
-    fed = writer.add(op, "infeed", shape, op.operands, attributes, name="infeed")
-    return _unpacked(writer, op, fed, data)
+    fed = op.add("infeed", shape, op.operands, attributes, name="infeed")
+    return _unpacked(op, fed, data)
 
 
 def _fed(op: SourceOperation) -> tuple[Shape, ...]:
@@ -488,41 +480,41 @@ def _fed(op: SourceOperation) -> tuple[Shape, ...]:
     return op.shapes
 
 
-def _sent(writer: OperationWriter, op: SourceOperation) -> tuple[Instruction, Instruction]:
+def _sent(op: OperationWriter) -> tuple[Instruction, Instruction]:
     """The data that an operation takes, as one value, and the token behind it."""
     op.at_least(1)
     *data, token = op.operands
-    return writer.bundled(op, data), token
+    return op.bundled(data), token
 
 
-def _send(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sent, token = _sent(writer, op)
+def _send(op: OperationWriter) -> Sequence[Instruction]:
+    sent, token = _sent(op)
     shape = Shape.of_tuple([sent.shape, Shape(ElementType.U32), token.shape])
     attributes = _transfer(op, "send")
-    begun = writer.add(op, "send", shape, [sent, token], attributes, name="send")
-    return writer.results(op, "send-done", attributes, [begun])
+    begun = op.add("send", shape, [sent, token], attributes, name="send")
+    return op.results("send-done", attributes, [begun])
 
 
-def _recv(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _recv(op: OperationWriter) -> Sequence[Instruction]:
     *data, token = _fed(op)
     received = one_or_tuple(data)
     begun_shape = Shape.of_tuple([received, Shape(ElementType.U32), token])
     attributes = _transfer(op, "recv")
-    begun = writer.add(op, "recv", begun_shape, op.operands, attributes, name="recv")
+    begun = op.add("recv", begun_shape, op.operands, attributes, name="recv")
     shape = Shape.of_tuple([received, token])
-    done = writer.add(op, "recv-done", shape, [begun], attributes, name="recv-done")
-    return _unpacked(writer, op, done, data)
+    done = op.add("recv-done", shape, [begun], attributes, name="recv-done")
+    return _unpacked(op, done, data)
 
 
 def _unpacked(
-    writer: OperationWriter, op: SourceOperation, made: Instruction, data: Sequence[Shape]
+    op: OperationWriter, made: Instruction, data: Sequence[Shape]
 ) -> Sequence[Instruction]:
     """The arrays of the first element of a tuple, and the token behind it."""
-    first, token = (writer.element(op, made, place) for place in range(2))
-    return [*writer.elements(op, first, len(data)), token]
+    first, token = (op.element(made, place) for place in range(2))
+    return [*op.elements(first, len(data)), token]
 
 
-def _einsum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _einsum(op: OperationWriter) -> Sequence[Instruction]:
     """A dot, whose result is transposed, if all that it sums over is shared by both operands."""
     parts = re.fullmatch(r"([\w.]*),([\w.]*)->([\w.]*)", op.word("einsum_config"))
     if parts is None:
@@ -547,9 +539,9 @@ def _einsum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instructio
         if shared or kind == "contracting"
     }
     shape = Shape(op.shape.element_type, tuple(sizes[letter] for letter in order))
-    made = writer.add(op, "dot", shape, op.operands, numbers | _precision(op), name="dot")
+    made = op.add("dot", shape, op.operands, numbers | _precision(op), name="dot")
     places = tuple(map(order.index, result))
-    return writer.results(op, "transpose", {"dimensions": places}, [made])
+    return op.results("transpose", {"dimensions": places}, [made])
 
 
 def _with_all_labels(labels: str, rank: int) -> str:
@@ -561,7 +553,7 @@ def _with_all_labels(labels: str, rank: int) -> str:
 _DIGITS: Final = "0123456789"
 
 
-def _index_select(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _index_select(op: OperationWriter) -> Sequence[Instruction]:
     """A gather of whole slices along one dimension, for each element of the batch dimensions."""
     op.at_least(2)
     data, indices = (each.shape for each in op.operands)
@@ -581,7 +573,7 @@ def _index_select(writer: OperationWriter, op: SourceOperation) -> Sequence[Inst
         "operand_batching_dims": batched,
         "start_indices_batching_dims": batched,
     }
-    return writer.results(op, "gather", attributes, op.operands)
+    return op.results("gather", attributes, op.operands)
 
 
 # Operations of StableHLO with sizes that the program computes, as `jax.export` writes them.
@@ -590,64 +582,62 @@ ASSERTION: Final = "shape_assertion"
 """Functions that check in exported programs that sizes are as JAX assumes."""
 
 
-def assert_sizes(writer: OperationWriter, op: SourceOperation) -> None:
+def assert_sizes(op: OperationWriter) -> None:
     """Keep a check of sizes in a program as a fact about them."""
     checked = op.operands[0] if op.operands else None
     if checked is None or checked.opcode != "compare":
         return
-    left, right = (writer.module.sizes.values(operand) for operand in checked.operands)
+    left, right = (op.writer.module.sizes.values(operand) for operand in checked.operands)
     if left is not None and right is not None:
         found = fact(left[0], right[0], checked.attributes["direction"])
-        writer.module.sizes.facts |= {} if found is None else {found: None}
+        op.writer.module.sizes.facts |= {} if found is None else {found: None}
 
 
-def _given_sizes(writer: OperationWriter, op: SourceOperation, place: int) -> tuple[Size, ...]:
+def _given_sizes(op: OperationWriter, place: int) -> tuple[Size, ...]:
     """The values of an operand that has sizes."""
     op.at_least(place + 1)
-    found = writer.module.sizes.values(op.operands[place])
+    found = op.writer.module.sizes.values(op.operands[place])
     if found is None:
         raise NoCounterpartError
     return found
 
 
-def _sizes_if_open(
-    writer: OperationWriter, op: SourceOperation, place: int
-) -> tuple[Size, ...] | None:
+def _sizes_if_open(op: OperationWriter, place: int) -> tuple[Size, ...] | None:
     """The values of an operand that has the sizes of a result, if its type leaves some open."""
-    return _given_sizes(writer, op, place) if op.shape.is_unbounded else None
+    return _given_sizes(op, place) if op.shape.is_unbounded else None
 
 
 def _of_given_sizes(opcode: str, place: int, attributes: AttributesOf) -> Conversion:
     """An array of the sizes in the operand behind those that it is made of."""
 
-    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-        sizes = _sizes_if_open(writer, op, place)
+    def construct(op: OperationWriter) -> Sequence[Instruction]:
+        sizes = _sizes_if_open(op, place)
         read = op.operands[:place]
-        return [writer.add(op, opcode, op.shape, read, attributes(op), sizes=sizes)]
+        return [op.add(opcode, op.shape, read, attributes(op), sizes=sizes)]
 
     return construct
 
 
-def _dynamic_broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sizes = _sizes_if_open(writer, op, 1)
+def _dynamic_broadcast(op: OperationWriter) -> Sequence[Instruction]:
+    sizes = _sizes_if_open(op, 1)
     axes = op.integers("broadcast_dimensions")
-    return [writer.broadcast(op, op.operands[0], op.shape, axes, sizes=sizes)]
+    return [op.broadcast(op.operands[0], op.shape, axes, sizes=sizes)]
 
 
-def _dynamic_gather(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    sizes = shown_sizes(_given_sizes(writer, op, 2))
+def _dynamic_gather(op: OperationWriter) -> Sequence[Instruction]:
+    sizes = shown_sizes(_given_sizes(op, 2))
     attributes = gather_numbers(op)
-    return writer.results(op, "gather", attributes | {"slice_sizes": sizes}, op.operands[:2])
+    return op.results("gather", attributes | {"slice_sizes": sizes}, op.operands[:2])
 
 
-def _real_dynamic_slice(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    rows = [*zip(*(_given_sizes(writer, op, place) for place in (1, 2, 3)), strict=True)]
+def _real_dynamic_slice(op: OperationWriter) -> Sequence[Instruction]:
+    rows = [*zip(*(_given_sizes(op, place) for place in (1, 2, 3)), strict=True)]
     sizes = tuple(
         size if size != UNBOUNDED_SIZE else _taken(row)
         for size, row in zip(op.shape.dimensions, rows, strict=True)
     )
     attributes = {"slice": tuple(map(shown_sizes, rows))}
-    return [writer.add(op, "slice", op.shape, op.operands[:1], attributes, sizes=sizes)]
+    return [op.add("slice", op.shape, op.operands[:1], attributes, sizes=sizes)]
 
 
 def _taken(row: Sequence[Size]) -> Size:
@@ -658,30 +648,30 @@ def _taken(row: Sequence[Size]) -> Size:
     return ceil_divided(difference(limit, start), stride)
 
 
-def _dynamic_pad(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-    rows = [*zip(*(_given_sizes(writer, op, place) for place in (2, 3, 4)), strict=True)]
-    before = writer.module.sizes.sizes(op.operands[0])
+def _dynamic_pad(op: OperationWriter) -> Sequence[Instruction]:
+    rows = [*zip(*(_given_sizes(op, place) for place in (2, 3, 4)), strict=True)]
+    before = op.writer.module.sizes.sizes(op.operands[0])
     sizes = tuple(padded_size(size, *row) for size, row in zip(before, rows, strict=True))
     attributes = {"padding": tuple(map(shown_sizes, rows))}
-    return [writer.add(op, "pad", op.shape, op.operands[:2], attributes, sizes=sizes)]
+    return [op.add("pad", op.shape, op.operands[:2], attributes, sizes=sizes)]
 
 
 # The operations of StableHLO that become something else than one instruction, and all tables.
 #
-# Each is a function of what writes a computation and of the operation, to one instruction for
-# each result. `CONVERSIONS` names them all.
+# Each is a function of the operation to one instruction for each result. `CONVERSIONS` names them
+# all.
 
 # Broadcasts.
 
 
-def _broadcast_in_dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _broadcast_in_dim(op: OperationWriter) -> Sequence[Instruction]:
     axes = op.integers("broadcast_dimensions")
-    return [writer.broadcast(op, op.operand, op.shape, axes)]
+    return [op.broadcast(op.operand, op.shape, axes)]
 
 
-def _broadcast(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _broadcast(op: OperationWriter) -> Sequence[Instruction]:
     """The sizes of new dimensions stand in front."""
-    return [writer.broadcast(op, op.operand, op.shape, _last_axes(op.operand, op.shape))]
+    return [op.broadcast(op.operand, op.shape, _last_axes(op.operand, op.shape))]
 
 
 def _last_axes(operand: Instruction, shape: Shape) -> tuple[int, ...]:
@@ -692,16 +682,16 @@ def _implicit_broadcast(name: str) -> Conversion:
     """Operands stretched as NumPy does, then an operation on elements."""
     opcode = name.replace("_", "-")
 
-    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+    def construct(op: OperationWriter) -> Sequence[Instruction]:
         shape = op.shape
         stretched = [
-            writer.broadcast(op, each, shape, _trailing(op, each, shape), name=f"side{place}")
+            op.broadcast(each, shape, _trailing(op, each, shape), name=f"side{place}")
             for place, each in enumerate(op.operands)
         ]
         if opcode not in OPCODES:
-            return [writer.elementwise(op, name, stretched)]
+            return [op.elementwise(name, stretched)]
         attributes = compare_attributes(op) if opcode == "compare" else {}
-        return writer.results(op, opcode, attributes, stretched)
+        return op.results(opcode, attributes, stretched)
 
     return construct
 
@@ -712,82 +702,78 @@ def _trailing(op: SourceOperation, operand: Instruction, shape: Shape) -> tuple[
     return _last_axes(operand, shape)
 
 
-def _elementwise(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _elementwise(op: OperationWriter) -> Sequence[Instruction]:
     """An operation on elements for which HLO has no opcode."""
-    return [writer.elementwise(op, op.operation.name, op.operands)]
+    return [op.elementwise(op.operation.name, op.operands)]
 
 
 # Constants, calls and the rest.
 
 
-def _constant(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _constant(op: OperationWriter) -> Sequence[Instruction]:
     value = op.get("value")
     if not isinstance(value, DenseElements):
         op.fail("expected dense elements as the value")
-    return [writer.constant(op, value.shape, value.values)]
+    return [op.constant(value.shape, value.values)]
 
 
-def _cast(_: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _cast(op: OperationWriter) -> Sequence[Instruction]:
     """The operand itself, whose sizes are known as well as the result's."""
     if op.operand.shape.is_unbounded and op.shape != op.operand.shape:
         raise NoCounterpartError
     return [op.operand]
 
 
-def _dim(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _dim(op: OperationWriter) -> Sequence[Instruction]:
     """The size of the dimension that a constant names."""
     op.at_least(2)
     array, number = op.operands[:2]
     axis = None if number.literal is None else number.literal.values
     if axis is None or number.shape.rank:
         raise NoCounterpartError
-    return writer.results(op, "convert", {}, [_size_of(writer, op, array, axis)])
+    return op.results("convert", {}, [_size_of(op, array, axis)])
 
 
-def _shape_of(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _shape_of(op: OperationWriter) -> Sequence[Instruction]:
     """The sizes of all dimensions in a row."""
     array, kind = op.operand, Shape(op.shape.element_type)
-    sizes = (_size_of(writer, op, array, (axis,)) for axis in range(array.shape.rank))
-    wide = [writer.add(op, "convert", kind, [each], {}, name="wide") for each in sizes]
-    return _in_a_row(writer, op, wide)
+    sizes = (_size_of(op, array, (axis,)) for axis in range(array.shape.rank))
+    wide = [op.add("convert", kind, [each], {}, name="wide") for each in sizes]
+    return _in_a_row(op, wide)
 
 
-def _size_of(
-    writer: OperationWriter, op: SourceOperation, array: Instruction, axis: tuple[Number, ...]
-) -> Instruction:
+def _size_of(op: OperationWriter, array: Instruction, axis: tuple[Number, ...]) -> Instruction:
     """The size of an array along an axis."""
     opcode, shape = "get-dimension-size", Shape(ElementType.S32)
-    return writer.add(op, opcode, shape, [array], {"dimensions": axis}, name="size")
+    return op.add(opcode, shape, [array], {"dimensions": axis}, name="size")
 
 
-def _from_elements(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _from_elements(op: OperationWriter) -> Sequence[Instruction]:
     """Scalars in a row."""
     if op.shape.dimensions != (len(op.operands),):
         raise NoCounterpartError
-    return _in_a_row(writer, op, op.operands)
+    return _in_a_row(op, op.operands)
 
 
-def _in_a_row(
-    writer: OperationWriter, op: SourceOperation, scalars: Sequence[Instruction]
-) -> Sequence[Instruction]:
+def _in_a_row(op: OperationWriter, scalars: Sequence[Instruction]) -> Sequence[Instruction]:
     if not scalars:
-        return [writer.constant(op, op.shape, ())]
+        return [op.constant(op.shape, ())]
     one = Shape(op.shape.element_type, (1,))
-    parts = [writer.add(op, "reshape", one, [each], {}, name="element") for each in scalars]
-    return writer.results(op, "concatenate", {"dimensions": (0,)}, parts)
+    parts = [op.add("reshape", one, [each], {}, name="element") for each in scalars]
+    return op.results("concatenate", {"dimensions": (0,)}, parts)
 
 
-def _arc_tangent(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _arc_tangent(op: OperationWriter) -> Sequence[Instruction]:
     """The angle of a point at distance 1, since XLA has no opcode for it."""
     shape = op.operand.shape
-    one = writer.constant(op, Shape(shape.element_type, shape.dimensions), (1.0,))
-    return writer.results(op, "atan2", {}, [op.operand, one])
+    one = op.constant(Shape(shape.element_type, shape.dimensions), (1.0,))
+    return op.results("atan2", {}, [op.operand, one])
 
 
-def _custom_call(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _custom_call(op: OperationWriter) -> Sequence[Instruction]:
     target = op.word("call_target_name")
-    if target == ASSERTION and writer.module.is_polymorphic:
-        assert_sizes(writer, op)
+    if target == ASSERTION and op.writer.module.is_polymorphic:
+        assert_sizes(op)
         return ()
     config, called = op.get("backend_config", ""), op.get("called_computations", ())
     names = op.words("called_computations") if isinstance(called, tuple) else ()
@@ -795,9 +781,9 @@ def _custom_call(writer: OperationWriter, op: SourceOperation) -> Sequence[Instr
         custom_call_has_side_effect=op.flag("has_side_effect"),
         api_version=_API_VERSIONS.get(op.integer("api_version", 1)),
         backend_config=escape(config) if isinstance(config, str) and config else "",
-        called_computations=tuple(writer.module.function(name, op) for name in names),
+        called_computations=tuple(op.writer.module.function(name, op) for name in names),
     )
-    return writer.results(op, "custom-call", {"custom_call_target": target} | attributes)
+    return op.results("custom-call", {"custom_call_target": target} | attributes)
 
 
 _API_VERSIONS: Final = {
@@ -811,28 +797,28 @@ _API_VERSIONS: Final = {
 def _called(attribute: str) -> Conversion:
     """A function that is called, by the attribute that names it."""
 
-    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-        if writer.module.is_polymorphic:  # sizes are those of one call
-            return writer.inlined(op, op.word(attribute))
-        called = writer.module.function(op.word(attribute), op)
+    def construct(op: OperationWriter) -> Sequence[Instruction]:
+        if op.writer.module.is_polymorphic:  # sizes are those of one call
+            return op.inlined(op.word(attribute))
+        called = op.writer.module.function(op.word(attribute), op)
         composite = {"is_composite": True} if attribute == "decomposition" else {}
-        return writer.results(op, "call", {"to_apply": called, **composite})
+        return op.results("call", {"to_apply": called, **composite})
 
     return construct
 
 
-def _barrier(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _barrier(op: OperationWriter) -> Sequence[Instruction]:
     """Values that wait for each other, as one tuple."""
-    return writer.results(op, "opt-barrier", {}, [writer.bundled(op, op.operands)])
+    return op.results("opt-barrier", {}, [op.bundled(op.operands)])
 
 
-def _cross_replica_sum(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
+def _cross_replica_sum(op: OperationWriter) -> Sequence[Instruction]:
     """The sum over devices, as it was called before an ``all_reduce`` could do more."""
-    added = {"to_apply": writer.builder.fold("add", op.shape)}
-    return writer.results(op, "all-reduce", _collective(op) | added)
+    added = {"to_apply": op.writer.builder.fold("add", op.shape)}
+    return op.results("all-reduce", _collective(op) | added)
 
 
-def _nothing(_: OperationWriter, __: SourceOperation) -> Sequence[Instruction]:
+def _nothing(_: OperationWriter) -> Sequence[Instruction]:
     return ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -215,13 +216,13 @@ def fact(left: Size, right: Size, direction: str) -> Constraint | None:
 _DIALECTS: Final = frozenset(["stablehlo", "chlo", "mhlo", "func", "sdy"])
 
 
-class OperationWriter:
+class BlockWriter:
     """Writes blocks of operations as instructions of a computation.
 
     ``values`` are the instructions of the names in the text.
     """
 
-    def __init__(self, module: ModuleWriter, outer: OperationWriter | None = None) -> None:
+    def __init__(self, module: ModuleWriter, outer: BlockWriter | None = None) -> None:
         self.module = module
         self.builder = module.builder()
         self.values: dict[str, Instruction] = {}
@@ -260,59 +261,20 @@ class OperationWriter:
     def operation(self, operation: MlirOperation) -> None:
         """Write the instructions of an operation."""
         operands = tuple(self.value(name) for name in operation.operands)
-        op = SourceOperation(operation, self.module.text, operands)
+        op = OperationWriter(operation, self.module.text, operands, writer=self)
         try:
-            made = self._made(op)
+            made = op.made()
         except (AttributeValueError, ShapeError) as error:
             op.fail(str(error))
         if len(made) != len(operation.types):
             op.fail(f"expected {len(made)} results, not {len(operation.types)}")
         self.values |= zip(operation.results, made, strict=False)
 
-    def _made(self, op: SourceOperation) -> Sequence[Instruction]:
-        name = op.operation.name
-        known = op.name if name.rpartition(".")[0] in _DIALECTS else name
-        construct = self.module.conversions.get(known)
-        try:
-            if construct is not None:
-                return construct(self, op)
-        except given.NoCounterpartError:
-            pass
-        return self.results(op, "custom-call", {"custom_call_target": name})
-
-    def region(
-        self,
-        op: SourceOperation,
-        blocks: tuple[MlirBlock, ...],
-        name: str,
-        layouts: Sequence[Layout | None] = (),
-    ) -> Computation:
-        """A computation with the arguments of a region as parameters, in these layouts."""
-        inside = self.inside()
-        block = self.block_of(op, blocks)
-        inside.parameters(block.arguments, layouts=layouts)
-        return inside.finished(name, inside.run(block))
-
-    def inlined(self, op: SourceOperation, name: str) -> Sequence[Instruction]:
-        """The results of a function, whose instructions become part of this computation."""
-        block = self.module.entered(name, op)
-        if len(block.arguments) != len(op.operands):
-            op.fail(f"@{name} takes {len(block.arguments)} values, not {len(op.operands)}")
-        around, self.values = self.values, {}
-        for argument, operand in zip(block.arguments, op.operands, strict=True):
-            self.values[argument.name.text] = operand
-            self.module.note_symbol(argument, operand)
-        results = self.run(block)
-        self.values = around
-        self.module.left()
-        self.module.sizes.note_division(name, op.operands, results)
-        return results
-
     # Computations
 
-    def inside(self) -> OperationWriter:
+    def inside(self) -> BlockWriter:
         """A writer for a region of this computation."""
-        return OperationWriter(self.module, self)
+        return BlockWriter(self.module, self)
 
     def finished(self, name: str, results: Sequence[Instruction]) -> Computation:
         """The computation, with one result or a tuple of several."""
@@ -354,30 +316,62 @@ class OperationWriter:
         found = self.values.get(name)
         return found if found is not None or self._outer is None else self._outer.find(name)
 
-    def block_of(self, op: SourceOperation, blocks: tuple[MlirBlock, ...]) -> MlirBlock:
-        """The only block of a region."""
-        if len(blocks) != 1:
-            op.fail(f"expected regions of one block, not of {len(blocks)}")
-        return blocks[0]
+
+@dataclass(frozen=True, slots=True)
+class OperationWriter(SourceOperation):
+    """Writes an operation as instructions of the computation that a ``writer`` of blocks writes."""
+
+    writer: BlockWriter = field(kw_only=True)
+
+    def made(self) -> Sequence[Instruction]:
+        """The results; those of a custom call if HLO has no counterpart."""
+        name = self.operation.name
+        known = self.name if name.rpartition(".")[0] in _DIALECTS else name
+        construct = self.writer.module.conversions.get(known)
+        try:
+            if construct is not None:
+                return construct(self)
+        except given.NoCounterpartError:
+            pass
+        return self.results("custom-call", {"custom_call_target": name})
+
+    def called(
+        self, blocks: tuple[MlirBlock, ...], name: str, layouts: Sequence[Layout | None] = ()
+    ) -> Computation:
+        """A computation with the arguments of a region as parameters, in these layouts."""
+        inside = self.writer.inside()
+        block = self.block_of(blocks)
+        inside.parameters(block.arguments, layouts=layouts)
+        return inside.finished(name, inside.run(block))
+
+    def inlined(self, name: str) -> Sequence[Instruction]:
+        """The results of a function, whose instructions become part of this computation."""
+        block = self.writer.module.entered(name, self)
+        if len(block.arguments) != len(self.operands):
+            self.fail(f"@{name} takes {len(block.arguments)} values, not {len(self.operands)}")
+        around, self.writer.values = self.writer.values, {}
+        for argument, operand in zip(block.arguments, self.operands, strict=True):
+            self.writer.values[argument.name.text] = operand
+            self.writer.module.note_symbol(argument, operand)
+        results = self.writer.run(block)
+        self.writer.values = around
+        self.writer.module.left()
+        self.writer.module.sizes.note_division(name, self.operands, results)
+        return results
 
     # Instructions
 
     def results(
-        self,
-        op: SourceOperation,
-        opcode: str,
-        attributes: dict[str, Any],
-        operands: Sequence[Instruction] | None = None,
+        self, opcode: str, attributes: dict[str, Any], operands: Sequence[Instruction] | None = None
     ) -> list[Instruction]:
         """An instruction with the results of an operation: itself, or the elements of a tuple."""
-        shapes = op.shapes
-        read = op.operands if operands is None else operands
-        made = self.add(op, opcode, one_or_tuple(shapes), read, attributes)
-        return self.elements(op, made, len(shapes))
+        shapes = self.shapes
+        read = self.operands if operands is None else operands
+        made = self.add(opcode, one_or_tuple(shapes), read, attributes)
+        return self.elements(made, len(shapes))
 
     def add(  # noqa: PLR0913 - the fields of an instruction
         self,
-        op: SourceOperation,
         opcode: str,
         shape: Shape,
         operands: Sequence[Instruction],
@@ -391,13 +385,13 @@ class OperationWriter:
 
         It is checked as one that is read from HLO.
         """
-        _check(op, opcode, len(operands), attributes)
-        operation = op.operation
+        _check(self, opcode, len(operands), attributes)
+        operation = self.operation
         noted = given.common_attributes(
-            operation.attributes, operation.location, shape, self.module.context
+            operation.attributes, operation.location, shape, self.writer.module.context
         )
-        own = self.name_of(op)
-        made = self.builder.made(
+        own = self.value_name
+        made = self.writer.builder.made(
             *(opcode, shape, None if sizes is None else (sizes,), operands, attributes | noted),
             literal=literal,
             name=f"{own}.{name}" if name else own,
@@ -406,30 +400,32 @@ class OperationWriter:
         verify(made)
         return made
 
-    def name_of(self, op: SourceOperation) -> str:
+    @property
+    def value_name(self) -> str:
         """The name of the value, behind that of the operation if it is a number only."""
-        results = op.operation.results
+        results = self.operation.results
         value = results[0].partition("#")[0][1:] if results else ""
-        return f"{op.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value, "v.")
+        return (
+            f"{self.name}.{value}" if value.isdecimal() or not value else name_in_hlo(value, "v.")
+        )
 
-    def elements(self, op: SourceOperation, made: Instruction, count: int) -> list[Instruction]:
+    def elements(self, made: Instruction, count: int) -> list[Instruction]:
         """An instruction as so many results: itself, or the elements of a tuple."""
         if count == 1:
             return [made]
-        return [self.element(op, made, place) for place in range(count)]
+        return [self.element(made, place) for place in range(count)]
 
-    def element(self, op: SourceOperation, made: Instruction, place: int) -> Instruction:
+    def element(self, made: Instruction, place: int) -> Instruction:
         """An element of a tuple."""
         elements = made.shape.elements if made.shape.is_tuple else ()
         if place >= len(elements):
-            op.fail(f"{made.shape} has no element {place}")
+            self.fail(f"{made.shape} has no element {place}")
         fields = "get-tuple-element", elements[place], None, [made], {"index": place}
-        where = op.operation.start, op.operation.stop
-        return self.builder.made(*fields, name=f"{made.name}.{place}", place=where)
+        where = self.operation.start, self.operation.stop
+        return self.writer.builder.made(*fields, name=f"{made.name}.{place}", place=where)
 
     def broadcast(
         self,
-        op: SourceOperation,
         operand: Instruction,
         shape: Shape,
         axes: tuple[int, ...],
@@ -440,39 +436,35 @@ class OperationWriter:
         """An array repeated; dimensions of size 1 that are stretched are taken out before."""
         own = operand.shape.dimensions
         if len(axes) != len(own) or not all(0 <= axis < shape.rank for axis in axes):
-            op.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
-        rows = zip(axes, own, self.module.sizes.sizes(operand), strict=True)
+            self.fail(f"dimensions {axes} do not lead from {operand.shape} to {shape}")
+        rows = zip(axes, own, self.writer.module.sizes.sizes(operand), strict=True)
         kept = [row for row in rows if row[1] != 1 or shape.dimensions[row[0]] == 1]
         for axis, size, _ in kept:
             if shape.dimensions[axis] not in {size, UNBOUNDED_SIZE} and size != UNBOUNDED_SIZE:
                 message = f"a dimension of size {size} becomes one of {shape.dimensions[axis]}"
-                op.fail(f"{message}; expected {size}, or 1 to stretch")
+                self.fail(f"{message}; expected {size}, or 1 to stretch")
         if len(kept) < len(own):
             thin = Shape(operand.shape.element_type, tuple(size for _, size, _ in kept))
             known = tuple(each for *_, each in kept)
             before = known if thin.is_unbounded and UNBOUNDED_SIZE not in known else None
-            operand = self.add(op, "reshape", thin, [operand], {}, sizes=before, name=f"{name}thin")
+            operand = self.add("reshape", thin, [operand], {}, sizes=before, name=f"{name}thin")
         result = Shape(operand.shape.element_type, shape.dimensions, shape.layout)
         attributes = {"dimensions": tuple(axis for axis, *_ in kept)}
-        return self.add(op, "broadcast", result, [operand], attributes, sizes=sizes, name=name)
+        return self.add("broadcast", result, [operand], attributes, sizes=sizes, name=name)
 
-    def constant(
-        self, op: SourceOperation, shape: Shape, values: tuple[Number, ...] | None
-    ) -> Instruction:
+    def constant(self, shape: Shape, values: tuple[Number, ...] | None) -> Instruction:
         """A constant; one value for all elements is a scalar that is repeated, as in XLA."""
         count = shape.element_count
         is_repeated = values is not None and len(values) == 1 != count and count > 0
         of = Shape(shape.element_type) if is_repeated else shape
         literal = Literal.of(of, values if count else ())
-        made = self.add(op, "constant", of, (), {}, literal=literal, name="value" * is_repeated)
-        return self.broadcast(op, made, shape, ()) if is_repeated else made
+        made = self.add("constant", of, (), {}, literal=literal, name="value" * is_repeated)
+        return self.broadcast(made, shape, ()) if is_repeated else made
 
-    def elementwise(
-        self, op: SourceOperation, name: str, operands: Sequence[Instruction]
-    ) -> Instruction:
+    def elementwise(self, name: str, operands: Sequence[Instruction]) -> Instruction:
         """An operation that HLO does not have, mapped over elements."""
-        shape = op.shape
-        inside = self.module.builder()
+        shape = self.shape
+        inside = self.writer.module.builder()
         kinds = enumerate(Shape(each.shape.element_type) for each in operands)
         scalars = [
             inside.made("parameter", scalar, None, number=number, name=f"element{number}")
@@ -480,18 +472,16 @@ class OperationWriter:
         ]
         target = {"custom_call_target": name}
         inside.made("custom-call", Shape(shape.element_type), None, scalars, target)
-        called = inside.computation(f"{self.name_of(op)}.element", inside.instructions)
+        called = inside.computation(f"{self.value_name}.element", inside.instructions)
         attributes = {"dimensions": tuple(range(shape.rank)), "to_apply": called}
-        return self.add(op, "map", shape, operands, attributes)
+        return self.add("map", shape, operands, attributes)
 
-    def bundled(
-        self, op: SourceOperation, values: Sequence[Instruction], name: str = "operands"
-    ) -> Instruction:
+    def bundled(self, values: Sequence[Instruction], name: str = "operands") -> Instruction:
         """A value, or a tuple of several."""
         if len(values) == 1:
             return values[0]
         shape = Shape.of_tuple([each.shape for each in values])
-        return self.add(op, "tuple", shape, values, {}, name=name)
+        return self.add("tuple", shape, values, {}, name=name)
 
 
 def _check(op: SourceOperation, opcode: str, operands: int, attributes: Mapping[str, Any]) -> None:
@@ -530,7 +520,7 @@ def name_in_hlo(name: str, before: str) -> str:
 
 # Operations of StableHLO that one function writes: the type of such functions.
 
-Conversion: TypeAlias = "Callable[[OperationWriter, SourceOperation], Sequence[Instruction]]"
+Conversion: TypeAlias = "Callable[[OperationWriter], Sequence[Instruction]]"
 """From an operation to an instruction for each result."""
 
 AttributesOf: TypeAlias = "Callable[[SourceOperation], dict[str, Any]]"
@@ -540,13 +530,13 @@ AttributesOf: TypeAlias = "Callable[[SourceOperation], dict[str, Any]]"
 def one_instruction(opcode: str, attributes: AttributesOf, *computations: str) -> Conversion:
     """An operation that is one instruction; its regions are ``computations``."""
 
-    def construct(writer: OperationWriter, op: SourceOperation) -> Sequence[Instruction]:
-        regions, name = op.operation.regions, writer.name_of(op)
+    def construct(op: OperationWriter) -> Sequence[Instruction]:
+        regions, name = op.operation.regions, op.value_name
         if len(regions) != len(computations):
             op.fail(f"expected {len(computations)} regions, not {len(regions)}")
         pairs = zip(computations, regions, strict=True)
-        called = {each: writer.region(op, region, f"{name}.{each}") for each, region in pairs}
-        return writer.results(op, opcode, attributes(op) | called)
+        called = {each: op.called(region, f"{name}.{each}") for each, region in pairs}
+        return op.results(opcode, attributes(op) | called)
 
     return construct
 
@@ -669,8 +659,8 @@ class ModuleWriter:
         self._waiting.append(name)
         operation = self._functions[name]
         op = SourceOperation(operation, self.text)
-        writer = OperationWriter(self)
-        block = writer.block_of(op, operation.regions[0] if operation.regions else ())
+        writer = BlockWriter(self)
+        block = op.block_of(operation.regions[0] if operation.regions else ())
         sizes = self._sizes_of(block.arguments) if is_entry and self.is_polymorphic else {}
         layouts = given.entry_layouts(self._attributes) if is_entry else ()
         writer.parameters(block.arguments, sizes, layouts)
