@@ -643,19 +643,13 @@ _PADDING = re.compile(
 
 INTEGER = Codec(lambda lexer: lexer.integer())
 INTEGERS = Codec(lambda lexer: lexer.integers(), list_of(INTEGER, "").write)
-INTEGER_LISTS = list_of(INTEGERS, "the lists of numbers")
-NESTED_INTEGERS = list_of(Codec(_read_integer_or_list, _write_integer_or_list), "the numbers")
 BOOLEAN = Codec(_read_boolean, lambda value: str(value).lower())
 BOOLEANS = list_of(BOOLEAN, "true or false")
 ONE_OR_MORE_BOOLEANS = Codec(_read_booleans, BOOLEANS.write)
 FLOAT = Codec(_read_float, _write_float)
 WORD = Codec(lambda lexer: lexer.word("a word"))
-WORDS = list_of(WORD, "the words")
-STRING = Codec(lambda lexer: lexer.string(), escape)
 RAW = Codec(_read_raw)
 """The text as it is written, with its braces or quotes."""
-ANYTHING = Codec(lambda lexer: lexer.anything("a value"))
-"""The text as it is written, whatever it is."""
 _TOLERANCES = {"rtol": FLOAT, "atol": FLOAT, "ulps": INTEGER}
 _ACCURACIES = {
     "mode": _word_of("default highest"),
@@ -663,20 +657,10 @@ _ACCURACIES = {
         lambda lexer: lexer.braced(lambda: _read_named(lexer, _TOLERANCES), "tolerances")
     ),
 }
-ACCURACY = Codec(_read_accuracy)
-"""A mode or tolerances, as they are written."""
 BRACKETED = Codec(_read_bracketed)
 """The text as it is written, in braces, with brackets that match."""
 SHAPE = Codec(lambda lexer: lexer.shape())
-SHAPES = list_of(SHAPE, "the shapes", ", ")
-SLICES = list_of(Codec(_read_slice, _write_slice), "the slices", ", ")
-PADDING = Codec(_read_padding, _write_padding)
-WINDOW = Codec(read_window, "{{{}}}".format)
-LABELS = Codec(read_labels)
-REPLICA_GROUPS = Codec(read_replica_groups)
 ALIASING = list_of(Codec(read_alias), "the aliases", ", ")
-DONORS = list_of(Codec(read_donor, _write_donor), "the buffer donors", ", ")
-PROGRAM_SHAPE = Codec(read_program_shape, "{{{}}}".format)
 METADATA = Codec(_read_metadata, _write_pairs)
 FRONTEND = Codec(_read_frontend, partial(_write_pairs, separator=","))
 
@@ -706,7 +690,7 @@ COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
     "metadata": METADATA,
     "statistics": BRACKETED,
     "backend_config": RAW,
-    **dict.fromkeys(_OF_SOME_YEARS, ANYTHING),
+    **dict.fromkeys(_OF_SOME_YEARS, Codec(lambda lexer: lexer.anything("a value"))),
 }
 """The attributes that every instruction may have."""
 
@@ -738,22 +722,24 @@ _NAMES_BY_CODEC: dict[Codec | Reference, str] = {
         operand_batching_dims rhs_batch_dims rhs_contracting_dims rhs_group_dims
         scatter_dims_to_operand_dims scatter_indices_batching_dims shifts start_index_map
         start_indices_batching_dims update_window_dims""",
-    INTEGER_LISTS: "source_target_pairs",
-    LABELS: "dim_labels",
-    NESTED_INTEGERS: "slice_sizes",
-    PADDING: "padding",
-    ACCURACY: "result_accuracy",
+    list_of(INTEGERS, "the lists of numbers"): "source_target_pairs",
+    Codec(read_labels): "dim_labels",
+    list_of(Codec(_read_integer_or_list, _write_integer_or_list), "the numbers"): "slice_sizes",
+    Codec(_read_padding, _write_padding): "padding",
+    Codec(_read_accuracy): "result_accuracy",
     BRACKETED: "domain",
     RAW: "sparsity_config",
-    REPLICA_GROUPS: "replica_groups",
+    Codec(read_replica_groups): "replica_groups",
     SHAPE: "outfeed_shape",
-    SHAPES: "operand_layout_constraints",
-    SLICES: "slice",
-    STRING: "async_execution_thread custom_call_target infeed_config outfeed_config",
-    WINDOW: "window",
+    list_of(SHAPE, "the shapes", ", "): "operand_layout_constraints",
+    list_of(Codec(_read_slice, _write_slice), "the slices", ", "): "slice",
+    Codec(
+        lambda lexer: lexer.string(), escape
+    ): "async_execution_thread custom_call_target infeed_config outfeed_config",
+    Codec(read_window, "{{{}}}".format): "window",
     WORD: "algorithm conv_kind convolution_kind is_associative mode",
     **{_word_of(words): name for name, words in ENUMERATIONS.items()},
-    WORDS: "operand_precision",
+    list_of(WORD, "the words"): "operand_precision",
     Reference.COMPUTATION: """body calls condition false_computation scatter select to_apply
         true_computation""",
     Reference.COMPUTATIONS: "branch_computations called_computations",
@@ -774,9 +760,9 @@ MODULE_ATTRIBUTES: dict[str, Codec] = {
     "replica_count": INTEGER,
     "num_partitions": INTEGER,
     "input_output_alias": ALIASING,
-    "buffer_donor": DONORS,
+    "buffer_donor": list_of(Codec(read_donor, _write_donor), "the buffer donors", ", "),
     "alias_passthrough_params": BOOLEAN,
-    "entry_computation_layout": PROGRAM_SHAPE,
+    "entry_computation_layout": Codec(read_program_shape, "{{{}}}".format),
     "frontend_attributes": FRONTEND,
     "allow_spmd_sharding_propagation_to_parameters": ONE_OR_MORE_BOOLEANS,
     "allow_spmd_sharding_propagation_to_output": ONE_OR_MORE_BOOLEANS,

@@ -133,18 +133,16 @@ _OF_ANY_TYPE: Final = {"convolution", "dot", "ragged-dot", "scaled-dot"}
 """Opcodes of which the type is chosen: a dot of ``s8`` may sum up in ``s32``."""
 
 
-def _agrees(found: Shape, given: Shape, *, any_type: bool = False) -> bool:
+def _agrees(found: Shape, given: Shape, *, any_type: bool) -> bool:
     """Whether shapes are equal up to layouts and, as on TPUs, the width of numbers with a point."""
-    pairs = [*zip(found.arrays, given.arrays, strict=False)]
+
+    def is_like(one: ElementType, other: ElementType) -> bool:
+        return any_type or one is other or one.kind is other.kind is Kind.FLOAT
+
     return len(found.arrays) == len(given.arrays) and all(
-        mine.dimensions == theirs.dimensions
-        and (any_type or _same_kind(mine.element_type, theirs.element_type))
-        for mine, theirs in pairs
+        mine.dimensions == theirs.dimensions and is_like(mine.element_type, theirs.element_type)
+        for mine, theirs in zip(found.arrays, given.arrays, strict=True)
     )
-
-
-def _same_kind(one: ElementType, other: ElementType) -> bool:
-    return one is other or one.kind is other.kind is Kind.FLOAT
 
 
 def _literal(value: object, shape: Shape) -> Literal:
@@ -490,15 +488,13 @@ STARTS: Final[Mapping[str, frozenset[str]]] = {
 }
 """Possible operands of an instruction that continues an asynchronous operation."""
 
-_TAKE_TUPLES: Final = frozenset(
-    [
-        *STARTS,
-        *("add-dependency", "after-all", "async-start", "call", "collective-permute"),
-        *("collective-permute-start", "conditional", "copy", "custom-call", "domain", "fusion"),
-        *("get-tuple-element", "infeed", "opt-barrier", "outfeed", "recv", "recv-done", "send"),
-        *("send-done", "tuple", "while"),
-    ]
-)
+_OF_TUPLES: Final = """
+    add-dependency after-all async-start call collective-permute collective-permute-start
+    conditional copy custom-call domain fusion get-tuple-element infeed opt-barrier outfeed recv
+    recv-done send send-done tuple while
+"""
+
+_TAKE_TUPLES: Final = frozenset((*STARTS, *_OF_TUPLES.split()))
 """The opcodes whose operands may be tuples or tokens; others take arrays."""
 
 

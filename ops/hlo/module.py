@@ -290,10 +290,9 @@ class Computation(Displayed):
     def __str__(self) -> str:
         parameters = ", ".join(f"{p.name}: {p.shape.text(layout=False)}" for p in self.parameters)
         entry, result = "ENTRY " * self.is_entry, self.root.shape.text(layout=False)
-        lines = (f"  {'ROOT ' * each.is_root}{each}" for each in self.instructions)
+        lines = ((each.is_root, str(each)) for each in self.instructions)
         thread = self.execution_thread
-        tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
-        return "\n".join([f"{entry}%{self.name} ({parameters}) -> {result} {{", *lines, tail])
+        return computation_text(f"{entry}%{self.name} ({parameters}) -> {result}", lines, thread)
 
     def __repr__(self) -> str:
         return f"<computation %{self.name} of {len(self.instructions)} instructions>"
@@ -414,10 +413,7 @@ class HloModule:
         given = self.attributes.items()
         attributes = (f"{name}={_attribute_text(name, value)}" for name, value in given)
         head = ", ".join([f"HloModule {self.name}", *attributes])
-        tables = (
-            "\n".join([name, *(f"{number} {_row_text(row)}" for number, row in rows.items())])
-            for name, rows in self.tables.items()
-        )
+        tables = (table_text(name, rows.items()) for name, rows in self.tables.items())
         return "\n\n".join([head, *tables, *map(str, self.computations)]) + "\n"
 
     def _repr_html_(self) -> str:
@@ -538,8 +534,16 @@ def _member(owner: HloModule | Computation, part: str, position: int) -> Computa
     return getattr(owner, part)[position]
 
 
-def _row_text(row: str | Mapping[str, int]) -> str:
-    return escape(row) if isinstance(row, str) else METADATA.write(row)
+def computation_text(head: str, lines: Iterable[tuple[bool, str]], thread: str) -> str:
+    """A computation as HLO writes it; of each instruction, whether it is the root, and its text."""
+    tail = "}" if thread == "main" else f"}}, execution_thread={escape(thread)}"
+    return "\n".join([f"{head} {{", *(f"  {'ROOT ' * root}{text}" for root, text in lines), tail])
+
+
+def table_text(name: str, rows: Iterable[tuple[int, str | Mapping[str, int]]]) -> str:
+    """A table of source locations as HLO writes it."""
+    texts = ((n, escape(row) if isinstance(row, str) else METADATA.write(row)) for n, row in rows)
+    return "\n".join([name, *(f"{number} {text}" for number, text in texts)])
 
 
 def _attribute_text(name: str, value: Any) -> str:  # noqa: ANN401  (one type for each format)

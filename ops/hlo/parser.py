@@ -584,8 +584,7 @@ class InstructionReader:
             special(self, draft)
             lexer.expect(")", f"after the argument of {draft.opcode}")
             return
-        read = partial(self._operand_of_scrap, draft) if self._table.is_scrap else self._operand
-        draft.operands = lexer.listed(read, "(", ")", "the operands")
+        draft.operands = lexer.listed(partial(self._operand, draft), "(", ")", "the operands")
         if len(draft.operands) not in opcode.arity:
             self._fail(f"{draft.opcode} takes {opcode.arity}, not {len(draft.operands)}")
 
@@ -605,31 +604,24 @@ class InstructionReader:
             self._fail("the shape of a constant cannot be inferred, so it has to be written")
         draft.literal = read_literal(self._lexer, draft.shape)
 
-    def _operand(self) -> Instruction:
-        """Take the name of an instruction, with or without its shape, or a whole instruction."""
+    def _operand(self, draft: Draft) -> Instruction:
+        """Take the name of an instruction, with or without its shape, or a whole instruction.
+
+        In a scrap, one that is not defined becomes a parameter. Operands of elementwise operations
+        need no shape: it is that of the result.
+        """
         lexer, start = self._lexer, self._lexer.start
         shape = lexer.shape() if lexer.at_shape() else None
         if lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop):
             return self._nested(start)
+        if self._table.is_scrap and lexer.text.removeprefix("%") not in self._table.by_name:
+            implied = draft.shape if draft.opcode in LIKE_OPERANDS else None
+            return self._made_up(shape or implied, start)
         operand = self._reference()
         if shape and not shape.is_compatible_with(operand.shape):
             message = f"operand %{operand.name} is {operand.shape}, not {shape}"
             raise lexer.error_since(start, message)
         return operand
-
-    def _operand_of_scrap(self, draft: Draft) -> Instruction:
-        """Take an operand, or make a parameter of one that is not defined.
-
-        Operands of elementwise operations need no shape: it is that of the result.
-        """
-        lexer, start = self._lexer, self._lexer.start
-        shape = lexer.shape() if lexer.at_shape() else None
-        is_nested = lexer.text[:1] != "%" and _CALL.match(lexer.source, lexer.stop)
-        if is_nested or lexer.text.removeprefix("%") in self._table.by_name:
-            lexer.jump(start)
-            return self._operand()
-        implied = draft.shape if draft.opcode in LIKE_OPERANDS else None
-        return self._made_up(shape or implied, start)
 
     def _made_up(self, shape: Shape | None, start: int) -> Instruction:
         """The parameter that stands for an operand of a scrap."""
@@ -732,7 +724,8 @@ class InstructionReader:
         operands = [operand.shape for operand in draft.operands]
         taken, given = signature(draft.opcode, attribute, operands, draft.shape, place)
         target = {"custom_call_target": f"%{value.name}, which is not shown"}
-        return self._made(draft, value.name, taken, "custom-call", given, target)
+        inner = Draft("custom-call", "custom-call", given, draft.start)
+        return self._made(value.name, taken, inner, target)
 
     # The end of an instruction
 
@@ -781,23 +774,18 @@ class InstructionReader:
         if len(shapes) < 2:  # noqa: PLR2004  (operands and outputs)
             self._fail(f"the shape of {opcode}-start is ((operands), outputs, state...)")
         operands = [operand.shape for operand in draft.operands]
-        return self._made(draft, "async_wrapped", operands, opcode, shapes[1], attributes)
+        inner = Draft(opcode, opcode, shapes[1], draft.start)
+        return self._made("async_wrapped", operands, inner, attributes)
 
     def _made(
-        self,
-        draft: Draft,
-        name: str,
-        taken: Sequence[Shape],
-        opcode: str,
-        given: Shape,
-        attributes: Mapping[str, Any],
+        self, name: str, taken: Sequence[Shape], inner: Draft, attributes: Mapping[str, Any]
     ) -> Computation:
         """A computation of one operation on all parameters, which the text does not have."""
         rows = ((number, f"param_{number}", shape) for number, shape in enumerate(taken))
-        parameters = tuple(self._parameter(*row, draft.start) for row in rows)
-        inner = Draft(opcode, opcode, given, draft.start, parameters)
+        inner.operands = tuple(self._parameter(*row, inner.start) for row in rows)
         root = self._finish(inner, attributes)
-        computation = Computation(self._computations.unused_name(name), (*parameters, root), root)
+        instructions = (*root.operands, root)
+        computation = Computation(self._computations.unused_name(name), instructions, root)
         self._computations.computations.append(computation)
         return computation
 

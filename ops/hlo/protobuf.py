@@ -23,6 +23,7 @@ from ops.hlo.attributes import listed
 from ops.hlo.errors import AttributeValueError, HloTextError
 from ops.hlo.lexer import HloLexer, escape
 from ops.hlo.literal import Literal, Scalar
+from ops.hlo.module import computation_text, table_text
 from ops.hlo.opcodes import NEW_OPCODE, find_opcode
 from ops.mlir.text import numbers_of
 from simplifier.errors import IndexingError, Span, quoted
@@ -306,9 +307,8 @@ def _computation(computation: Message, module: Message) -> str:
     order = module["orders"].get(number, {"instruction_ids": known})
     entry = "ENTRY " * (number == module["entry_computation_id"])
     listed = _found(order, "instruction_ids", known)
-    lines = (f"  {'ROOT ' * (each['id'] == root)}{_instruction(each)}" for each in listed)
-    tail = "}" if thread in {"", "main"} else f"}}, execution_thread={escape(thread)}"
-    return "\n".join([f"{entry}%{_name(computation)} {{", *lines, tail])
+    lines = ((each["id"] == root, _instruction(each)) for each in listed)
+    return computation_text(f"{entry}%{_name(computation)}", lines, thread or "main")
 
 
 def _found(message: Message, field: str, known: Mapping[int, Any]) -> list[Any]:
@@ -330,9 +330,7 @@ def _tables(index: Message) -> Iterator[str]:
     for frame in index["stack_frames"]:
         frame["parent_frame_id"] += 1
     for field, found in index.items():
-        rows = (escape(r) if isinstance(r, str) else attributes.METADATA.write(r) for r in found)
-        lines = (f"{number} {row}" for number, row in enumerate(rows, 1))
-        yield "\n".join([field.title().replace("_", ""), *lines])
+        yield table_text(field.title().replace("_", ""), enumerate(found, 1))
 
 
 def _instruction(instruction: Message) -> str:

@@ -122,24 +122,23 @@ _BITS: Final = 8
 
 
 @lru_cache(maxsize=64)
-def program(text: str, without: str = "", level: int | None = None) -> Program:
+def program(text: str, **options: object) -> Program:
     """The compiled entry of a module: arrays in, the arrays of the result out.
 
-    ``without`` names passes of XLA that are left out, with commas between them; ``level`` is that
-    of its optimizations.
+    The options are fields of XLA's ``DebugOptions``.
     """
     jax, client, extension = map(_of_jax, ("jax", "jaxlib.xla_client", "jaxlib._jax"))
     device = jax.devices("cpu")[0]
-    options = client.CompileOptions()
-    debugging = options.executable_build_options.debug_options
-    debugging.xla_disable_hlo_passes = without
-    if level is not None:
-        debugging.xla_backend_optimization_level = level
+    compiling = client.CompileOptions()
+    for name, value in options.items():
+        setattr(compiling.executable_build_options.debug_options, name, value)
     try:
         parsed = _of_jax("jaxlib._hlo").hlo_module_from_text(text)
         computation = client.XlaComputation(parsed.as_serialized_hlo_module_proto())
         module = extension.mlir.xla_computation_to_mlir_module(computation)
-        compiled = device.client.compile_and_load(module, extension.DeviceList((device,)), options)
+        compiled = device.client.compile_and_load(
+            module, extension.DeviceList((device,)), compiling
+        )
     except (RuntimeError, ValueError) as error:  # those of XLA
         raise RunError(f"run: XLA refuses the module: {error}") from error
 

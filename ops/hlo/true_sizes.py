@@ -396,14 +396,11 @@ def _put(size: Size | None, given: Mapping[str, Size | None]) -> Size | None:
     """A size with its parameters replaced; ``None`` where one of them has no value."""
     if not isinstance(size, Form):
         return size
-    names = [name for name in forms.variables_of((size,)) if name in given]
-    if not names:
-        return size
-    values = {name: given[name] for name in names}
+    values = {name: given[name] for name in forms.variables_of((size,)) if name in given}
     known = {name: as_form(value) for name, value in values.items() if value is not None}
     if len(known) < len(values):
         return None
-    return plain(substitute((size,), known)[0])
+    return plain(substitute((size,), known)[0]) if known else size
 
 
 def _common(first: Size | None, *others: Size | None) -> Size | None:

@@ -25,7 +25,8 @@ DISTURBANCES = (1000, -1000)
 
 def program(text: str, without: str = "") -> Program:
     """The compiled entry of a module, quickly: most programs compile for longer than they run."""
-    return running.program(text, without, 0)
+    options = {"xla_disable_hlo_passes": without, "xla_backend_optimization_level": 0}
+    return running.program(text, **options)
 
 
 def parameters(text: str) -> list[Shape]:
