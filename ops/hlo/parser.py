@@ -183,141 +183,6 @@ def load(path: str | os.PathLike[str]) -> HloModule:
     return parse(read_text(path), os.fspath(path))
 
 
-class _ModuleReader:
-    """The parser: one method for each rule of the grammar."""
-
-    def __init__(self, lexer: HloLexer) -> None:
-        self._lexer = lexer
-        self._computations = ComputationTable()
-        self._instructions = InstructionReader(lexer, self._computations)
-
-    def module(self) -> HloModule:
-        """Take a whole text."""
-        lexer, table = self._lexer, self._computations
-        if lexer.kind == "end":
-            raise lexer.error("expected an HLO module, but the text is empty")
-        named = lexer.accept("HloModule")
-        name = lexer.name("the name of the module") if named else ""
-        attributes = self._attributes() if named else NO_ATTRIBUTES
-        tables = MappingProxyType(dict(self._tables()))
-        last = self._top_level(named=named)
-        while lexer.kind != "end":
-            last = self._top_level(named=named)
-        entry = table.entry or last
-        self._check_entry(entry, attributes.get("entry_computation_layout"))
-        name, computations = name or f"module_{entry.name}", tuple(table.computations)
-        return HloModule(name, computations, entry, attributes, lexer.source, lexer.file, tables)
-
-    def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
-        """Check the entry against the header; in a text that is cut off it is another one."""
-        found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
-        if declared is not None and not declared.is_compatible_with(found):
-            message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
-            raise self._lexer.error(
-                message, hint="the text may be cut off" * (self._computations.entry is None)
-            )
-
-    def _attributes(self) -> Mapping[str, Any]:
-        read = partial(read_value, self._lexer)
-        return MappingProxyType(
-            _read_attributes(self._lexer, "the module", MODULE_ATTRIBUTES, read)
-        )
-
-    def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
-        while self._lexer.text in _TABLES:
-            yield self._lexer.advance(), MappingProxyType(dict(self._rows()))
-
-    def _rows(self) -> Iterator[tuple[int, str | Mapping[str, int]]]:
-        lexer = self._lexer
-        while lexer.kind == "number":
-            yield lexer.integer(), self._row()
-
-    def _row(self) -> str | Mapping[str, int]:
-        lexer = self._lexer
-        if lexer.kind == "string":
-            return lexer.string()
-        pairs, stop = lexer.pairs_ahead() or ({}, 0)
-        numbers = {name: value for name, value in pairs.items() if isinstance(value, int)}
-        if numbers and len(numbers) == len(pairs):
-            lexer.jump(stop)
-            return MappingProxyType(numbers)
-        names = lexer.names_before_values("the fields of a table", "the name of a field")
-        return MappingProxyType({name: lexer.integer() for name in names})
-
-    def _top_level(self, *, named: bool) -> Computation:
-        """Take a computation, or all instructions of a text that is only a part of one."""
-        if named or not self._at_instruction():
-            return self._top_computation()
-        return self._instructions.completed("entry", self._instructions.read_scrap())
-
-    def _at_instruction(self) -> bool:
-        lexer = self._lexer
-        if lexer.kind == "name" and _ASSIGNED.match(lexer.source, lexer.stop):
-            return True
-        return lexer.text == "ROOT" or lexer.at_shape()
-
-    def _top_computation(self) -> Computation:
-        lexer, table = self._lexer, self._computations
-        is_entry = lexer.accept("ENTRY")
-        start = lexer.start
-        name = lexer.name("a computation")
-        if lexer.text not in {"(", "{"}:
-            hint = _hint(name) if lexer.text == "=" else ""
-            raise lexer.error_since(
-                start, f"expected a computation, but found {quoted(name)}", hint
-            )
-        if name in table.by_name:
-            raise lexer.error_since(start, f"computation %{name} is defined already")
-        if is_entry and table.entry:
-            raise lexer.error_since(start, f"%{table.entry.name} is the entry already")
-        computation = self._computation(name)
-        table.by_name[name] = computation
-        table.entry = computation if is_entry else table.entry
-        return computation
-
-    def _computation(self, name: str) -> Computation:
-        lexer = self._lexer
-        declared, declared_at = None, lexer.span
-        if lexer.text == "(":
-            lexer.listed(self._declared_parameter, "(", ")", "the parameters")
-            lexer.expect("->", "after the parameters")
-            start = lexer.start
-            declared = lexer.shape()
-            declared_at = lexer.span_of(start, lexer.previous_stop)
-        table = self._instructions.read_all(name)
-        result = table.result.shape
-        if declared and not declared.is_compatible_with(result):
-            message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
-            raise lexer.error(message, declared_at)
-        return self._instructions.completed(name, table, self._execution_thread())
-
-    def _declared_parameter(self) -> Shape:
-        name = self._lexer.word("the name of a parameter without a percent sign")
-        self._lexer.expect(":", f"after parameter {name}")
-        return self._lexer.shape()
-
-    def _execution_thread(self) -> str:
-        lexer = self._lexer
-        if not lexer.accept(","):
-            return "main"
-        lexer.expect("execution_thread", "after the comma")
-        lexer.expect("=", "after execution_thread")
-        return lexer.string()
-
-
-_TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
-"""Tables of source locations; metadata names their rows by number."""
-
-_ASSIGNED = re.compile(BLANK + ":?" + BLANK + "=")
-
-
-def _hint(name: str) -> str:
-    """The hint about the part missing before a name and an equals sign behind the header."""
-    if name in MODULE_ATTRIBUTES:
-        return "a comma is missing before an attribute of the module"
-    return "the instructions of a module stand in a computation, such as ENTRY e { ... }"
-
-
 # A pickled module is its text, compressed. A process that loads it twice holds one module.
 
 _LIVE: Final = WeakValueDictionary[tuple[str, str], HloModule]()
@@ -375,9 +240,9 @@ _OPCODE: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 class InstructionReader:
     """Reads one instruction after another into the table of a computation."""
 
-    def __init__(self, lexer: HloLexer, computations: ComputationTable) -> None:
+    def __init__(self, lexer: HloLexer) -> None:
         self._lexer = lexer
-        self._computations = computations
+        self._computations = ComputationTable()
         self._table = InstructionTable()
         self._depth = 0
         self._started = set[Computation]()
@@ -406,7 +271,7 @@ class InstructionReader:
                 raise lexer.error(message)
             self._instruction("'}' or an instruction")
             self._lines()
-        if not table.instructions:
+        if not table.by_name:
             raise lexer.error(f"computation %{owner} has no instructions")
         lexer.advance()
         self._table, lexer.instruction = outer
@@ -427,7 +292,7 @@ class InstructionReader:
                 message = f"%{name} has no parameter {number}; expected 0 to {count - 1}"
                 lexer.instruction = parameter.name
                 raise lexer.error(message, lexer.span_of(parameter.start, parameter.stop))
-        computation = Computation(name, tuple(table.instructions), table.result, thread)
+        computation = Computation(name, tuple(table.by_name.values()), table.result, thread)
         self._computations.computations.append(computation)
         return computation
 
@@ -674,9 +539,7 @@ class InstructionReader:
         """Take the attributes; an instruction in place of an operand has none."""
         lexer, attributes = self._lexer, dict(draft.attributes)
         if not is_operand:
-            attributes |= _read_attributes(
-                lexer, draft.opcode, opcode.codecs, self._value, opcode.required
-            )
+            attributes |= self.read_attributes(draft.opcode, opcode.codecs, opcode.required)
         operand = draft.operands[0].shape if draft.operands else None
         if draft.opcode == "broadcast" and operand and operand.is_array and not operand.rank:
             attributes.setdefault("dimensions", ())
@@ -688,6 +551,31 @@ class InstructionReader:
         if not self._table.is_scrap:
             return attributes
         return {name: self._shown(draft, name, value) for name, value in attributes.items()}
+
+    def read_attributes(
+        self, owner: str, forms: Mapping[str, Codec | Reference], required: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value.
+
+        The value of a name that is no attribute of HLO is kept as its text, with a note.
+        """
+        lexer, attributes = self._lexer, dict[str, Any]()
+        while lexer.text == ",":
+            lexer.advance()
+            name = lexer.text
+            form = forms.get(name)
+            if form is None and (lexer.kind != "name" or not _may_be_new(name, required)):
+                known = f"known are {', '.join(sorted(forms))}"
+                raise lexer.expected(f"an attribute of {owner}", known)
+            if name in attributes:
+                raise lexer.error(f"attribute {name} stands here for the second time")
+            span = lexer.span
+            lexer.advance()
+            lexer.expect("=", f"after attribute {name}")
+            if form is None:
+                lexer.note(f"no attribute of {owner} is called {name}; its text is kept", span)
+            attributes[name] = self._value(form) if form else lexer.anything("a value")
+        return attributes
 
     def _value(self, form: Codec | Reference) -> Any:  # noqa: ANN401  (one type for each format)
         if isinstance(form, Reference):
@@ -790,40 +678,137 @@ class InstructionReader:
         return computation
 
 
-# Attributes of instructions and of the module.
+# The parser of modules: one method for each rule of the grammar.
+
+
+class _ModuleReader(InstructionReader):
+    """Reads a whole module."""
+
+    def module(self) -> HloModule:
+        """Take a whole text."""
+        lexer, table = self._lexer, self._computations
+        if lexer.kind == "end":
+            raise lexer.error("expected an HLO module, but the text is empty")
+        named = lexer.accept("HloModule")
+        name = lexer.name("the name of the module") if named else ""
+        attributes = self.read_attributes("the module", MODULE_ATTRIBUTES) if named else {}
+        tables = MappingProxyType(dict(self._tables()))
+        last = self._top_level(named=named)
+        while lexer.kind != "end":
+            last = self._top_level(named=named)
+        entry = table.entry or last
+        self._check_entry(entry, attributes.get("entry_computation_layout"))
+        name, computations = name or f"module_{entry.name}", tuple(table.computations)
+        known = MappingProxyType(attributes)
+        return HloModule(name, computations, entry, known, lexer.source, lexer.file, tables)
+
+    def _check_entry(self, entry: Computation, declared: ProgramShape | None) -> None:
+        """Check the entry against the header; in a text that is cut off it is another one."""
+        found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
+        if declared is not None and not declared.is_compatible_with(found):
+            message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
+            raise self._lexer.error(
+                message, hint="the text may be cut off" * (self._computations.entry is None)
+            )
+
+    def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
+        while self._lexer.text in _TABLES:
+            yield self._lexer.advance(), MappingProxyType(dict(self._rows()))
+
+    def _rows(self) -> Iterator[tuple[int, str | Mapping[str, int]]]:
+        lexer = self._lexer
+        while lexer.kind == "number":
+            yield lexer.integer(), self._row()
+
+    def _row(self) -> str | Mapping[str, int]:
+        lexer = self._lexer
+        if lexer.kind == "string":
+            return lexer.string()
+        pairs, stop = lexer.pairs_ahead() or ({}, 0)
+        numbers = {name: value for name, value in pairs.items() if isinstance(value, int)}
+        if numbers and len(numbers) == len(pairs):
+            lexer.jump(stop)
+            return MappingProxyType(numbers)
+        names = lexer.names_before_values("the fields of a table", "the name of a field")
+        return MappingProxyType({name: lexer.integer() for name in names})
+
+    def _top_level(self, *, named: bool) -> Computation:
+        """Take a computation, or all instructions of a text that is only a part of one."""
+        if named or not self._at_instruction():
+            return self._top_computation()
+        return self.completed("entry", self.read_scrap())
+
+    def _at_instruction(self) -> bool:
+        lexer = self._lexer
+        if lexer.kind == "name" and _ASSIGNED.match(lexer.source, lexer.stop):
+            return True
+        return lexer.text == "ROOT" or lexer.at_shape()
+
+    def _top_computation(self) -> Computation:
+        lexer, table = self._lexer, self._computations
+        is_entry = lexer.accept("ENTRY")
+        start = lexer.start
+        name = lexer.name("a computation")
+        if lexer.text not in {"(", "{"}:
+            hint = _hint(name) if lexer.text == "=" else ""
+            raise lexer.error_since(
+                start, f"expected a computation, but found {quoted(name)}", hint
+            )
+        if name in table.by_name:
+            raise lexer.error_since(start, f"computation %{name} is defined already")
+        if is_entry and table.entry:
+            raise lexer.error_since(start, f"%{table.entry.name} is the entry already")
+        computation = self._body(name)
+        table.by_name[name] = computation
+        table.entry = computation if is_entry else table.entry
+        return computation
+
+    def _body(self, name: str) -> Computation:
+        lexer = self._lexer
+        declared, declared_at = None, lexer.span
+        if lexer.text == "(":
+            lexer.listed(self._declared_parameter, "(", ")", "the parameters")
+            lexer.expect("->", "after the parameters")
+            start = lexer.start
+            declared = lexer.shape()
+            declared_at = lexer.span_of(start, lexer.previous_stop)
+        table = self.read_all(name)
+        result = table.result.shape
+        if declared and not declared.is_compatible_with(result):
+            message = f"the result of %{name} is {result.text(layout=False)}, not {declared}"
+            raise lexer.error(message, declared_at)
+        return self.completed(name, table, self._execution_thread())
+
+    def _declared_parameter(self) -> Shape:
+        name = self._lexer.word("the name of a parameter without a percent sign")
+        self._lexer.expect(":", f"after parameter {name}")
+        return self._lexer.shape()
+
+    def _execution_thread(self) -> str:
+        lexer = self._lexer
+        if not lexer.accept(","):
+            return "main"
+        lexer.expect("execution_thread", "after the comma")
+        lexer.expect("=", "after execution_thread")
+        return lexer.string()
+
+
+_TABLES = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}
+"""Tables of source locations; metadata names their rows by number."""
+
+_ASSIGNED = re.compile(BLANK + ":?" + BLANK + "=")
+
+
+def _hint(name: str) -> str:
+    """The hint about the part missing before a name and an equals sign behind the header."""
+    if name in MODULE_ATTRIBUTES:
+        return "a comma is missing before an attribute of the module"
+    return "the instructions of a module stand in a computation, such as ENTRY e { ... }"
+
+
+# Parts of attributes and operands.
 
 _ALL_NAMES: Final = ATTRIBUTES.keys() | MODULE_ATTRIBUTES.keys()
-
-
-def _read_attributes(
-    lexer: HloLexer,
-    owner: str,
-    forms: Mapping[str, _T],
-    read: Callable[[_T], Any],
-    required: Collection[str] = (),
-) -> dict[str, Any]:
-    """Take ``, name=value`` as often as it occurs; ``forms`` gives the form of each value.
-
-    The value of a name that is no attribute of HLO is kept as its text, with a note.
-    """
-    attributes: dict[str, Any] = {}
-    while lexer.text == ",":
-        lexer.advance()
-        name = lexer.text
-        form = forms.get(name)
-        if form is None and (lexer.kind != "name" or not _may_be_new(name, required)):
-            raise lexer.expected(
-                f"an attribute of {owner}", f"known are {', '.join(sorted(forms))}"
-            )
-        if name in attributes:
-            raise lexer.error(f"attribute {name} stands here for the second time")
-        span = lexer.span
-        lexer.advance()
-        lexer.expect("=", f"after attribute {name}")
-        if form is None:
-            lexer.note(f"no attribute of {owner} is called {name}; its text is kept", span)
-        attributes[name] = lexer.anything("a value") if form is None else read(form)
-    return attributes
 
 
 def _may_be_new(name: str, required: Collection[str]) -> bool:
@@ -880,7 +865,6 @@ class InstructionTable:
     """
 
     is_scrap: bool = False
-    instructions: list[Instruction] = field(default_factory=list[Instruction])
     by_name: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     parameters: dict[int, Instruction] = field(default_factory=dict[int, Instruction])
     root: Instruction | None = None
@@ -889,18 +873,17 @@ class InstructionTable:
     @property
     def result(self) -> Instruction:
         """The root: the last instruction, unless the text names another one."""
-        return self.root or self.instructions[-1]
+        return self.root or next(reversed(self.by_name.values()))
 
     def add(self, instruction: Instruction) -> None:
         """Define an instruction; its name is new."""
-        self.instructions.append(instruction)
         self.by_name[instruction.name] = instruction
         if instruction.parameter_number is not None:
             self.parameters[instruction.parameter_number] = instruction
 
     def unused_name(self, stem: str) -> str:
         """A name for an instruction without one; it is not given to another one, defined or not."""
-        name, count = stem, len(self.instructions)
+        name, count = stem, len(self.by_name)
         while name in self.by_name or name in self._given:
             name, count = f"{stem}.{count}", count + 1
         self._given.add(name)

@@ -330,7 +330,8 @@ def _tables(index: Message) -> Iterator[str]:
     for frame in index["stack_frames"]:
         frame["parent_frame_id"] += 1
     for field, found in index.items():
-        yield table_text(field.title().replace("_", ""), enumerate(found, 1))
+        rows = enumerate(cast("list[Any]", found), 1)
+        yield table_text(field.title().replace("_", ""), rows)
 
 
 def _instruction(instruction: Message) -> str:
