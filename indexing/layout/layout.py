@@ -57,6 +57,11 @@ class FloatFormat:
 _NO_FLOAT = FloatFormat(0, -1)
 
 
+def _ieee(exponent_bits: int, mantissa_bits: int) -> FloatFormat:
+    largest = math.ldexp(2 - math.ldexp(1, -mantissa_bits), (1 << (exponent_bits - 1)) - 1)
+    return FloatFormat(largest, mantissa_bits)
+
+
 class ElementType(enum.StrEnum):
     """The type of one element of a shape; its value is XLA's name.
 
@@ -71,13 +76,16 @@ class ElementType(enum.StrEnum):
 
     bits: int
     kind: Kind
+    float_format: FloatFormat
+    """The numbers of a floating point type."""
 
-    def __new__(cls, name: str, bits: int, kind: Kind) -> Self:
+    def __new__(cls, name: str, bits: int, kind: Kind, form: FloatFormat = _NO_FLOAT) -> Self:
         """Store the columns of the table beside the name."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.bits = bits
         member.kind = kind
+        member.float_format = form
         return member
 
     PRED = "pred", 1, Kind.BOOLEAN
@@ -95,19 +103,19 @@ class ElementType(enum.StrEnum):
     U16 = "u16", 16, Kind.UNSIGNED
     U32 = "u32", 32, Kind.UNSIGNED
     U64 = "u64", 64, Kind.UNSIGNED
-    F4E2M1FN = "f4e2m1fn", 4, Kind.FLOAT
-    F8E3M4 = "f8e3m4", 8, Kind.FLOAT
-    F8E4M3 = "f8e4m3", 8, Kind.FLOAT
-    F8E4M3FN = "f8e4m3fn", 8, Kind.FLOAT
-    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 8, Kind.FLOAT
-    F8E4M3FNUZ = "f8e4m3fnuz", 8, Kind.FLOAT
-    F8E5M2 = "f8e5m2", 8, Kind.FLOAT
-    F8E5M2FNUZ = "f8e5m2fnuz", 8, Kind.FLOAT
-    F8E8M0FNU = "f8e8m0fnu", 8, Kind.FLOAT
-    F16 = "f16", 16, Kind.FLOAT
-    BF16 = "bf16", 16, Kind.FLOAT
-    F32 = "f32", 32, Kind.FLOAT
-    F64 = "f64", 64, Kind.FLOAT
+    F4E2M1FN = "f4e2m1fn", 4, Kind.FLOAT, FloatFormat(6, 1, is_ieee=False)
+    F8E3M4 = "f8e3m4", 8, Kind.FLOAT, _ieee(3, 4)
+    F8E4M3 = "f8e4m3", 8, Kind.FLOAT, _ieee(4, 3)
+    F8E4M3FN = "f8e4m3fn", 8, Kind.FLOAT, FloatFormat(448, 3, is_ieee=False)
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 8, Kind.FLOAT, FloatFormat(30, 3, is_ieee=False)
+    F8E4M3FNUZ = "f8e4m3fnuz", 8, Kind.FLOAT, FloatFormat(240, 3, is_ieee=False)
+    F8E5M2 = "f8e5m2", 8, Kind.FLOAT, _ieee(5, 2)
+    F8E5M2FNUZ = "f8e5m2fnuz", 8, Kind.FLOAT, FloatFormat(57344, 2, is_ieee=False)
+    F8E8M0FNU = "f8e8m0fnu", 8, Kind.FLOAT, FloatFormat(2.0**127, 0, is_ieee=False)
+    F16 = "f16", 16, Kind.FLOAT, _ieee(5, 10)
+    BF16 = "bf16", 16, Kind.FLOAT, _ieee(8, 7)
+    F32 = "f32", 32, Kind.FLOAT, _ieee(8, 23)
+    F64 = "f64", 64, Kind.FLOAT, _ieee(11, 52)
     C64 = "c64", 64, Kind.COMPLEX
     C128 = "c128", 128, Kind.COMPLEX
     TUPLE = "tuple", 0, Kind.CONTAINER
@@ -125,11 +133,6 @@ class ElementType(enum.StrEnum):
         """The type of the real and the imaginary part; the type itself, if it is not complex."""
         return _COMPONENTS.get(self, self)
 
-    @property
-    def float_format(self) -> FloatFormat:
-        """The numbers of a floating point type."""
-        return _FLOAT_FORMATS[self]
-
     def wider(self, other: ElementType) -> ElementType:
         """The one of two types that holds more: complex, then range, precision, width and sign.
 
@@ -140,7 +143,7 @@ class ElementType(enum.StrEnum):
 
     def _precision(self) -> tuple[object, ...]:
         component = self.component
-        form = _FLOAT_FORMATS.get(component, _NO_FLOAT)
+        form = component.float_format
         is_signed = component.kind is Kind.SIGNED
         range_and_precision = (form.largest, form.mantissa_bits)
         return (component is not self, *range_and_precision, component.bits, is_signed)
@@ -155,30 +158,10 @@ class ElementType(enum.StrEnum):
         return EVERYTHING
 
 
-def _ieee(exponent_bits: int, mantissa_bits: int) -> FloatFormat:
-    largest = math.ldexp(2 - math.ldexp(1, -mantissa_bits), (1 << (exponent_bits - 1)) - 1)
-    return FloatFormat(largest, mantissa_bits)
-
-
-_FLOAT_FORMATS = {
-    ElementType.F4E2M1FN: FloatFormat(6, 1, is_ieee=False),
-    ElementType.F8E3M4: _ieee(3, 4),
-    ElementType.F8E4M3: _ieee(4, 3),
-    ElementType.F8E4M3FN: FloatFormat(448, 3, is_ieee=False),
-    ElementType.F8E4M3B11FNUZ: FloatFormat(30, 3, is_ieee=False),
-    ElementType.F8E4M3FNUZ: FloatFormat(240, 3, is_ieee=False),
-    ElementType.F8E5M2: _ieee(5, 2),
-    ElementType.F8E5M2FNUZ: FloatFormat(57344, 2, is_ieee=False),
-    ElementType.F8E8M0FNU: FloatFormat(2.0**127, 0, is_ieee=False),
-    ElementType.F16: _ieee(5, 10),
-    ElementType.BF16: _ieee(8, 7),
-    ElementType.F32: _ieee(8, 23),
-    ElementType.F64: _ieee(11, 52),
-}
-
 _COMPONENTS = {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}
 
-ARRAY_TYPES = tuple(t for t in ElementType if t.kind not in {Kind.CONTAINER, Kind.HANDLE})
+_NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
+ARRAY_TYPES = tuple(t for t in ElementType if t.kind not in _NO_ARRAYS)
 """The element types of arrays."""
 
 
@@ -391,7 +374,7 @@ class Layout:
     def _fields(self) -> list[str]:
         default = Layout.default(len(self.minor_to_major))
         return [
-            letter + _WRITERS.get(name, _parenthesised)(getattr(self, name))
+            letter + _WRITERS.get(name, "({})".format)(getattr(self, name))
             for letter, name in LETTERS.items()
             if getattr(self, name) != getattr(default, name)
         ]
@@ -419,14 +402,6 @@ def _list(values: Sequence[object]) -> str:
     return ",".join(map(str, values))
 
 
-def _parenthesised(value: object) -> str:
-    return f"({value})"
-
-
-def _write_levels(levels: tuple[LevelType, ...]) -> str:
-    return f"({_list(levels)})"
-
-
 def write_tiles(tiles: tuple[tuple[int, ...], ...]) -> str:
     """The text of tiles, as in a layout after ``T``."""
     return "".join(f"({_list([_tile_size(size) for size in tile])})" for tile in tiles)
@@ -442,10 +417,6 @@ def _tile_size(size: int) -> str:
     return str(size) if size >= 0 else f"Invalid value {size}"
 
 
-def _write_splits(configs: tuple[SplitConfig, ...]) -> str:
-    return "".join(map(str, configs))
-
-
 _SMALLEST = {
     "memory_space": 0,
     "tail_padding_alignment_in_elements": 1,
@@ -454,9 +425,9 @@ _SMALLEST = {
 }
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
-    "dim_level_types": _write_levels,
+    "dim_level_types": lambda levels: f"({_list(levels)})",
     "tiles": write_tiles,
-    "split_configs": _write_splits,
+    "split_configs": lambda configs: "".join(map(str, configs)),
 }
 """The text of fields that are more than one value in parentheses."""
 
@@ -684,7 +655,6 @@ _LETTERS = "pzyx"
 _RANKS_WITH_LETTERS = range(2, 5)
 
 _ELEMENT_TYPES: tuple[object, ...] = tuple(ElementType)
-_NO_ARRAYS = {Kind.CONTAINER, Kind.HANDLE}
 
 
 def check_shapes(where: str, /, **shapes: object) -> None:
