@@ -185,18 +185,18 @@ def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
     return zip(*lists, strict=True) if lists else repeat((), count)
 
 
-def has_point(domain: Domain, budget: int = _CHUNK) -> bool | None:
-    """Whether the domain has a point; ``None`` if ``budget`` candidates do not tell."""
+def has_point(domain: Domain) -> bool | None:
+    """Whether the domain has a point; ``None`` if some thousands of candidates do not tell."""
     if domain.is_known_empty:
         return False
     if not domain.constraints:
         return True
-    if any(variable.bounds.size is None for variable in domain):
+    sizes = [variable.bounds.size for variable in domain]
+    if None in sizes:
         return None
-    total = prod(variable.bounds.size or 0 for variable in domain)
-    if next(_chunks(domain, budget), None) is not None:
+    if next(_chunks(domain, _CHUNK), None) is not None:
         return True
-    return None if budget < total else False
+    return None if prod(size or 0 for size in sizes) > _CHUNK else False
 
 
 def _chunks(domain: Domain, budget: int | None = None) -> Iterator[tuple[int, dict[str, Value]]]:
@@ -209,18 +209,18 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[tuple[int, di
     total = prod(interval.size or 0 for interval in box.values())
     stop = total if budget is None else min(budget, total)
     for start in range(0, stop, _CHUNK):
-        columns = forms.points_in(box, _numbers(range(start, min(start + _CHUNK, stop)), box))
+        columns = columns_of(box, range(start, min(start + _CHUNK, stop)))
         everywhere = forms.np.ones(len(next(iter(columns.values()), (0,))), dtype=bool)
         keep = _meeting(domain.constraints, columns, everywhere)
         if count := int(keep.sum()):
             yield count, {identifier: column[keep] for identifier, column in columns.items()}
 
 
-def _numbers(numbers: range, box: Mapping[str, Interval]) -> Value:
-    """A column of numbers of points: in 64 bits where that is enough, else Python integers."""
+def columns_of(box: Mapping[str, Interval], numbers: range) -> dict[str, Value]:
+    """The points of a box with these numbers: in 64 bits if that is enough, else of any size."""
     widest = (abs(interval.lower or 0) + (interval.size or 0) for interval in box.values())
     fits = max((numbers.stop, *widest)) <= MAX_INT64
-    return forms.np.array(numbers, dtype=forms.np.int64 if fits else object)
+    return forms.points_in(box, forms.np.array(numbers, dtype=forms.np.int64 if fits else object))
 
 
 def _check_bounded(domain: Domain) -> None:

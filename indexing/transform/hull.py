@@ -17,10 +17,10 @@ from typing import Final
 from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.relation import Relation, RelationT, formulas, terms_in
 from indexing.simplify import result_bounds, simplified
-from indexing.transform.evaluate import evaluate, numbered, result_columns
+from indexing.transform.evaluate import columns_of, evaluate_forms, numbered, points
 from indexing.variable import Variable
 from simplifier import forms
-from simplifier.forms import EVERYTHING, Form, Interval, np, substitute, tabulated, tabulated_partly
+from simplifier.forms import EVERYTHING, Form, Interval, np, tabulated, tabulated_partly
 
 
 def hull(maps: Sequence[RelationT], limits: Sequence[Interval] | None = None) -> RelationT:
@@ -267,18 +267,12 @@ def _table_of(form: Form, domain: Domain, most: int) -> Form | None:
 
 def values_in_box(form: Form, domain: Domain) -> list[int]:
     """The values of a form at all points of its variables, in order; empty if they are too many."""
-    names = [*forms.variables_of([form])]
-    box = [domain.bounds[name] for name in names]
-    if not 0 < prod(bounds.size or 0 for bounds in box) <= MAX_VALUES:
+    box = {name: domain.bounds[name] for name in forms.variables_of([form])}
+    count = prod(bounds.size or 0 for bounds in box.values())
+    if not 0 < count <= MAX_VALUES:
         return []
-    dims = {name: forms.variable(f"d{number}") for number, name in enumerate(names)}
-    return _values_of(substitute([form], dims), Domain(tuple(map(Variable, box))))
-
-
-def _values_of(form: Iterable[Form], domain: Domain) -> list[int]:
-    """The values of a form, the only one, at all points of a domain."""
-    columns = result_columns(Relation.from_forms(form, domain))
-    return [value for _, (column,) in columns for value in column.tolist()]
+    (values,) = evaluate_forms([form], columns_of(box, range(count)))
+    return values.tolist()
 
 
 def _is_in(form: Form, variable: str) -> bool:
@@ -294,13 +288,14 @@ def _values_within(limits: Sequence[Constraint], variable: str, bounds: Interval
     """The values of a variable that meet constraints in it alone."""
     own = forms.variable("d0")
     held = substituted_constraints(limits, {variable: own})
-    return _values_of([own], Domain.of([Variable(bounds)], constraints=held))
+    domain = Domain.of([Variable(bounds)], constraints=held)
+    return [value for (value,), *_ in points(Relation.from_forms((), domain))]
 
 
 def _tables(long: Sequence[Form], variable: str, values: Sequence[int]) -> Iterator[Form]:
     """A form with the same results for these values in place of each."""
-    for results in _evaluated(long, variable, values):
-        listed = _continued(dict(zip(values, results, strict=True)))
+    for results in evaluate_forms(long, {variable: np.array(values)}):
+        listed = _continued(dict(zip(values, results.tolist(), strict=True)))
         yield tabulated_partly(listed, forms.variable(variable))[0]
 
 
@@ -314,11 +309,3 @@ def _continued(table: dict[int, int]) -> dict[int, int]:
     for value in range(first + 1, last + 1):
         listed[value] = table.get(value, listed[value - 1] + step)
     return listed
-
-
-def _evaluated(single: Iterable[Form], variable: str, values: Sequence[int]) -> Iterator[list[int]]:
-    """The results of forms in one variable for some of its values."""
-    domain = Domain((Variable(Interval(values[0], values[-1])),))
-    renamed = Relation.from_forms(substitute(single, {variable: forms.variable("d0")}), domain)
-    for results in evaluate(renamed, ([np.array(values)], (), ())):
-        yield np.broadcast_to(results, len(values)).tolist()
