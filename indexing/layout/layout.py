@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Final, Self, TypeVar
 
@@ -417,12 +417,7 @@ def _tile_size(size: int) -> str:
     return str(size) if size >= 0 else f"Invalid value {size}"
 
 
-_SMALLEST = {
-    "memory_space": 0,
-    "tail_padding_alignment_in_elements": 1,
-    "element_size_in_bits": 0,
-    "dynamic_shape_metadata_prefix_bytes": 0,
-}
+_SMALLEST = {each.name: each.default for each in fields(Layout) if each.type == "int"}
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "dim_level_types": lambda levels: f"({_list(levels)})",

@@ -30,10 +30,11 @@ from indexing.layout.layout import (
 )
 from indexing.map import IndexingMap
 from indexing.simplify import simplified_in
+from indexing.simplify.smallest import digit_of
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.errors import check_type
-from simplifier.forms import AtomKind, Form, Interval
+from simplifier.forms import Form, Interval
 
 Value: TypeAlias = Any
 """An integer, a NumPy array of integers, or a form."""
@@ -55,15 +56,12 @@ _MAX_CACHED = 1 << 12
 
 def cached(function: Callable[[_S], _T]) -> Callable[[_S], _T]:
     """A function of shapes that keeps its latest answers."""
-    known = lru_cache(maxsize=_MAX_CACHED)(function)
+    known, what = lru_cache(maxsize=_MAX_CACHED)(function), f"{function.__name__}: the shape"
 
     @wraps(function)
     def checked(shape: _S) -> _T:
-        try:
-            return known(shape)
-        except (AttributeError, TypeError):
-            check_type(shape, ArrayShape, f"{function.__name__}: the shape", SHAPE)
-            raise
+        check_type(shape, ArrayShape, what, SHAPE)
+        return known(shape)
 
     return checked
 
@@ -98,13 +96,13 @@ class Step(ABC):
     def inverse(self) -> Step:
         """The step that brings every element back."""
 
-    @abstractmethod
     def forward(self, index: Index) -> Index:
-        """The new index of the element at an index."""
+        """The new index of the element at an index: the same, unless a step says otherwise."""
+        return index
 
-    @abstractmethod
     def backward(self, index: Index) -> Index:
-        """The old index of the element at an index; beyond ``sizes_before`` for padding."""
+        """The old index of the element at an index, beyond ``sizes_before`` for padding."""
+        return index
 
     def __str__(self) -> str:
         return f"{self.operation} {_text(self.sizes_before)} to {_text(self.sizes)}"
@@ -155,14 +153,6 @@ class _Resize(Step):
         for value, before, after in zip(index, self.sizes_before, self.sizes, strict=True):
             if before != after:
                 yield value, min(before, after)
-
-    def forward(self, index: Index) -> Index:
-        """The index itself."""
-        return index
-
-    def backward(self, index: Index) -> Index:
-        """The index itself."""
-        return index
 
 
 @dataclass(frozen=True, slots=True)
@@ -693,13 +683,5 @@ def _add(digits: list[Form], digit: Form, box: Domain) -> None:
 
 def _is_digit(form: Form) -> bool:
     """Whether a form is a multiple of a variable, or of a quotient or remainder of a digit."""
-    if form.constant or len(form.terms) != 1:
-        return False
-    (atom,) = form.terms
-    if atom.kind is AtomKind.VARIABLE:
-        return True
-    return atom.kind in {AtomKind.FLOORDIV, AtomKind.MOD} and _is_part(atom.numerator)
-
-
-def _is_part(form: Form) -> bool:
-    return _is_digit(form) and set(form.terms.values()) == {1}
+    digit, *others = map(digit_of, form.terms)
+    return digit is not None and not (digit.shift or others or form.constant)

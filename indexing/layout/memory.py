@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from indexing.errors import ShapeError
 from indexing.layout.layout import SHAPE, ArrayShape, check_shapes
 from indexing.layout.maps import Index, Value, backward, forward, memory_size, memory_steps
-from indexing.transform.evaluate import checked_value
+from indexing.transform.evaluate import checked_value, least_and_greatest
 from simplifier.errors import check_type, quoted
 from simplifier.forms import MAX_INT64, is_array, np
 
@@ -139,12 +139,7 @@ def _checked_index(index: Sequence[Value], shape: ArrayShape) -> Index:
 
 
 def _check_within(value: Value, size: int, what: str, shape: ArrayShape) -> None:
-    if not is_array(value):
-        low = high = value
-    elif value.size:
-        low, high = value.min(), value.max()
-    else:
-        return
+    low, high = least_and_greatest(value)
     if low < 0 or high >= size:
         wrong = low if low < 0 else high
         raise ShapeError(f"{what} is {wrong}; expected 0 to {size - 1}, in {shape}")

@@ -293,7 +293,8 @@ def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> 
     wanted = tuple(wanted)
     if not any(map(forms.is_array, environment.values())):
         return compute(wanted, environment, object)
-    sizes = {name: _magnitude(environment[name]) for name in forms.variables_of(wanted)}
+    ends = {name: least_and_greatest(environment[name]) for name in forms.variables_of(wanted)}
+    sizes = {name: max(abs(low), abs(high)) for name, (low, high) in ends.items()}
     fits = max(forms.magnitudes(wanted, sizes), default=0) <= MAX_INT64
     return compute(wanted, environment, "int64" if fits else object)
 
@@ -313,10 +314,11 @@ def reason_against_bits(wanted: Sequence[Form], domain: Domain, bits: int = 64) 
     return None
 
 
-def _magnitude(value: Value) -> int:
+def least_and_greatest(value: Value) -> tuple[int, int]:
+    """The ends of an integer or of the integers of an array; those of an empty interval of none."""
     if not forms.is_array(value):
-        return abs(value)
-    return max(abs(int(value.max())), abs(int(value.min()))) if value.size else 0
+        return value, value
+    return (int(value.min()), int(value.max())) if value.size else (0, -1)
 
 
 # Many calls.
@@ -351,15 +353,10 @@ class CompiledMap:
             raise MapError(f"to_numpy: got {len(values)} values; expected {expected}")
         values = tuple(checked_value(value, "to_numpy") for value in values)
         is_safe = self._is_safe and not (parameters or domain.parameters)
-        if not (is_safe and all(map(_is_within, values, domain.bounds.values()))):
+        ends = (Interval(*least_and_greatest(value)) for value in values)
+        if not (is_safe and all(map(Interval.contains, domain.bounds.values(), ends))):
             return evaluate(self._map, domain.by_role(values), parameters)
         return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")
 
     def __repr__(self) -> str:
         return f"CompiledMap({self._map!r})"
-
-
-def _is_within(value: Value, interval: Interval) -> bool:
-    if not forms.is_array(value):
-        return value in interval
-    return not value.size or (value.min() in interval and value.max() in interval)

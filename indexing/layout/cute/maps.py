@@ -187,19 +187,13 @@ def to_map(
         expected = "expected 'natural', 'modes' or 'index'"
         raise ArgumentError(f"to_map: the coordinates: {quoted(coordinates)}; {expected}")
     plain = layout if isinstance(layout, CuteLayout) else layout.layout
-    groups = _groups(plain, coordinates)
+    by_coordinates = {"natural": plain.flat().modes, "modes": plain.modes, "index": (plain,)}
+    groups = by_coordinates[coordinates]
     offset = sum((_offset(f"d{number}", group) for number, group in enumerate(groups)), forms.ZERO)
     if isinstance(layout, ComposedLayout):
         offset = _swizzled(offset + layout.offset, layout)
     domain = Domain.of(Variable.of_size(group.size) for group in groups)
     return IndexingMap.from_forms([offset], domain).simplify(preserve_ranges=True)
-
-
-def _groups(layout: CuteLayout, coordinates: Coordinates) -> tuple[CuteLayout, ...]:
-    """The layout of each dimension."""
-    if coordinates == "natural":
-        return layout.flat().modes
-    return layout.modes if coordinates == "modes" else (layout,)
 
 
 def _offset(name: str, layout: CuteLayout) -> Form:

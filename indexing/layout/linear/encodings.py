@@ -383,8 +383,8 @@ def _dimensions(sizes: Sizes) -> dict[str, int]:
 
 def _filled(where: str, layout: LinearLayout, shape: Sizes, blocks: BlockSplit) -> LinearLayout:
     """A layout of one block made as large as its part of a shape, and the blocks beside it."""
-    cluster = _layout_of_blocks(where, shape, blocks)
-    wanted = _dimensions(_part_of_block(shape, cluster))
+    cluster, part = _split_among_blocks(where, shape, blocks)
+    wanted = _dimensions(part)
     first = next(iter(layout.in_dims))
     for name in layout.out_dims:
         size = layout.out_dims[name]
@@ -406,8 +406,10 @@ def _cut(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
     return LinearLayout(bases, kept)
 
 
-def _layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLayout:
-    """Map from the number of a block to where its part of the shape begins, counted in parts."""
+def _split_among_blocks(
+    where: str, shape: Sizes, blocks: BlockSplit
+) -> tuple[LinearLayout, list[int]]:
+    """Map from a block to where its part of the shape begins, counted in parts, and their sizes."""
     check_type(blocks, BlockSplit, f"{where}: blocks", "a BlockSplit")
     rank = len(shape)
     per_cluster = tuple(blocks.per_cluster) or (1,) * rank
@@ -423,13 +425,9 @@ def _layout_of_blocks(where: str, shape: Sizes, blocks: BlockSplit) -> LinearLay
             message = f"{per_cluster[dim]} blocks hold {split[dim]} parts"
             raise ShapeError(f"{where}: {message} along dimension {dim}; expected a multiple")
         parts += [(split[dim], BLOCK, dim), (per_cluster[dim] // split[dim], BLOCK, None)]
-    return _cut(_product(range(rank), parts), _dimensions(shape))
-
-
-def _part_of_block(shape: Sizes, cluster: LinearLayout) -> list[int]:
-    """The part of a shape that one block holds."""
+    cluster = _cut(_product(range(rank), parts), _dimensions(shape))
     pairs = zip(shape, cluster.out_dims.values(), strict=True)
-    return [max(1, size // parts) for size, parts in pairs]
+    return cluster, [max(1, size // count) for size, count in pairs]
 
 
 def _check_shape(where: str, shape: Sizes) -> int:
@@ -489,16 +487,11 @@ def swizzled_shared(
     _check_order("swizzled_shared", dims, rank)
     for name, value in {"vec": vec, "per_phase": per_phase, "max_phase": max_phase}.items():
         bit_count(value, f"swizzled_shared: {name}")
-    inside = _part_of_block(shape, _layout_of_blocks("swizzled_shared", shape, blocks))
-    steps = [(dim, 1 << bit) for dim in dims for bit in range(inside[dim].bit_length() - 1)]
-    bases: list[tuple[int, ...]] = []
-    for dim, step in steps:
-        basis = [step if each == dim else 0 for each in range(rank)]
-        if rank >= _MATRIX and dim == dims[1]:
-            basis[dims[0]] = vec * (step // per_phase % max_phase) % inside[dims[0]]
-        bases.append(tuple(basis))
-    layout = LinearLayout({OFFSET: bases}, _dimensions(inside))
-    return _filled("swizzled_shared", layout, shape, blocks)
+    _, inside = _split_among_blocks("swizzled_shared", shape, blocks)
+    row, rows = inside[dims[0]], inside[dims[1]] if rank > 1 else 1
+    swizzled = _swizzled_rows(row, rows, row, (vec, per_phase, max_phase))
+    positions = [*swizzled, *_powers(row * rows, prod(inside))]
+    return _in_order_of_offsets("swizzled_shared", positions, inside, dims, shape, blocks)
 
 
 def nvmma_shared(
@@ -527,7 +520,7 @@ def nvmma_shared(
     rank = _check_shape("nvmma_shared", shape)
     check_type(is_transposed, bool, "nvmma_shared: is_transposed", "a bool")
     _check_swizzle(swizzle_bytes, element_bits)
-    whole = _part_of_block(shape, _layout_of_blocks("nvmma_shared", shape, blocks))
+    _, whole = _split_among_blocks("nvmma_shared", shape, blocks)
     box = [min(size, MAX_COPY) for size in whole]
     if not swizzle_bytes:
         parts = ((box[dim], OFFSET, dim) for dim in reversed(range(rank)))
@@ -539,12 +532,11 @@ def nvmma_shared(
         expected = f"expected a matrix with {_ROWS} rows or more of {row} elements or more"
         raise ShapeError(f"nvmma_shared: a part of {whole}; {expected}")
     box[inner] = row
-    steps = _steps_of_copy(row, rows, prod(box) // rows, swizzle_bytes, element_bits)
+    columns, swizzle = prod(box) // rows, (128 // element_bits, 128 // swizzle_bytes)
+    swizzled = _swizzled_rows(row, rows, columns, (*swizzle, swizzle_bytes // 16))
     order = (inner, *(dim for dim in reversed(range(rank)) if dim != inner))
-    sizes = {f"dim{dim}": box[dim].bit_length() - 1 for dim in order}
-    layout = LinearLayout.of_matrix(steps, {OFFSET: len(steps)}, sizes)
-    in_order = layout.with_out_dims(dimension_names(rank))
-    return _filled("nvmma_shared", in_order, shape, blocks)
+    positions = [*swizzled, *_powers(row, columns)]
+    return _in_order_of_offsets("nvmma_shared", positions, box, order, shape, blocks)
 
 
 MAX_COPY: Final = 256
@@ -554,23 +546,26 @@ _ROWS = 8
 """The rows after which a swizzle begins again."""
 
 
-def _steps_of_copy(
-    row: int, rows: int, columns: int, swizzle_bytes: int, element_bits: int
-) -> list[int]:
-    """Positions of offsets 1, 2, 4, ... in a box of rows, as numbers that count along rows first.
+def _swizzled_rows(
+    row: int, rows: int, columns: int, swizzle: tuple[int, int, int]
+) -> Iterator[int]:
+    """Positions of offsets 1, 2, 4, ... in rows, as numbers that count along ``columns`` first.
 
-    First come the columns of a row with its swizzle, then all rows, then other columns.
+    First come the columns of a row, then all rows, each with its swizzle.
     """
-    vec, per_phase = 128 // element_bits, 128 // swizzle_bytes
-    phases = _ROWS // per_phase
-    return [
-        *_powers(1, row),
-        *(
-            step * columns + (vec * (step // per_phase % phases) if step < _ROWS else 0)
-            for step in _powers(1, rows)
-        ),
-        *_powers(row, columns),
-    ]
+    vec, per_phase, max_phase = swizzle
+    yield from _powers(1, row)
+    for step in _powers(1, rows):
+        yield step * columns + vec * (step // per_phase % max_phase) % row
+
+
+def _in_order_of_offsets(
+    where: str, positions: Sizes, box: Sizes, order: Sizes, shape: Sizes, blocks: BlockSplit
+) -> LinearLayout:
+    """The layout of a shape, of boxes that have these positions for the offsets 1, 2, 4, ..."""
+    sizes = {f"dim{dim}": box[dim].bit_length() - 1 for dim in order}
+    layout = LinearLayout.of_matrix(positions, {OFFSET: len(positions)}, sizes)
+    return _filled(where, layout.with_out_dims(dimension_names(len(box))), shape, blocks)
 
 
 def _powers(first: int, stop: int) -> list[int]:

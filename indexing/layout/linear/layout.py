@@ -433,17 +433,21 @@ def parse(text: str) -> LinearLayout:
     check_type(text, str, "linear: the text", "a string")
     lexer = LayoutLexer(text)
     bases: dict[str, list[Basis]] = {}
-    sizes: dict[str, int] = {}
-    if lexer.text == "(":
-        _read_empty(lexer, sizes)
+    sizes: tuple[tuple[str, int], ...] = ()
+    if lexer.accept("("):
+        lexer.words("empty layout")
+        if lexer.accept("with"):
+            lexer.words("out - dims")
+            sizes = _read_sizes(lexer)
+        lexer.expect(")")
     else:
         while lexer.accept("-"):
             _read_dimension(lexer, bases)
         lexer.words("where out dims are :", "of 'where out dims are:'")
-        _read_sizes(lexer, sizes)
+        sizes = _read_sizes(lexer)
     lexer.finish()
     try:
-        return LinearLayout(bases, sizes)
+        return LinearLayout(bases, dict(sizes))
     except ShapeError as error:
         raise TextError(str(error), lexer.span_of(0, len(text))) from None
 
@@ -469,14 +473,6 @@ class LayoutLexer(ScanningLexer):
         return self.taken("word", "the name of a dimension")
 
 
-def _read_empty(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
-    lexer.words("( empty layout")
-    if lexer.accept("with"):
-        lexer.words("out - dims")
-        _read_sizes(lexer, sizes)
-    lexer.expect(")")
-
-
 def _read_dimension(lexer: LayoutLexer, bases: dict[str, list[Basis]]) -> None:
     """``register=1 -> (0, 1) register=2 -> (8, 0)``, or ``register is a size 1 dimension``."""
     span, name = lexer.span, lexer.name()
@@ -497,17 +493,16 @@ def _read_dimension(lexer: LayoutLexer, bases: dict[str, list[Basis]]) -> None:
             return
 
 
-def _read_sizes(lexer: LayoutLexer, sizes: dict[str, int]) -> None:
-    sizes.update(lexer.listed(lambda: _read_size(lexer), "[", "]", "the out-dimensions"))
+def _read_sizes(lexer: LayoutLexer) -> tuple[tuple[str, int], ...]:
+    def read() -> tuple[str, int]:
+        name = lexer.name()
+        lexer.expect("(", "before the size")
+        lexer.expect("size")
+        size = lexer.integer()
+        lexer.expect(")", "after the size")
+        return name, size
 
-
-def _read_size(lexer: LayoutLexer) -> tuple[str, int]:
-    name = lexer.name()
-    lexer.expect("(", "before the size")
-    lexer.expect("size")
-    size = lexer.integer()
-    lexer.expect(")", "after the size")
-    return name, size
+    return lexer.listed(read, "[", "]", "the out-dimensions")
 
 
 # Linear layouts as maps with exclusive ors, and the layouts that maps are.
