@@ -61,20 +61,17 @@ class Axis:
             yield start
             start += size + gap * (after != position + 1)
 
-    def starts_behind_gaps(self, starts: Sequence[_Number]) -> Iterator[_Number]:
-        """The ``starts`` that follow a gap."""
-        for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
-            if after != position + 1:
-                yield start
-
-    def marks(self, size: float, gap: float, gap_mark: str) -> Iterator[tuple[str, float]]:
-        """The label of each row or column and a mark for each gap, at the middle of them."""
+    def marks(
+        self, size: _Number, gap: _Number, gap_mark: str
+    ) -> Iterator[tuple[str, _Number, _Number]]:
+        """The label of each row or column and a mark for each gap, with their starts and sizes."""
         starts = [*self.starts(size, gap)]
         for label, start in zip(self.labels, starts, strict=True):
             if label:
-                yield label, start + size / 2
-        for start in self.starts_behind_gaps(starts):
-            yield gap_mark, start - gap / 2
+                yield label, start, size
+        for (position, after), start in zip(pairwise(self.positions), starts[1:], strict=True):
+            if after != position + 1:
+                yield gap_mark, start - gap, gap
 
     def label(self, position: int) -> str:
         """The index at a position; empty for padding, or if there is no dimension.
@@ -263,12 +260,12 @@ class Grid:
         """The names of rows and columns, and their labels."""
         if self.rows.name:
             yield svg.text(left - 8, top - 5, f"{self.rows.name} ↓", "label", "end")
-            for label, y in self.rows.marks(height, GAP, "⋮"):
-                yield svg.text(left - 8, top + y + 4, label, "label", "end")
+            for label, y, size in self.rows.marks(height, GAP, "⋮"):
+                yield svg.text(left - 8, top + y + size / 2 + 4, label, "label", "end")
         if self.columns.name:
             yield svg.text(left, top - 5 - LINE, f"{self.columns.name} →", "label")
-            for label, x in self.columns.marks(width, GAP, "⋯"):
-                yield svg.text(left + x, top - 5, label, "label", "middle")
+            for label, x, size in self.columns.marks(width, GAP, "⋯"):
+                yield svg.text(left + x + size / 2, top - 5, label, "label", "middle")
 
     def lines(self) -> Iterator[str]:
         """The grid as text, with the outlines of the tiles of the first level."""
@@ -282,20 +279,15 @@ class Grid:
         rows, columns = self.rows, self.columns
         names = ", ".join(axis.name for axis in (rows, columns) if axis.name)
         left = max(map(len, [names, *rows.labels])) + 1
-        xs = [left + x for x in columns.starts(width + 1, len(_LEFT_OUT) + 1)]
-        ys = [*rows.starts(2, 2)]
+        across, down = (width + 1, len(_LEFT_OUT) + 1), (2, 2)
         sheet = _Sheet()
         if any(columns.labels):
             sheet.put(0, -1, names)
-            for x, label in zip(xs, columns.labels, strict=True):
-                sheet.put(x + 1, -1, label.rjust(width))
-            for x in columns.starts_behind_gaps(xs):
-                sheet.put(x - len(_LEFT_OUT), -1, _LEFT_OUT)
-        for y, label in zip(ys, rows.labels, strict=True):
+            for label, x, size in columns.marks(*across, _LEFT_OUT):
+                sheet.put(left + x + 1, -1, label.rjust(size - 1))
+        for label, y, _ in rows.marks(*down, _LEFT_OUT):
             sheet.put(0, y + 1, label.rjust(left - 1))
-        for y in rows.starts_behind_gaps(ys):
-            sheet.put(0, y - 1, _LEFT_OUT.rjust(left - 1))
-        places = [(x, y) for y in ys for x in xs]
+        places = [(left + x, y) for y in rows.starts(*down) for x in columns.starts(*across)]
         written = [cell for row in cells for cell in row]
         for (x, y), cell in zip(places, written, strict=True):
             sheet.put(x + 1, y + 1, cell.label.rjust(width))
