@@ -593,14 +593,12 @@ def from_zero(indexing_map: RelationT) -> RelationT:
     (d0)[s0] -> (d0 + s0 + 1), domain: d0 in [0, 9], s0 in [0, 2]
     """
     domain = indexing_map.domain
-    _, identifiers, _ = domain.by_role(domain.identifiers)
-    pairs = [*zip(identifiers, domain.ranges, strict=True)]
-    moved = {name: each.bounds.lower for name, each in pairs if each.bounds.lower}
+    _, ranges, _ = domain.by_role(domain.identifiers)
+    moved = {name: lower for name in ranges if (lower := domain.bounds[name].lower)}
     if not moved or domain.is_known_empty:
         return indexing_map
     values = {name: forms.variable(name) + by for name, by in moved.items()}
-    ranges = (Variable(each.bounds - moved.get(name, 0), each.given_name) for name, each in pairs)
-    free = replace(domain, ranges=tuple(ranges), constraints=())
+    free = domain.with_bounds({name: domain.bounds[name] - by for name, by in moved.items()})
     return over_domain(indexing_map, free, values)
 
 
