@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from indexing.layout.bitcasts import deduce_transpose as deduce_transpose
     from indexing.layout.bitcasts import reshape_is_bitcast as reshape_is_bitcast
     from indexing.layout.bitcasts import transpose_is_bitcast as transpose_is_bitcast
-    from indexing.layout.dimensions import OneSizedDimensions as OneSizedDimensions
-    from indexing.layout.dimensions import common_blocks as common_blocks
-    from indexing.layout.dimensions import delete_dimensions as delete_dimensions
-    from indexing.layout.dimensions import dimensions_after_reshape as dimensions_after_reshape
-    from indexing.layout.dimensions import (
-        dimensions_unmodified_by_reshape as dimensions_unmodified_by_reshape,
-    )
-    from indexing.layout.dimensions import in_memory_order as in_memory_order
-    from indexing.layout.dimensions import (
-        one_sized_dimensions_changed_by_reshape as one_sized_dimensions_changed_by_reshape,
-    )
-    from indexing.layout.dimensions import reorder_dimensions as reorder_dimensions
     from indexing.layout.layout import COMBINE_DIMENSION as COMBINE_DIMENSION
     from indexing.layout.layout import UNBOUNDED_SIZE as UNBOUNDED_SIZE
     from indexing.layout.layout import ArrayShape as ArrayShape
@@ -37,7 +25,19 @@ if TYPE_CHECKING:
     from indexing.layout.layout import Layout as Layout
     from indexing.layout.layout import LevelKind as LevelKind
     from indexing.layout.layout import LevelType as LevelType
+    from indexing.layout.layout import OneSizedDimensions as OneSizedDimensions
     from indexing.layout.layout import SplitConfig as SplitConfig
+    from indexing.layout.layout import common_blocks as common_blocks
+    from indexing.layout.layout import delete_dimensions as delete_dimensions
+    from indexing.layout.layout import dimensions_after_reshape as dimensions_after_reshape
+    from indexing.layout.layout import (
+        dimensions_unmodified_by_reshape as dimensions_unmodified_by_reshape,
+    )
+    from indexing.layout.layout import in_memory_order as in_memory_order
+    from indexing.layout.layout import (
+        one_sized_dimensions_changed_by_reshape as one_sized_dimensions_changed_by_reshape,
+    )
+    from indexing.layout.layout import reorder_dimensions as reorder_dimensions
     from indexing.layout.maps import Crop as Crop
     from indexing.layout.maps import Pad as Pad
     from indexing.layout.maps import Reshape as Reshape

@@ -15,8 +15,7 @@ from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.errors import ShapeError
 from indexing.exact.few_points import first_elsewhere, has_few_points
 from indexing.layout import maps
-from indexing.layout.dimensions import common_blocks
-from indexing.layout.layout import check_shapes
+from indexing.layout.layout import check_shapes, common_blocks
 from indexing.layout.maps import Crop, Index, Pad, Reshape, Sizes, Step, Transpose
 from indexing.layout.shape import Shape
 from indexing.map import IndexingMap, UndefinedMap

@@ -19,7 +19,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from indexing.domain import Constraint, Domain
 from indexing.errors import ShapeError
-from indexing.layout.dimensions import common_blocks
 from indexing.layout.layout import (
     COMBINE_DIMENSION,
     SHAPE,
@@ -27,6 +26,7 @@ from indexing.layout.layout import (
     ArrayShape,
     Layout,
     check_shapes,
+    common_blocks,
 )
 from indexing.map import IndexingMap
 from indexing.simplify import simplified_in
