@@ -335,37 +335,34 @@ class Layout:
 
     def check_fits(self, rank: int) -> None:
         """Raise a :class:`ShapeError` unless an array of that rank can have this layout."""
-        size = len(self.minor_to_major)
+        size, levels = len(self.minor_to_major), len(self.dim_level_types)
         if size != rank:
             message = f"the shape has {rank} dimensions, but the layout {self} orders {size}"
             raise ShapeError(message)
-        if any(dimension >= rank for dimension in self.minor_to_major):
-            message = f"the layout {self} is no permutation of the dimensions 0 to {rank - 1}"
-            raise ShapeError(message)
-        self._check_tiles()
-        if any(config.dimension >= rank for config in self.split_configs):
-            raise ShapeError(f"the layout {self} splits a dimension that the shape does not have")
-        self._check_levels(rank)
+        if levels not in (0, rank):
+            found = f"the layout {self} has {levels} level types"
+            raise ShapeError(f"the shape has {rank} dimensions, but {found}")
+        for fault in self._faults(rank):
+            raise ShapeError(f"the layout {self} {fault}")
 
-    def _check_tiles(self) -> None:
+    def _faults(self, rank: int) -> Iterator[str]:
+        """What an array of that rank cannot have."""
+        if any(dimension >= rank for dimension in self.minor_to_major):
+            yield f"is no permutation of the dimensions 0 to {rank - 1}"
         for tile in self.tiles:
             if any(size <= 0 and size != COMBINE_DIMENSION for size in tile):
-                raise ShapeError(f"the layout {self} has a tile without elements")
+                yield "has a tile without elements"
             if not tile or tile[-1] == COMBINE_DIMENSION:
-                raise ShapeError(f"the layout {self} has a tile that does not end in a size")
-
-    def _check_levels(self, rank: int) -> None:
-        if self.dim_level_types and len(self.dim_level_types) != rank:
-            found = f"the layout {self} has {len(self.dim_level_types)} level types"
-            raise ShapeError(f"the shape has {rank} dimensions, but {found}")
-        dense = {level for level in self.dim_level_types if level.kind is LevelKind.DENSE}
-        if dense - {LevelType()}:
-            raise ShapeError(f"the layout {self} has a dense dimension out of order or not unique")
+                yield "has a tile that does not end in a size"
+        if any(config.dimension >= rank for config in self.split_configs):
+            yield "splits a dimension that the shape does not have"
+        levels = self.dim_level_types
+        if any(level.kind is LevelKind.DENSE and level != LevelType() for level in levels):
+            yield "has a dense dimension out of order or not unique"
         if self.is_sparse and self.tiles:
-            raise ShapeError(f"the layout {self} has tiles, but is for a sparse array")
+            yield "has tiles, but is for a sparse array"
         if self.physical_shape is not None and not self.is_sparse:
-            message = f"the layout {self} has a physical shape, but is not for a sparse array"
-            raise ShapeError(message)
+            yield "has a physical shape, but is not for a sparse array"
 
     def __str__(self) -> str:
         order, fields = _list(self.minor_to_major), "".join(self._fields())
