@@ -572,20 +572,9 @@ def strides(shape: ArrayShape) -> tuple[int | None, ...]:
     (8192, 128, 1)
     """
     check_shapes("strides", shape=shape)
-    offset = logical_to_linear(shape)
-    return tuple(_stride(offset, axis, size) for axis, size in enumerate(shape.dimensions))
-
-
-def _stride(offset: IndexingMap, axis: int, size: int) -> int | None:
-    if size <= 1:
-        return 0
-    name = f"d{axis}"
-    here = forms.variable(name)
-    (there,) = forms.substitute(offset.forms, {name: here + 1})
-    not_the_last = offset.domain.constrained([(here, Interval(0, size - 2))])
-    step = IndexingMap.from_forms([there - offset.forms[0]], not_the_last)
-    (form,) = step.simplify(exact=True, preserve_ranges=True).forms
-    return form.constant if form.is_constant else None
+    (of_offset,) = logical_to_linear(shape).strides()
+    steps = (stride.differences for stride in of_offset.items_in_order)
+    return tuple(step.lower if step.is_point else None for step in steps)
 
 
 def step_map(step: Step) -> IndexingMap:
