@@ -38,29 +38,29 @@ if TYPE_CHECKING:
         one_sized_dimensions_changed_by_reshape as one_sized_dimensions_changed_by_reshape,
     )
     from indexing.layout.layout import reorder_dimensions as reorder_dimensions
+    from indexing.layout.maps import ArraySize as ArraySize
     from indexing.layout.maps import Crop as Crop
     from indexing.layout.maps import Pad as Pad
+    from indexing.layout.maps import Piece as Piece
     from indexing.layout.maps import Reshape as Reshape
     from indexing.layout.maps import Step as Step
     from indexing.layout.maps import Transpose as Transpose
+    from indexing.layout.maps import array_size as array_size
+    from indexing.layout.maps import is_padding as is_padding
+    from indexing.layout.maps import linear_index as linear_index
     from indexing.layout.maps import linear_to_logical as linear_to_logical
     from indexing.layout.maps import logical_to_linear as logical_to_linear
     from indexing.layout.maps import logical_to_physical as logical_to_physical
     from indexing.layout.maps import logical_to_tiled as logical_to_tiled
+    from indexing.layout.maps import memory_order as memory_order
+    from indexing.layout.maps import multi_index as multi_index
     from indexing.layout.maps import physical_to_logical as physical_to_logical
+    from indexing.layout.maps import pieces as pieces
     from indexing.layout.maps import step_map as step_map
     from indexing.layout.maps import strides as strides
     from indexing.layout.maps import tiled_sizes as tiled_sizes
     from indexing.layout.maps import tiled_to_logical as tiled_to_logical
     from indexing.layout.maps import tiling_steps as tiling_steps
-    from indexing.layout.memory import ArraySize as ArraySize
-    from indexing.layout.memory import Piece as Piece
-    from indexing.layout.memory import array_size as array_size
-    from indexing.layout.memory import is_padding as is_padding
-    from indexing.layout.memory import linear_index as linear_index
-    from indexing.layout.memory import memory_order as memory_order
-    from indexing.layout.memory import multi_index as multi_index
-    from indexing.layout.memory import pieces as pieces
     from indexing.layout.picture import LayoutPicture as LayoutPicture
     from indexing.layout.picture import layout_picture as layout_picture
     from indexing.layout.picture import order_in_words as order_in_words

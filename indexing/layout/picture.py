@@ -15,8 +15,7 @@ from typing import Final, TypeAlias
 
 from indexing.layout import maps
 from indexing.layout.layout import COMBINE_DIMENSION, ArrayShape, Layout, check_shapes, write_tiles
-from indexing.layout.maps import Reshape, Sizes, Step, TileLevel
-from indexing.layout.memory import array_size, multi_index
+from indexing.layout.maps import Reshape, Sizes, Step, TileLevel, array_size, multi_index
 from indexing.pictures import grids, svg
 from indexing.pictures.grids import Axis, Box, Cell, Grid, Sides
 from indexing.pictures.svg import GAP, HATCH, LINE, MAX_WIDTH, Panel

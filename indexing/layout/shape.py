@@ -27,7 +27,7 @@ from indexing.layout.layout import (
     SplitConfig,
     check_shapes,
 )
-from indexing.layout.memory import array_size
+from indexing.layout.maps import array_size
 from indexing.layout.picture import svg_of_layout
 from simplifier.errors import TextError, check_type, quoted
 from simplifier.tools.lexer import ScanningLexer

@@ -14,8 +14,7 @@ from functools import partial
 
 from indexing.errors import ShapeError
 from indexing.layout.layout import ElementType, Layout, check_shapes
-from indexing.layout.maps import Value
-from indexing.layout.memory import memory_order
+from indexing.layout.maps import Value, memory_order
 from indexing.layout.shape import Shape
 from simplifier.errors import check_integers, check_type
 from simplifier.tools.lexer import ScanningLexer
