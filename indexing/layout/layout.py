@@ -615,7 +615,9 @@ class ArrayShape:
         """The array in XLA's form, with or without its layout."""
         flags = self.dynamic_dimensions or (False,) * self.rank
         sizes = ",".join(map(_size_text, self.dimensions, flags))
-        return f"{self.element_type}[{sizes}]{self._layout_text if layout else ''}"
+        is_scalar_default = not self.dimensions and self.layout == Layout.default(0)
+        shown = str(self.layout) if layout and not is_scalar_default else ""
+        return f"{self.element_type}[{sizes}]{shown}"
 
     @property
     def short_text(self) -> str:
@@ -627,11 +629,6 @@ class ArrayShape:
         f32[2,3] f32[2,3]{0,1}
         """
         return self.text(layout=self.is_array and not self.array_layout.is_default)
-
-    @property
-    def _layout_text(self) -> str:
-        is_scalar_default = not self.dimensions and self.layout == Layout.default(0)
-        return "" if is_scalar_default else str(self.layout)
 
     def __str__(self) -> str:
         return self.text()

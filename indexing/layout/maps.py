@@ -31,7 +31,7 @@ from indexing.layout.layout import (
 from indexing.map import IndexingMap
 from indexing.simplify import simplified_in
 from indexing.simplify.smallest import digit_of
-from indexing.transform.evaluate import checked_value, least_and_greatest
+from indexing.transform.evaluate import checked_value, least_and_greatest, rows
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.errors import check_type, quoted
@@ -327,15 +327,13 @@ def tile_levels(shape: ArrayShape) -> tuple[TileLevel, ...]:
     >>> level.tile, level.counts, level.tile_at(17)
     ((2, 2), (2, 3), 4)
     """
-    return tuple(_tile_levels(shape))
-
-
-def _tile_levels(shape: ArrayShape) -> Iterator[TileLevel]:
+    found: list[TileLevel] = []
     for level, tile in enumerate(shape.array_layout.tiles):
         upto = with_tile_levels(shape, level + 1)
         sizes = sizes_of_tile(tile)
         counts = tiled_sizes(upto)[: -len(sizes)]
-        yield TileLevel(sizes, counts, memory_steps(shape)[len(tiling_steps(upto)) :])
+        found.append(TileLevel(sizes, counts, memory_steps(shape)[len(tiling_steps(upto)) :]))
+    return tuple(found)
 
 
 def with_tile_levels(shape: ArrayShape, count: int) -> ArrayShape:
@@ -771,9 +769,7 @@ def memory_order(shape: ArrayShape) -> Iterator[Index | None]:
     for start in range(0, total, _CHUNK):
         offsets = np.arange(start, min(start + _CHUNK, total))
         index, padding = _element_at(offsets, shape)
-        columns = (np.broadcast_to(values, offsets.shape).tolist() for values in index)
-        rows = zip(*columns, strict=True) if index else [()] * len(offsets)
-        for row, is_none in zip(rows, padding.tolist(), strict=True):
+        for row, is_none in zip(rows(index, len(offsets)), padding.tolist(), strict=True):
             yield None if is_none else row
 
 

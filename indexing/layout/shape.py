@@ -135,12 +135,8 @@ class Shape(ArrayShape):
         >>> Shape.parse("(f32[2], (s4[3], token[]))").bytes
         11
         """
-        return sum(array_size(array).bytes for array in self._memories() if array.is_array)
-
-    def _memories(self) -> Iterator[Shape]:
-        """The arrays, also those in buffers."""
-        for leaf in self.arrays:
-            yield from leaf.elements if leaf.element_type is ElementType.BUFFER else (leaf,)
+        arrays = (array for leaf in self.arrays for array in leaf.elements or (leaf,))
+        return sum(array_size(array).bytes for array in arrays if array.is_array)
 
     def _leaves(self) -> Iterator[Shape]:
         waiting: list[Shape] = [self]

@@ -151,8 +151,8 @@ def points(indexing_map: Relation) -> Iterator[Point]:
     domain = indexing_map.domain
     for count, columns in _chunks(domain):
         index = evaluate_forms(indexing_map.forms, columns)
-        by_role = (_rows(role, count) for role in domain.by_role(columns.values()))
-        yield from zip(*by_role, _rows(index, count), strict=True)
+        by_role = (rows(role, count) for role in domain.by_role(columns.values()))
+        yield from zip(*by_role, rows(index, count), strict=True)
 
 
 def result_columns(indexing_map: Relation) -> Iterator[tuple[int, tuple[Value, ...]]]:
@@ -179,7 +179,7 @@ def numbered(columns: Iterable[Value], box: Iterable[Interval]) -> Value:
     return number
 
 
-def _rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
+def rows(columns: Sequence[Value], count: int) -> Iterable[tuple[int, ...]]:
     """The rows of a table, from its columns; a column of equal values may be one integer."""
     lists = [[column] * count if isinstance(column, int) else column.tolist() for column in columns]
     return zip(*lists, strict=True) if lists else repeat((), count)

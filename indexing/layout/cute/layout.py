@@ -278,12 +278,8 @@ def _check_sizes(shape: IntTuple) -> None:
         if size < 1:
             message = f"CuteLayout: shape {text_of(shape)} has the size {size}; expected 1 or more"
             raise ShapeError(message)
-    if _has_empty(shape):
+    if "()" in text_of(shape):
         raise ShapeError(f"CuteLayout: shape {text_of(shape)} has a tuple without sizes")
-
-
-def _has_empty(shape: IntTuple) -> bool:
-    return not isinstance(shape, int) and (not shape or any(map(_has_empty, shape)))
 
 
 # The algebra.
@@ -707,6 +703,7 @@ def _of_rank(layout: CuteLayout, rank: int) -> CuteLayout:
 # Swizzles, maps, texts and pictures.
 
 T = TypeVar("T")
+_Offset = TypeVar("_Offset", int, Form)
 
 
 # Swizzles of CuTe, which flip bits of an offset by higher or lower ones: `Sw<3,4,3>`.
@@ -762,9 +759,17 @@ class Swizzle(Displayed):
         """
         return 1 << (self.bits + self.base + abs(self.shift))
 
+    def flipped(self, offset: _Offset) -> _Offset:
+        """The bits that are flipped in an offset, an integer or a form.
+
+        >>> Swizzle(3, 4, 3).flipped(128)
+        16
+        """
+        return offset // (1 << self.source) % (1 << self.bits) * (1 << self.target)
+
     def __call__(self, offset: int) -> int:
         """The offset that a swizzle makes of one."""
-        return offset ^ (((offset >> self.source) & ((1 << self.bits) - 1)) << self.target)
+        return offset ^ self.flipped(offset)
 
     def __str__(self) -> str:
         return f"Sw<{self.bits},{self.base},{self.shift}>"
@@ -867,7 +872,8 @@ def to_map(
     groups = by_coordinates[coordinates]
     offset = sum((_offset(f"d{number}", group) for number, group in enumerate(groups)), forms.ZERO)
     if isinstance(layout, ComposedLayout):
-        offset = _swizzled(offset + layout.offset, layout)
+        offset += layout.offset
+        offset = forms.bitwise(AtomKind.BITXOR, (offset, layout.swizzle.flipped(offset)))
     domain = Domain.of(Variable.of_size(group.size) for group in groups)
     return IndexingMap.from_forms([offset], domain).simplify(preserve_ranges=True)
 
@@ -880,12 +886,6 @@ def _offset(name: str, layout: CuteLayout) -> Form:
         total += index % size * stride
         index //= size
     return total + index * last
-
-
-def _swizzled(offset: Form, layout: ComposedLayout) -> Form:
-    swizzle = layout.swizzle
-    bits = offset // (1 << swizzle.source) % (1 << swizzle.bits) * (1 << swizzle.target)
-    return forms.bitwise(AtomKind.BITXOR, (offset, bits))
 
 
 def from_map(indexing_map: IndexingMap) -> CuteLayout:

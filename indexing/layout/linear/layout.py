@@ -65,7 +65,7 @@ class LinearLayout(Displayed):
     ) -> None:
         """Check the bases and sizes."""
         names = tuple(out_dims)
-        _check_names("in-dimension", bases)
+        _check_names("in-dimension", tuple(bases))
         _check_names("out-dimension", names)
         given = {
             name: tuple(_basis(name, vector, names) for vector in vectors)
@@ -368,13 +368,11 @@ def bit_count(size: int, what: str) -> int:
     return int(size).bit_length() - 1
 
 
-def _check_names(what: str, names: Iterable[object]) -> None:
-    seen: set[object] = set()
-    for name in names:
+def _check_names(what: str, names: Sequence[object]) -> None:
+    for number, name in enumerate(names):
         check_type(name, str, f"LinearLayout: an {what}", "a name")
-        if name in seen:
+        if name in names[:number]:
             raise ShapeError(f"LinearLayout: the {what} {quoted(name)} is there twice")
-        seen.add(name)
 
 
 def _basis(name: str, given: Sequence[int], outs: Sequence[str]) -> Basis:
