@@ -67,7 +67,7 @@ def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size])
 def _expressions(argument: str, sizes: Sequence[Size]) -> list[sympy.Expr]:
     """Sizes as expressions, checked as those of :meth:`indexing.IndexingMap.from_sizes`."""
     read_sizes(argument, sizes)
-    return [expression_of(size) for size in sizes]
+    return [*map(sympy.sympify, sizes)]
 
 
 def _given(sizes: Mapping[str, Size], names: Container[str]) -> dict[str, sympy.Expr]:
@@ -443,7 +443,7 @@ def _sizes(
     sizes: dict[str, sympy.Expr] = {}
     for operand, shape in zip(operands, shapes, strict=True):
         for axis, given in zip(operand, shape, strict=True):
-            size, known = expression_of(given), sizes.get(axis.name, sympy.S.One)
+            size, known = sympy.sympify(given), sizes.get(axis.name, sympy.S.One)
             if known not in (sympy.S.One, size) and size != sympy.S.One:
                 message = f"{axis.name} has the size {size} here, and {known} before"
                 raise TextError(message, axis.span)
@@ -554,11 +554,6 @@ class NamedIndices:
     constraints: Sequence[Constraint] = ()
 
 
-def expression_of(size: Size) -> sympy.Expr:
-    """A size as an expression; no text is one."""
-    return size if isinstance(size, sympy.Expr) else sympy.Integer(size)
-
-
 @dataclass(slots=True)
 class AxisSizes:
     """The sizes of axes, as far as they are known: from the text, the caller, and the shapes."""
@@ -618,15 +613,15 @@ def related(
 ) -> NamedIndices:
     """The map from a result to an operand, whose dimensions hold groups of axes."""
     taken = {str(each) for size in sizes.sizes.values() for each in size.free_symbols}
+    reduced = [(axis,) for axis in ranges]
     dims = names_of(result, "d", taken)
-    runs = names_of([(axis,) for axis in ranges], "s", {*taken, *dims})
-    pairs = zip(ranges, runs, strict=True)
-    values: dict[str, sympy.Expr] = {axis.name: simplifier.symbol(name) for axis, name in pairs}
-    for group, name in zip(result, dims, strict=True):
+    runs = names_of(reduced, "s", {*taken, *dims})
+    values: dict[str, sympy.Expr] = {}
+    for group, name in zip((*result, *reduced), (*dims, *runs), strict=True):
         values.update(_digits(group, simplifier.symbol(name), sizes))
     return NamedIndices(
         dims={name: sizes.of(group) for name, group in zip(dims, result, strict=True)},
-        ranges={name: sizes.sizes[axis.name] for name, axis in zip(runs, ranges, strict=True)},
+        ranges={name: sizes.of(group) for name, group in zip(runs, reduced, strict=True)},
         results=[_index(group, values, sizes) for group in operand],
         constraints=sizes.constraints,
     )

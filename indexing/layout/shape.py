@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -109,7 +109,8 @@ class Shape(ArrayShape):
         if self.layout is not None or not self.is_tuple:
             return (self,)
         if self._arrays is None:
-            object.__setattr__(self, "_arrays", tuple(self._leaves()))
+            arrays = tuple(array for element in self.elements for array in element.arrays)
+            object.__setattr__(self, "_arrays", arrays)
         return self._arrays or ()
 
     @property
@@ -137,15 +138,6 @@ class Shape(ArrayShape):
         """
         arrays = (array for leaf in self.arrays for array in leaf.elements or (leaf,))
         return sum(array_size(array).bytes for array in arrays if array.is_array)
-
-    def _leaves(self) -> Iterator[Shape]:
-        waiting: list[Shape] = [self]
-        while waiting:
-            inner = waiting.pop()
-            if inner.is_tuple:
-                waiting += reversed(inner.elements)
-            else:
-                yield inner
 
     def is_compatible_with(self, other: Shape) -> bool:
         """Whether both are equal up to layouts and dynamic dimensions.
