@@ -163,11 +163,6 @@ class TiledArray:
         rows, columns = sorted((last - 2, last - 1), key=lambda position: self.groups[position])
         return rows, columns
 
-    @property
-    def is_transposed(self) -> bool:
-        """Whether the columns are more major than the rows."""
-        return self.plane[0] > self.plane[1]
-
     def sizes(self, dimension: int) -> tuple[int, ...]:
         """The sizes of the dimensions of a group."""
         return tuple(self.shape.dimensions[number] for number in self.groups[dimension])
@@ -279,6 +274,8 @@ def _planes(grid: TiledArray, rows: Axis, columns: Axis) -> Iterator[Plane]:
 def _cells_of_plane(
     grid: TiledArray, major: GridIndex, rows: Axis, columns: Axis
 ) -> tuple[tuple[MemoryCell, ...], ...]:
+    columns_are_major = grid.plane[0] > grid.plane[1]
+
     @cache
     def tiles(index: GridIndex) -> Tiles:
         return grid.tiles(grid.offset(index)) if index in grid else ()
@@ -286,7 +283,7 @@ def _cells_of_plane(
     def cell(row: int, column: int) -> MemoryCell:
         def beside(right: int, down: int) -> GridIndex:
             minor = (row + down, column + right)
-            return (*major, *(minor[::-1] if grid.is_transposed else minor))
+            return (*major, *(minor[::-1] if columns_are_major else minor))
 
         around = (beside(-1, 0), beside(1, 0), beside(0, -1), beside(0, 1))
         here = beside(0, 0)

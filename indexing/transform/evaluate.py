@@ -353,10 +353,15 @@ class CompiledMap:
             raise MapError(f"to_numpy: got {len(values)} values; expected {expected}")
         values = tuple(checked_value(value, "to_numpy") for value in values)
         is_safe = self._is_safe and not (parameters or domain.parameters)
-        ends = (Interval(*least_and_greatest(value)) for value in values)
-        if not (is_safe and all(map(Interval.contains, domain.bounds.values(), ends))):
+        if not (is_safe and all(map(_is_within, values, domain.bounds.values()))):
             return evaluate(self._map, domain.by_role(values), parameters)
         return compute(self._map.forms, dict(zip(domain.identifiers, values, strict=True)), "int64")
 
     def __repr__(self) -> str:
         return f"CompiledMap({self._map!r})"
+
+
+def _is_within(value: Value, interval: Interval) -> bool:
+    if not forms.is_array(value):
+        return value in interval
+    return not value.size or all(end in interval for end in least_and_greatest(value))
