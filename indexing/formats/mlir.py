@@ -17,18 +17,7 @@ from indexing.relation import Relation
 from indexing.variable import Variable, interval_of
 from simplifier import forms
 from simplifier.errors import INTEGER, Span, TextError, beginning_of, check_type, listed, quoted
-from simplifier.forms import (
-    EVERYTHING,
-    EXTREMA,
-    LOGICAL,
-    XLA_DIVISIONS,
-    Atom,
-    AtomKind,
-    ExpressionLexer,
-    Form,
-    Interval,
-    IntervalLike,
-)
+from simplifier.forms import Atom, AtomKind, ExpressionLexer, Form, Interval, IntervalLike
 
 # Writing.
 
@@ -131,7 +120,7 @@ def _objection(form: Form, symbols: Container[str]) -> str:
     for atom in forms.postorder((form,)):
         are_symbolic = [symbolic.issuperset(argument.terms) for argument in atom.arguments]
         if expected := _expected(atom, are_symbolic):
-            part = forms.format_form(forms.Form(0, {atom: 1}))
+            part = forms.format_form(Form(0, {atom: 1}))
             return f"{beginning_of(part)} in it; expected {expected}"
         if all(are_symbolic) and (atom.arguments or atom.name in symbols):
             symbolic.add(atom)
@@ -140,9 +129,9 @@ def _objection(form: Form, symbols: Container[str]) -> str:
 
 def _expected(atom: Atom, are_symbolic: Sequence[bool]) -> str:
     """The terms that MLIR expects instead of an atom; empty if it has such an atom."""
-    if atom.kind in EXTREMA:
+    if atom.kind in forms.EXTREMA:
         return "no minimum or maximum"
-    if atom.kind in LOGICAL:
+    if atom.kind in forms.LOGICAL:
         return "no condition, choice or function of bits"
     if atom.kind is AtomKind.PRODUCT:
         is_wrong = are_symbolic.count(False) > 1
@@ -198,7 +187,7 @@ def _domain(
 
     where = "from_affine_map: bounds of {!r}"
     every = [
-        Variable(interval_of(bounds.get(name, EVERYTHING), where.format(name)), name)
+        Variable(interval_of(bounds.get(name, forms.EVERYTHING), where.format(name)), name)
         for name in names
     ]
     first, second = len(dims), len(names) - runtime
@@ -267,7 +256,7 @@ def _read_affine(
     return form
 
 
-_DIVISIONS: Final = {**XLA_DIVISIONS, "mod": forms.mod}
+_DIVISIONS: Final = {**forms.XLA_DIVISIONS, "mod": forms.mod}
 """MLIR has no remainders by negative numbers: they are read as they stand, and refused."""
 
 _RELATIONS: Final = {"==": Interval(0, 0), ">=": Interval(0, None), "<=": Interval(None, 0)}

@@ -17,16 +17,9 @@ from indexing.domain import NO_VALUES, Constraint, Domain, Ends, limit_texts, li
 from indexing.errors import MapError
 from indexing.relation import Relation
 from indexing.variable import Variable, other_use
+from simplifier import forms
 from simplifier.errors import TextWarning, check_type, listed, quoted
-from simplifier.forms import (
-    DIALECTS,
-    ZERO,
-    ExpressionLexer,
-    Form,
-    Interval,
-    Syntax,
-    read_expression,
-)
+from simplifier.forms import ExpressionLexer, Form, Interval, Syntax
 
 _EMPTY: Final = "KNOWN EMPTY"
 _BRACKETS: Final = ("()", "[]", "{}", "<>")
@@ -73,7 +66,7 @@ def format_head(indexing_map: Relation) -> str:
     >>> print(format_head(parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")))
     (d0)[s0] -> (d0 + s0)
     """
-    return _head(indexing_map, DIALECTS["floordiv"])
+    return _head(indexing_map, forms.DIALECTS["floordiv"])
 
 
 def _head(indexing_map: Relation, syntax: Syntax) -> str:
@@ -84,10 +77,10 @@ def _head(indexing_map: Relation, syntax: Syntax) -> str:
 
 def _syntax(dialect: str) -> Syntax:
     check_type(dialect, str, "format_map: dialect", "its name")
-    if dialect not in DIALECTS:
-        known = ", ".join(map(repr, DIALECTS))
+    if dialect not in forms.DIALECTS:
+        known = ", ".join(map(repr, forms.DIALECTS))
         raise MapError(f"format_map: dialect is {quoted(dialect)}; expected one of {known}")
-    return DIALECTS[dialect]
+    return forms.DIALECTS[dialect]
 
 
 def declarations(domain: Domain) -> str:
@@ -174,7 +167,9 @@ def _read_map(
     roles = (dims, [name for name in ranges if name not in noted], runtime, parameters)
     known = _domain(roles, dict.fromkeys(declared, Interval(None, None))).by_name
     lexer.expect("->", "before the results")
-    results = read_items(lexer, "()", "before the results", lambda: read_expression(lexer, known))
+    results = read_items(
+        lexer, "()", "before the results", lambda: forms.read_expression(lexer, known)
+    )
     symbols = {name: known[name] for name in parameters}
     bounds, constraints = _read_domain(lexer, declared, known, symbols, unbounded=unbounded)
     return Relation.from_forms(results, _domain(roles, bounds).constrained(constraints))
@@ -223,7 +218,7 @@ def _read_domain(
     lexer.expect("domain")
     lexer.expect(":")
     if lexer.accept_all(*_EMPTY.split()):
-        return dict.fromkeys(known, NO_VALUES), [(ZERO, Interval(1, 1))]
+        return dict.fromkeys(known, NO_VALUES), [(forms.ZERO, Interval(1, 1))]
     bounds: dict[str, Interval] = {}
     constraints: list[Constraint] = []
     for name in declared:
@@ -233,7 +228,7 @@ def _read_domain(
         bounds[name], others = _read_limits(lexer, known[name], parameters)
         constraints += others
     while lexer.text not in _ENDS:
-        form = read_expression(lexer, known)
+        form = forms.read_expression(lexer, known)
         interval, others = _read_limits(lexer, form, parameters)
         constraints += [(form, interval), *others]
     return bounds, constraints
@@ -276,7 +271,7 @@ def _read_pair(lexer: ExpressionLexer, read: Callable[[], T]) -> tuple[T | None,
 
 def read_ends(lexer: ExpressionLexer, parameters: Mapping[str, Form]) -> Ends:
     """``in [0, N - 1]``: an interval whose ends are expressions over parameters."""
-    return Ends(*_read_pair(lexer, lambda: read_expression(lexer, parameters)))
+    return Ends(*_read_pair(lexer, lambda: forms.read_expression(lexer, parameters)))
 
 
 def read_interval(lexer: ExpressionLexer) -> Interval:
