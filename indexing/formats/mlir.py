@@ -53,14 +53,10 @@ def to_affine_set(indexing_map: Relation) -> str:
 
 
 def _declarations(domain: Domain) -> str:
-    dims, *_ = domain.by_role(domain.names)
-    symbols = f"[{', '.join(declared)}]" if (declared := _symbols(domain)) else ""
-    return f"({', '.join(dims)}){symbols}"
-
-
-def _symbols(domain: Domain) -> tuple[str, ...]:
-    """The names of MLIR's symbols: the ranges, the runtime variables, the parameters."""
-    return domain.names[len(domain.dims) :]
+    """The dimensions and MLIR's symbols: the ranges, the runtime variables, the parameters."""
+    count = len(domain.dims)
+    symbols = f"[{', '.join(domain.names[count:])}]" if domain.names[count:] else ""
+    return f"({', '.join(domain.names[:count])}){symbols}"
 
 
 def _sides(form: Form, interval: Interval) -> list[tuple[Form, str]]:
@@ -71,7 +67,7 @@ def _sides(form: Form, interval: Interval) -> list[tuple[Form, str]]:
 
 def _texts(domain: Domain, named: Sequence[Form], role: str) -> list[str]:
     """The texts of forms over the names of the variables."""
-    symbols = frozenset(_symbols(domain))
+    symbols = frozenset(domain.names[len(domain.dims) :])
     turned = [with_positive_divisors(form) for form in named]
     for number, form in enumerate(turned):
         if objection := _objection(form, symbols) or _objection_to_constants(form):

@@ -51,7 +51,7 @@ def format_map(
     syntax = _syntax(dialect)
     if indexing_map.is_undefined:
         return str(indexing_map)
-    domain, head = indexing_map.domain, _head(indexing_map, syntax)
+    domain, head = indexing_map.domain, format_head(indexing_map, syntax)
     parts = [_EMPTY] if domain.is_known_empty else list(limit_texts(domain, syntax))
     if not parts:
         return head
@@ -59,17 +59,13 @@ def format_map(
     return f"{head}{joint}domain:{lead}{joint.join(parts)}"
 
 
-def format_head(indexing_map: Relation) -> str:
+def format_head(indexing_map: Relation, syntax: Syntax = forms.DIALECTS["floordiv"]) -> str:
     """The text of a map without its domain.
 
     >>> from indexing import parse_map
     >>> print(format_head(parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")))
     (d0)[s0] -> (d0 + s0)
     """
-    return _head(indexing_map, forms.DIALECTS["floordiv"])
-
-
-def _head(indexing_map: Relation, syntax: Syntax) -> str:
     domain = indexing_map.domain
     results = ", ".join(domain.text_of(form, syntax) for form in indexing_map.forms)
     return f"{declarations(domain)} -> ({results})"

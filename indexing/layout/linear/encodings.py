@@ -21,6 +21,7 @@ from indexing.layout.linear.layout import (
     OFFSET,
     REGISTER,
     WARP,
+    Basis,
     LayoutLexer,
     LinearLayout,
     bit_count,
@@ -396,13 +397,11 @@ def _filled(where: str, layout: LinearLayout, shape: Sizes, blocks: BlockSplit) 
 def _cut(layout: LinearLayout, sizes: dict[str, int]) -> LinearLayout:
     """A layout whose bases beyond the sizes are 0."""
     kept = {name: min(size, sizes[name]) for name, size in layout.out_dims.items()}
-    bases = {
-        name: [
-            tuple(i if i < size else 0 for i, size in zip(vector, kept.values(), strict=True))
-            for vector in vectors
-        ]
-        for name, vectors in layout.bases.items()
-    }
+
+    def cut(vector: Basis) -> Basis:
+        return tuple(i if i < size else 0 for i, size in zip(vector, kept.values(), strict=True))
+
+    bases = {name: [*map(cut, vectors)] for name, vectors in layout.bases.items()}
     return LinearLayout(bases, kept)
 
 
