@@ -59,7 +59,7 @@ def format_map(
     return f"{head}{joint}domain:{lead}{joint.join(parts)}"
 
 
-def format_head(indexing_map: Relation, syntax: Syntax = forms.DIALECTS["floordiv"]) -> str:
+def format_head(indexing_map: Relation, syntax: Syntax = forms.DOCUMENT) -> str:
     """The text of a map without its domain.
 
     >>> from indexing import parse_map
