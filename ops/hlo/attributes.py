@@ -483,11 +483,10 @@ def read_value(lexer: HloLexer, codec: Codec) -> Any:  # noqa: ANN401  (one type
 
 def list_of(item: Codec, what: str, separator: str = ",") -> Codec:
     """The codec of values in braces with commas between them."""
-
-    def read(lexer: HloLexer) -> tuple[Any, ...]:
-        return lexer.braced(lambda: item.read(lexer), what)
-
-    return Codec(read, lambda values: f"{{{separator.join(map(item.write, values))}}}")
+    return Codec(
+        lambda lexer: lexer.braced(partial(item.read, lexer), what),
+        lambda values: f"{{{separator.join(map(item.write, values))}}}",
+    )
 
 
 def _read_boolean(lexer: HloLexer) -> bool:

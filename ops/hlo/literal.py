@@ -175,43 +175,37 @@ def _read_tuple(lexer: HloLexer, shape: Shape) -> Literal:
 
 
 def _read_array(lexer: HloLexer, shape: Shape) -> tuple[Scalar, ...]:
-    read = _READERS[shape.element_type.kind]
-    if shape.rank == 0:
-        return (read(lexer, shape.element_type),)
+    element_type, rank = shape.element_type, shape.rank
+    read = _READERS[element_type.kind]
     values: list[Scalar] = []
-    counts: list[int] = []
-    while True:
-        if lexer.text == "{":
-            _open(lexer, counts, shape.rank)
-        elif lexer.text == "}" and counts:
-            _close(lexer, counts, shape)
-            if not counts:
-                return tuple(values)
-        elif len(counts) != shape.rank:
-            message = f"expected braces nested {shape.rank} deep for {shape.text(layout=False)}"
+    counts = [0]  # of what stands in each row that is open, and of whole arrays
+    while not counts[0]:
+        depth = len(counts) - 1
+        if lexer.text == "{" and rank:
+            if depth == rank:
+                message = f"expected braces nested {rank} deep, but these are nested deeper"
+                raise lexer.error(message)
+            lexer.advance()
+            counts.append(0)
+            continue
+        if lexer.text == "}" and depth:
+            _close(lexer, shape.dimensions[depth - 1], counts.pop())
+        elif depth < rank:
+            message = f"expected braces nested {rank} deep for {shape.text(layout=False)}"
             raise lexer.error(message)
         else:
-            values.append(read(lexer, shape.element_type))
-            counts[-1] += 1
+            values.append(read(lexer, element_type))
+        counts[-1] += 1
+        if len(counts) > 1:
             lexer.accept(",")
+    return tuple(values)
 
 
-def _open(lexer: HloLexer, counts: list[int], rank: int) -> None:
-    if len(counts) == rank:
-        raise lexer.error(f"expected braces nested {rank} deep, but these are nested deeper")
-    counts.append(0)
-    lexer.advance()
-
-
-def _close(lexer: HloLexer, counts: list[int], shape: Shape) -> None:
+def _close(lexer: HloLexer, size: int, count: int) -> None:
     """End a row; it must have as many elements as its dimension."""
-    size, count = shape.dimensions[len(counts) - 1], counts.pop()
     if count != size:
         raise lexer.error(f"expected {size} elements in these braces, but there are {count}")
     lexer.advance()
-    if counts:
-        counts[-1] += 1
-        lexer.accept(",")
 
 
 def _read_boolean(lexer: HloLexer, element_type: ElementType) -> bool:

@@ -84,8 +84,7 @@ def find_opcode(name: str) -> Opcode | None:
     >>> find_opcode("slice").required, find_opcode("slice-start").sugar, find_opcode("slices")
     (('slice',), ('slice', 'start'), None)
     """
-    known = OPCODES.get(name)
-    return known or _sugar(name)
+    return OPCODES.get(name) or _sugar(name)
 
 
 @lru_cache(maxsize=1 << 10)

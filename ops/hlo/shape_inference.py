@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape
@@ -287,12 +287,8 @@ def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
     return shapes[0] if len(shapes) == 1 else Shape.of_tuple(shapes)
 
 
-def _each_written(op: Application) -> Sized:
-    return Sized(op.written, tuple(each.own for each in op.operands))
-
-
 def _but_along(op: Application) -> Sized:
-    """Each array is as large as its operand, but along the dimension of the operation."""
+    """Each array is as large as its operand, but along the dimension of the operation, if any."""
     along: tuple[int, ...] = op.attributes.get("dimensions", ())
     found = ([None if a in along else s for a, s in enumerate(each.own)] for each in op.operands)
     return Sized(op.written, tuple(found))
@@ -301,17 +297,13 @@ def _but_along(op: Application) -> Sized:
 # Rules: tuples and computations.
 
 
-def _started(place: int) -> ShapeRule:
+def _started(place: int, op: Application) -> Sized:
     """The started value: an element of the start's result."""
-
-    def rule(op: Application) -> Sized:
-        (start,) = op.operands
-        if len(start.shape.elements) <= place:
-            message = f"the operand is {start.shape}; expected a tuple of what was started"
-            raise AttributeValueError(message)
-        return start.element(place)
-
-    return rule
+    (start,) = op.operands
+    if len(start.shape.elements) <= place:
+        message = f"the operand is {start.shape}; expected a tuple of what was started"
+        raise AttributeValueError(message)
+    return start.element(place)
 
 
 # Rules: dimensions that move, go, come, or get other sizes.
@@ -371,8 +363,10 @@ SHAPE_RULES: Final[dict[str, ShapeRule]] = {
         _first,
     ),
     **dict.fromkeys(("abs", "imag", "real"), real_part),
-    **dict.fromkeys(("all-gather", "all-to-all", "reduce-scatter"), _but_along),
-    **dict.fromkeys(("all-reduce", "collective-reduce"), _each_written),
+    **dict.fromkeys(
+        ("all-gather", "all-reduce", "all-to-all", "collective-reduce", "reduce-scatter"),
+        _but_along,
+    ),
     **dict.fromkeys(
         ("convert", "reduce-precision", "stochastic-convert"),
         _elementwise(lambda op: op.written.element_type),
@@ -380,12 +374,12 @@ SHAPE_RULES: Final[dict[str, ShapeRule]] = {
     **dict.fromkeys(("compare", "is-finite"), _elementwise(lambda _: ElementType.PRED)),
     **dict.fromkeys(("partition-id", "replica-id"), _always("u32[]")),
     "after-all": _always("token[]"),
-    "async-done": _started(1),
+    "async-done": partial(_started, 1),
     "bitcast": _bitcast,
     "bitcast-convert": lambda op: Sized(op.written, op.operands[0].sizes),
     "clamp": _elementwise(lambda op: op.operands[1].shape.element_type),
     "complex": complex_of_parts,
-    "copy-done": _started(0),
+    "copy-done": partial(_started, 0),
     "get-dimension-size": _always("s32[]"),
     "map": _map,
     "scatter": lambda op: one_or_together(op.operands[: len(op.operands) // 2]),

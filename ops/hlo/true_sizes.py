@@ -16,7 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, count
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
@@ -445,19 +445,17 @@ def _part(instruction: Instruction, known: Known) -> Found | None:
 _Values: TypeAlias = "Callable[[Instruction, Known], Found | None]"
 
 
-def _of_all(combine: Callable[[Sequence[Sequence[Size]]], Found]) -> _Values:
+def _of_all(
+    combine: Callable[[Sequence[Sequence[Size]]], Found], instruction: Instruction, known: Known
+) -> Found | None:
     """The values by those of all operands, if all are known."""
-
-    def rule(instruction: Instruction, known: Known) -> Found | None:
-        columns = [known.values(operand) for operand in instruction.operands]
-        listed = [column for column in columns if column is not None]
-        return combine(listed) if len(listed) == len(columns) else None
-
-    return rule
+    columns = [known.values(operand) for operand in instruction.operands]
+    listed = [column for column in columns if column is not None]
+    return combine(listed) if len(listed) == len(columns) else None
 
 
 def _combined(combine: Callable[[Iterable[Size]], Size]) -> _Values:
-    return _of_all(lambda columns: [*map(combine, zip(*columns, strict=True))])
+    return partial(_of_all, lambda columns: [*map(combine, zip(*columns, strict=True))])
 
 
 _OF_SCALARS: Final[Mapping[str, _Values]] = {
@@ -474,7 +472,7 @@ _OF_SCALARS: Final[Mapping[str, _Values]] = {
 _VALUES: Final = {
     **_OF_SCALARS,
     "broadcast": _same,
-    "concatenate": _of_all(lambda columns: [*chain.from_iterable(columns)]),
+    "concatenate": partial(_of_all, lambda columns: [*chain.from_iterable(columns)]),
     "convert": _same,
     "maximum": _combined(lambda sizes: plain(forms.maximum(map(as_form, sizes)))),
     "minimum": _combined(lambda sizes: plain(forms.minimum(map(as_form, sizes)))),
