@@ -350,9 +350,8 @@ class MeshGroups:
     def _parts(self, name: str, size: int) -> list[tuple[str, int, int]]:
         """The parts (name, steps before, size) into which ``axes`` cut an axis."""
         mine = [axis for axis in self.axes if axis.name == name and axis.size]
-        cuts = sorted(
-            {1, size, *(axis.before for axis in mine), *(axis.before * axis.size for axis in mine)}
-        )
+        ends = (end for axis in mine for end in (axis.before, axis.before * axis.size))
+        cuts = sorted({1, size, *ends})
         return [(name, low, high // low) for low, high in itertools.pairwise(cuts)]
 
     def __str__(self) -> str:
@@ -434,10 +433,8 @@ def _check_iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> None:
     if any(size < 1 for size in sizes):
         raise AttributeValueError(f"[{listed(sizes)}] has a size below 1")
     if permutation and sorted(permutation) != list(range(len(sizes))):
-        message = (
-            f"T({listed(permutation)}) is no permutation of the dimensions of [{listed(sizes)}]"
-        )
-        raise AttributeValueError(message)
+        expected = f"permutation of the dimensions of [{listed(sizes)}]"
+        raise AttributeValueError(f"T({listed(permutation)}) is no {expected}")
 
 
 def _iota(sizes: tuple[int, ...], permutation: tuple[int, ...]) -> Iterator[int]:
@@ -647,6 +644,7 @@ BOOLEANS = list_of(BOOLEAN, "true or false")
 ONE_OR_MORE_BOOLEANS = Codec(_read_booleans, BOOLEANS.write)
 FLOAT = Codec(_read_float, _write_float)
 WORD = Codec(lambda lexer: lexer.word("a word"))
+STRING = Codec(lambda lexer: lexer.string(), escape)
 RAW = Codec(_read_raw)
 """The text as it is written, with its braces or quotes."""
 _TOLERANCES = {"rtol": FLOAT, "atol": FLOAT, "ulps": INTEGER}
@@ -732,9 +730,7 @@ _NAMES_BY_CODEC: dict[Codec | Reference, str] = {
     SHAPE: "outfeed_shape",
     list_of(SHAPE, "the shapes", ", "): "operand_layout_constraints",
     list_of(Codec(_read_slice, _write_slice), "the slices", ", "): "slice",
-    Codec(
-        lambda lexer: lexer.string(), escape
-    ): "async_execution_thread custom_call_target infeed_config outfeed_config",
+    STRING: "async_execution_thread custom_call_target infeed_config outfeed_config",
     Codec(read_window, "{{{}}}".format): "window",
     WORD: "algorithm conv_kind convolution_kind is_associative mode",
     **{_word_of(words): name for name, words in ENUMERATIONS.items()},

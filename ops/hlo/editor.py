@@ -14,7 +14,7 @@ from indexing.layout import Shape
 from ops.hlo import builder
 from ops.hlo.builder import CONTROL, ModuleDraft, UnusedNames
 from ops.hlo.errors import EditError
-from ops.hlo.module import Computation, HloModule, Instruction, detached
+from ops.hlo.module import Computation, HloModule, Instruction, detached, parameter
 from ops.hlo.opcodes import CALLEE_ATTRIBUTES, OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
 
@@ -382,10 +382,8 @@ class ModuleEditor:
         called = {part for each in self._module.instructions for part in each.computations}
         first = [each for each in self._module.computations if each not in called]
         reached = builder.ordered([*first, self._module.entry], self._callees)
-        known = set(reached)
-        return builder.ordered(
-            [*filter(known.__contains__, self._module.computations)], self._callees
-        )
+        kept = filter(set(reached).__contains__, self._module.computations)
+        return builder.ordered(kept, self._callees)
 
     def _callees(self, computation: Computation) -> Iterable[Computation]:
         return (part for each in self._draft.members[computation] for part in each.computations)
@@ -524,12 +522,8 @@ class Outline(NamedTuple):
             return filter(wanted.__contains__, draft.needs(each))
 
         inside = dict.fromkeys(builder.ordered(wanted, needed))
-        results = tuple(
-            each
-            for each in inside
-            if draft.is_result(each) or not inside.keys() >= {*draft.users(each)}
-        )
-        results = results or ([*inside][-1],)
+        read = [e for e in inside if draft.is_result(e) or {*draft.users(e)} - inside.keys()]
+        results = tuple(read) or ([*inside][-1],)
         needed_inside = {*builder.ordered((*filter(stays, inside), *results), needed)}
         copied = tuple(filter(needed_inside.__contains__, inside))
         reads = (operand for each in copied for operand in draft.operands[each])
@@ -548,10 +542,7 @@ class Outline(NamedTuple):
         """The computation of copies, with a parameter for each operand outside."""
         names, copies = UnusedNames(), dict[Instruction, Instruction]()
         for number, operand in enumerate(self.outside):
-            known = names.like(f"param_{number}")
-            copies[operand] = Instruction(
-                known, "parameter", operand.shape, parameter_number=number
-            )
+            copies[operand] = parameter(names.like(f"param_{number}"), operand.shape, number)
         for each in self.copied:
             reads = tuple(copies[operand] for operand in self.draft.operands[each])
             earlier = filter(self.inside.__contains__, self.draft.predecessors(each))

@@ -76,9 +76,8 @@ class Literal:
         """
         if self.values is None:
             raise ShapeError(f"the values of {self} are not known")
-        return np.array(self.values, dtype=_numpy_name(self.shape.element_type)).reshape(
-            self.shape.dimensions
-        )
+        found = np.array(self.values, dtype=_numpy_name(self.shape.element_type))
+        return found.reshape(self.shape.dimensions)
 
     def __str__(self) -> str:
         if self.shape.is_tuple and not self.is_elided:
@@ -168,9 +167,8 @@ def _read_tuple(lexer: HloLexer, shape: Shape) -> Literal:
 
     elements = lexer.listed(read, "(", ")", "the elements of the tuple")
     if len(elements) != len(shape.elements):
-        raise lexer.error(
-            f"expected {len(shape.elements)} elements of the tuple, but there are {len(elements)}"
-        )
+        count = f"{len(shape.elements)} elements of the tuple"
+        raise lexer.error(f"expected {count}, but there are {len(elements)}")
     return Literal(shape, None if elements else (), elements)
 
 

@@ -173,6 +173,11 @@ class Instruction(Displayed):
         return _member, (home, "instructions", home.instructions.index(self))
 
 
+def parameter(name: str, shape: Shape, number: int, start: int = 0, stop: int = 0) -> Instruction:
+    """A parameter that belongs to no computation yet."""
+    return Instruction(name, "parameter", shape, (), NO_ATTRIBUTES, None, number, start, stop)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Draft(Displayed):
     """An instruction whose fields are set one after another; with all of them, it becomes one.
@@ -419,9 +424,8 @@ class HloModule:
     def _repr_html_(self) -> str:
         """The computations, folded up but for the entry, which is first."""
         ordered = sorted(self.computations, key=lambda each: not each.is_entry)
-        return html_of_sections(
-            repr(self), ((repr(each)[1:-1], str(each), each.is_entry) for each in ordered)
-        )
+        sections = ((repr(each)[1:-1], str(each), each.is_entry) for each in ordered)
+        return html_of_sections(repr(self), sections)
 
     def __repr__(self) -> str:
         return f"<HLO module {self.name} of {len(self.computations)} computations>"

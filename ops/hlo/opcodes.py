@@ -73,9 +73,8 @@ class Opcode:
 
     def __post_init__(self) -> None:
         names = (*self.required, *self.optional, *COMMON_ATTRIBUTES)
-        object.__setattr__(
-            self, "codecs", MappingProxyType({name: ATTRIBUTES[name] for name in names})
-        )
+        codecs = MappingProxyType({name: ATTRIBUTES[name] for name in names})
+        object.__setattr__(self, "codecs", codecs)
 
 
 def find_opcode(name: str) -> Opcode | None:

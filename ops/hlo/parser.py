@@ -32,7 +32,7 @@ from ops.hlo.errors import AttributeValueError, HloFileError, HloTextError
 from ops.hlo.files import PROTOBUF_TEXT, files_in, protobuf, read_text
 from ops.hlo.lexer import ATTRIBUTE, LINE, NO_NAMES, OPERAND, OPERANDS, HloLexer
 from ops.hlo.literal import Literal, read_literal, read_shaped_literal
-from ops.hlo.module import NO_ATTRIBUTES, Computation, Draft, HloModule, Instruction
+from ops.hlo.module import NO_ATTRIBUTES, Computation, Draft, HloModule, Instruction, parameter
 from ops.hlo.opcodes import (
     CONTINUE_CALLS,
     LIKE_OPERANDS,
@@ -287,11 +287,11 @@ class InstructionReader:
     def completed(self, name: str, table: InstructionTable, thread: str = "main") -> Computation:
         """The computation of a table, if its parameters are numbered without gaps."""
         lexer, count = self._lexer, len(table.parameters)
-        for number, parameter in table.parameters.items():
+        for number, each in table.parameters.items():
             if number >= count:
                 message = f"%{name} has no parameter {number}; expected 0 to {count - 1}"
-                lexer.instruction = parameter.name
-                raise lexer.error(message, lexer.span_of(parameter.start, parameter.stop))
+                lexer.instruction = each.name
+                raise lexer.error(message, lexer.span_of(each.start, each.stop))
         computation = Computation(name, tuple(table.by_name.values()), table.result, thread)
         self._computations.computations.append(computation)
         return computation
@@ -389,9 +389,8 @@ class InstructionReader:
         known = self._table.by_name.get(name)
         if known:
             line = lexer.source.count("\n", 0, known.start) + 1
-            raise lexer.error_since(
-                start, f"instruction %{name} is defined already, in line {line}"
-            )
+            message = f"instruction %{name} is defined already, in line {line}"
+            raise lexer.error_since(start, message)
         return name
 
     def _definition(self, name: str, start: int, *, is_operand: bool = False) -> Instruction:
@@ -497,14 +496,9 @@ class InstructionReader:
             message, hint = f"operand %{name} is not defined before this", _SHAPED.format(name)
             raise lexer.error_since(start, message, nearby(name, table.by_name) or hint)
         number = next(n for n in itertools.count() if n not in table.parameters)
-        parameter = self._parameter(number, name, shape, start)
-        table.add(parameter)
-        return parameter
-
-    def _parameter(self, number: int, name: str, shape: Shape, start: int) -> Instruction:
-        """A parameter that the text does not have."""
-        stop = self._lexer.previous_stop
-        return Instruction(name, "parameter", shape, (), NO_ATTRIBUTES, None, number, start, stop)
+        made = parameter(name, shape, number, start, lexer.previous_stop)
+        table.add(made)
+        return made
 
     def _nested(self, start: int) -> Instruction:
         """Take an instruction that stands in place of an operand."""
@@ -669,8 +663,11 @@ class InstructionReader:
         self, name: str, taken: Sequence[Shape], inner: Draft, attributes: Mapping[str, Any]
     ) -> Computation:
         """A computation of one operation on all parameters, which the text does not have."""
-        rows = ((number, f"param_{number}", shape) for number, shape in enumerate(taken))
-        inner.operands = tuple(self._parameter(*row, inner.start) for row in rows)
+        place = inner.start, self._lexer.previous_stop
+        inner.operands = tuple(
+            parameter(f"param_{number}", shape, number, *place)
+            for number, shape in enumerate(taken)
+        )
         root = self._finish(inner, attributes)
         instructions = (*root.operands, root)
         computation = Computation(self._computations.unused_name(name), instructions, root)
@@ -707,9 +704,8 @@ class _ModuleReader(InstructionReader):
         found = ProgramShape(tuple(p.shape for p in entry.parameters), entry.root.shape)
         if declared is not None and not declared.is_compatible_with(found):
             message = f"%{entry.name} is {found}, but the module declares {declared} as its entry"
-            raise self._lexer.error(
-                message, hint="the text may be cut off" * (self._computations.entry is None)
-            )
+            hint = "the text may be cut off" * (self._computations.entry is None)
+            raise self._lexer.error(message, hint=hint)
 
     def _tables(self) -> Iterator[tuple[str, Mapping[int, str | Mapping[str, int]]]]:
         while self._lexer.text in _TABLES:
@@ -751,9 +747,8 @@ class _ModuleReader(InstructionReader):
         name = lexer.name("a computation")
         if lexer.text not in {"(", "{"}:
             hint = _hint(name) if lexer.text == "=" else ""
-            raise lexer.error_since(
-                start, f"expected a computation, but found {quoted(name)}", hint
-            )
+            message = f"expected a computation, but found {quoted(name)}"
+            raise lexer.error_since(start, message, hint)
         if name in table.by_name:
             raise lexer.error_since(start, f"computation %{name} is defined already")
         if is_entry and table.entry:

@@ -122,23 +122,21 @@ _BITS: Final = 8
 
 
 @lru_cache(maxsize=64)
-def program(text: str, **options: object) -> Program:
+def program(text: str, **debugging: object) -> Program:
     """The compiled entry of a module: arrays in, the arrays of the result out.
 
-    The options are fields of XLA's ``DebugOptions``.
+    ``debugging`` sets fields of XLA's ``DebugOptions``.
     """
     jax, client, extension = map(_of_jax, ("jax", "jaxlib.xla_client", "jaxlib._jax"))
     device = jax.devices("cpu")[0]
-    compiling = client.CompileOptions()
-    for name, value in options.items():
-        setattr(compiling.executable_build_options.debug_options, name, value)
+    options = client.CompileOptions()
+    for name, value in debugging.items():
+        setattr(options.executable_build_options.debug_options, name, value)
     try:
         parsed = _of_jax("jaxlib._hlo").hlo_module_from_text(text)
         computation = client.XlaComputation(parsed.as_serialized_hlo_module_proto())
         module = extension.mlir.xla_computation_to_mlir_module(computation)
-        compiled = device.client.compile_and_load(
-            module, extension.DeviceList((device,)), compiling
-        )
+        compiled = device.client.compile_and_load(module, extension.DeviceList((device,)), options)
     except (RuntimeError, ValueError) as error:  # those of XLA
         raise RunError(f"run: XLA refuses the module: {error}") from error
 

@@ -63,11 +63,10 @@ class Sized:
         return cls(array_shape(element_type, found), (found,))
 
     @classmethod
-    def together(cls, several: Iterable[Sized]) -> Sized:
+    def together(cls, several: Sequence[Sized]) -> Sized:
         """A tuple."""
-        listed = [*several]
-        shape = Shape.of_tuple([each.shape for each in listed])
-        return cls(shape, tuple(sizes for each in listed for sizes in each.sizes))
+        shape = Shape.of_tuple([each.shape for each in several])
+        return cls(shape, tuple(sizes for each in several for sizes in each.sizes))
 
     @property
     def own(self) -> Sequence[Any]:

@@ -175,15 +175,10 @@ class _Inference:
         for instruction in self._module.instructions:
             self._sizes[instruction] = tuple(self._of_instruction(instruction))
         given = self._given_by_callers()
-        arrays = {
-            instruction: tuple(tuple(_put(size, given) for size in sizes) for sizes in found)
-            for instruction, found in self._sizes.items()
-        }
+        arrays = {each: tuple(_put_all(found, given)) for each, found in self._sizes.items()}
         left = [name for name in self._origins if parameter_identifier(name) not in given]
         origins = {name: self._origins[name] for name in left}
-        return TrueSizes(
-            arrays, origins, {name: Variable(self._bounds[name], name) for name in left}
-        )
+        return TrueSizes(arrays, origins, {n: Variable(self._bounds[n], n) for n in left})
 
     def _take_given(self) -> None:
         """The parameters in sizes that a frontend gives; they are at least 1, as in JAX."""
@@ -278,9 +273,7 @@ class _Inference:
 
     def _after(self, run: _Run) -> list[tuple[Size | None, ...]]:
         """The sizes of the result of a computation."""
-        given = self._given_in(run)
-        result = self._sizes[run.computation.root]
-        return [tuple(_put(size, given) for size in sizes) for sizes in result]
+        return [*_put_all(self._sizes[run.computation.root], self._given_in(run))]
 
     def _state(self, loop: Instruction) -> _Arrays:
         """The sizes of a loop's state; ``None`` where an iteration changes one."""
@@ -401,6 +394,12 @@ def _put(size: Size | None, given: Mapping[str, Size | None]) -> Size | None:
     if len(known) < len(values):
         return None
     return plain(substitute((size,), known)[0]) if known else size
+
+
+def _put_all(
+    arrays: Iterable[tuple[Size, ...]], given: Mapping[str, Size | None]
+) -> Iterator[ArraySizes]:
+    return (tuple(_put(size, given) for size in sizes) for sizes in arrays)
 
 
 def _common(first: Size | None, *others: Size | None) -> Size | None:
