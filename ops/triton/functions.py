@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import sympy
 
@@ -18,6 +18,7 @@ from simplifier import Max, Min
 class FunctionCall:
     """A call, with its arguments by place and by name."""
 
+    reader: ExpressionReader
     node: ast.Call
     function: str
     arguments: Sequence[Value]
@@ -33,45 +34,52 @@ class FunctionCall:
         """An argument as a block."""
         return expressions.as_block(self.get(place, name))
 
+    def formulas(self, values: Sequence[Value]) -> tuple[Formula, ...]:
+        """The formulas of scalars."""
+        return tuple(self.reader.formula(self.node, each) for each in values)
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise an error that points at the call."""
+        self.reader.text.refuse(self.node, message)
+
 
 def _of_grid(ask: Callable[[ExpressionReader, int], Formula]) -> Handler:
-    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
-        found = _known_number(reader, call, 0, "axis")
+    def handler(call: FunctionCall) -> Value:
+        found = _known_number(call, 0, "axis")
         if not 0 <= found < expressions.MAX_AXES:
-            reader.text.refuse(call.node, f"a grid has no axis {found}; expected 0, 1 or 2")
-        return IntegerBlock((), ask(reader, found))
+            call.refuse(f"a grid has no axis {found}; expected 0, 1 or 2")
+        return IntegerBlock((), ask(call.reader, found))
 
     return handler
 
 
-def _arange(reader: ExpressionReader, call: FunctionCall) -> Value:
-    start = _known_number(reader, call, 0, "start")
-    size = _known_number(reader, call, 1, "end") - start
+def _arange(call: FunctionCall) -> Value:
+    start = _known_number(call, 0, "start")
+    size = _known_number(call, 1, "end") - start
     if size < 1:
-        reader.text.refuse(call.node, f"this range has {size} elements; expected at least 1")
+        call.refuse(f"this range has {size} elements; expected at least 1")
     return IntegerBlock((size,), sympy.Integer(start) + (expressions.axis(0) if size > 1 else 0))
 
 
-def _known_number(reader: ExpressionReader, call: FunctionCall, place: int, name: str) -> int:
+def _known_number(call: FunctionCall, place: int, name: str) -> int:
     found = call.get(place, name)
     if not expressions.is_integer(found):
-        message = f"{call.function}: {name} is no number that is known; expected a constexpr"
-        reader.text.refuse(call.node, message)
+        call.refuse(f"{call.function}: {name} is no number that is known; expected a constexpr")
     return found
 
 
 def _elementwise(apply: Callable[..., Formula]) -> Handler:
-    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
+    def handler(call: FunctionCall) -> Value:
         named = (value for name, value in call.named.items() if name in _OPERANDS)
         blocks = map(expressions.as_block, (*call.arguments, *named))
-        return expressions.combined(apply, *map(reader.kept, blocks))
+        return expressions.combined(apply, *map(call.reader.kept, blocks))
 
     return handler
 
 
-def _ceiling(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _ceiling(call: FunctionCall) -> Value:
     numerator, divisor = call.block(0, "x"), call.block(1, "div")
-    return reader.quotient(expressions.combined(_before_next, numerator, divisor), divisor)
+    return call.reader.quotient(expressions.combined(_before_next, numerator, divisor), divisor)
 
 
 def _before_next(numerator: Formula, divisor: Formula) -> Formula:
@@ -82,18 +90,18 @@ def _absolute(value: Formula) -> Formula:
     return Max(value, -value)
 
 
-def _where(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return reader.chosen(call.get(0, "condition"), call.get(1, "x"), call.get(2, "y"))
+def _where(call: FunctionCall) -> Value:
+    return call.reader.chosen(call.get(0, "condition"), call.get(1, "x"), call.get(2, "y"))
 
 
-def _expand_dims(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _expand_dims(call: FunctionCall) -> Value:
     value, place = call.block(0, "input"), call.get(1, "axis")
     items: list[int | None] = [*range(len(value.shape))]
     items.insert(place if place >= 0 else place + len(items) + 1, None)
     return expressions.with_axes(value, items)
 
 
-def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _broadcast_to(call: FunctionCall) -> Value:
     value = call.block(0, "input")
     found = expressions.common_shape([value.shape, _shape_behind(call)])
     if isinstance(value, UnknownBlock):
@@ -101,7 +109,7 @@ def _broadcast_to(_reader: ExpressionReader, call: FunctionCall) -> Value:
     return replace(value, shape=found, formula=expressions.aligned(value, len(found)))
 
 
-def _transposed(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _transposed(call: FunctionCall) -> Value:
     value = call.block(0, "input")
     given = call.named.get("dims") or _shape_behind(call)
     return expressions.with_axes(value, given or tuple(reversed(range(len(value.shape)))))
@@ -113,55 +121,54 @@ def _shape_behind(call: FunctionCall) -> tuple[int, ...]:
     return tuple(call.arguments[1:]) if given is None else given
 
 
-def _first(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _first(call: FunctionCall) -> Value:
     return call.get(0, "input")
 
 
-def _nothing(_reader: ExpressionReader, _call: FunctionCall) -> Value:
+def _nothing(_call: FunctionCall) -> Value:
     return None
 
 
-def _filled(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _filled(call: FunctionCall) -> Value:
     """A block of one value: of zeros, if the function takes none."""
     is_zero = call.function.endswith("zeros")
     value = expressions.as_block(0) if is_zero else call.block(1, "value")
-    dtype, shape = str(call.get(1 if is_zero else 2, "dtype")), _shape(reader, call)
+    dtype, shape = str(call.get(1 if is_zero else 2, "dtype")), _shape(call)
     if isinstance(value, IntegerBlock) and ".int" in dtype:
         return replace(value, shape=shape, is_wide="int64" in dtype)
     return UnknownBlock(shape, "a number that is no integer")
 
 
-def _cast(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _cast(call: FunctionCall) -> Value:
     """A value of another type, of which only 32 or 64 bits count."""
-    value = reader.kept(call.block(0, "input"))
+    value = call.reader.kept(call.block(0, "input"))
     dtype = str(call.get(1, "dtype"))
     if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
         return value
-    return reader.kept(replace(value, is_wide=dtype.endswith("int64")))
+    return call.reader.kept(replace(value, is_wide=dtype.endswith("int64")))
 
 
-def _shape(reader: ExpressionReader, call: FunctionCall) -> tuple[int, ...]:
+def _shape(call: FunctionCall) -> tuple[int, ...]:
     given = call.get(0, "shape")
     shape = expressions.items_of(given) or (given,)
     if not all(map(expressions.is_integer, shape)):
-        message = f"{call.function}: a size is no number that is known; expected a constexpr"
-        reader.text.refuse(call.node, message)
+        call.refuse(f"{call.function}: a size is no number that is known; expected a constexpr")
     return shape
 
 
-def _reshaped(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _reshaped(call: FunctionCall) -> Value:
     value, shape = call.block(0, "input"), _shape_behind(call)
     if isinstance(value, UnknownBlock):
         return UnknownBlock(shape, value.reason)
-    return reader.text.refuse(call.node, f"{call.function} of integers cannot be read")
+    return call.refuse(f"{call.function} of integers cannot be read")
 
 
-def _dot(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _dot(call: FunctionCall) -> Value:
     left, right = call.block(0, "input"), call.block(1, "other")
     return UnknownBlock((*left.shape[:-1], right.shape[-1]), "a product of matrices")
 
 
-def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _reduced(call: FunctionCall) -> Value:
     value = call.block(0, "input")
     place = call.get(1, "axis")
     if place is None:
@@ -172,25 +179,25 @@ def _reduced(_reader: ExpressionReader, call: FunctionCall) -> Value:
     return UnknownBlock(tuple(size for size in sizes if size is not None), "a reduction")
 
 
-def _unread(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _unread(call: FunctionCall) -> Value:
     given = (value for value in call.arguments if not isinstance(value, (str, tuple)))
     blocks = map(expressions.as_block, given)
-    return UnknownBlock(reader.unknown("", *blocks).shape, f"{call.function} of numbers")
+    return UnknownBlock(call.reader.unknown("", *blocks).shape, f"{call.function} of numbers")
 
 
-def _random(_reader: ExpressionReader, call: FunctionCall) -> Value:
+def _random(call: FunctionCall) -> Value:
     return UnknownBlock(call.block(1, "offset").shape, "a random number")
 
 
 # Memory.
 
 
-def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _accessed(call: FunctionCall) -> Value:
     """A load, a store or an atomic operation, by addresses or by a block pointer."""
     kind = call.function.rpartition(".")[2]
     other = sorted({*call.named} - _ARGUMENTS_OF_MEMORY)
     if other:
-        reader.text.refuse(call.node, f"{call.function} has no argument {other[0]!r}")
+        call.refuse(f"{call.function} has no argument {other[0]!r}")
     pointer = call.get(0, "pointer")
     if isinstance(pointer, expressions.TensorPointer):
         every = range(len(pointer.block)) if pointer.is_descriptor else ()
@@ -199,37 +206,30 @@ def _accessed(reader: ExpressionReader, call: FunctionCall) -> Value:
     else:
         mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
         address = expressions.as_block(pointer)
-    _check_shapes(reader, call, address.shape)
-    return reader.accessed(call.node, kind, address, mask)
+    _check_shapes(call, address.shape)
+    return call.reader.accessed(call.node, kind, address, mask)
 
 
-def _check_shapes(
-    reader: ExpressionReader, call: FunctionCall, shape: expressions.BlockShape
-) -> None:
+def _check_shapes(call: FunctionCall, shape: expressions.BlockShape) -> None:
     """Check a stored value and a mask, which are broadcast to the pointers, not the reverse."""
     for value in (*call.arguments[1:], *call.named.values()):
         if not expressions.known(value) and expressions.common_shape([shape, value.shape]) != shape:
-            message = f"a block of the shape {value.shape} does not fit pointers of {shape}"
-            reader.text.refuse(call.node, message)
+            call.refuse(f"a block of the shape {value.shape} does not fit pointers of {shape}")
 
 
 def _tensor_pointer(*names: str) -> Handler:
     """A block of a tensor, by arguments of these names; without offsets, it is a descriptor."""
 
-    def handler(reader: ExpressionReader, call: FunctionCall) -> Value:
+    def handler(call: FunctionCall) -> Value:
         given = {name: call.get(place, name, ()) for place, name in enumerate(names)}
         block = given["block_shape"]
         parts = [given["shape"], given["strides"], given.get("offsets", (0,) * len(block))]
         is_fitting = all(len(part) == len(block) for part in parts)
         if not is_fitting or not all(map(expressions.is_integer, block)):
             expected = "expected as many sizes, strides, offsets and sizes of a block"
-            reader.text.refuse(call.node, f"{call.function}: {expected}")
-
-        def formulas(part: Sequence[Value]) -> tuple[Formula, ...]:
-            return tuple(reader.formula(call.node, each) for each in part)
-
-        (base,) = formulas([given["base"]])
-        sizes, strides, offsets = map(formulas, parts)
+            call.refuse(f"{call.function}: {expected}")
+        (base,) = call.formulas([given["base"]])
+        sizes, strides, offsets = map(call.formulas, parts)
         return expressions.TensorPointer(
             base, sizes, strides, offsets, tuple(block), is_descriptor="offsets" not in names
         )
@@ -237,28 +237,28 @@ def _tensor_pointer(*names: str) -> Handler:
     return handler
 
 
-def _advanced(reader: ExpressionReader, call: FunctionCall) -> Value:
-    return _moved(reader, call, call.get(0, "base"), call.get(1, "offsets"), "block pointer")
+def _advanced(call: FunctionCall) -> Value:
+    return _moved(call, call.get(0, "base"), call.get(1, "offsets"), "block pointer")
 
 
-def _by_descriptor(reader: ExpressionReader, call: FunctionCall) -> Value:
+def _by_descriptor(call: FunctionCall) -> Value:
     """``descriptor.load(offsets)`` and ``descriptor.store(offsets, value)``."""
     pointer, offsets, *others = call.arguments
-    moved = _moved(reader, call, pointer, offsets, "tensor descriptor")
-    return _accessed(reader, replace(call, arguments=(moved, *others)))
+    moved = _moved(call, pointer, offsets, "tensor descriptor")
+    return _accessed(replace(call, arguments=(moved, *others)))
 
 
 def _moved(
-    reader: ExpressionReader, call: FunctionCall, pointer: Value, by: Sequence[Value], what: str
+    call: FunctionCall, pointer: Value, by: Sequence[Value], what: str
 ) -> expressions.TensorPointer:
     """A block of a tensor at other offsets."""
     if not isinstance(pointer, expressions.TensorPointer):
-        reader.text.refuse(call.node, f"this is no {what}")
-    return pointer.moved([reader.formula(call.node, each) for each in by])
+        call.refuse(f"this is no {what}")
+    return pointer.moved(call.formulas(by))
 
 
 Handler = Any
-"""From a reader and a call to a value."""
+"""From a call to a value."""
 
 _OPERANDS: Final = ("x", "y", "div", "input")
 """Names of arguments that are operands, beside others such as ``dtype``."""

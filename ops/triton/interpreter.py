@@ -135,7 +135,7 @@ class KernelInterpreter(ExpressionReader):
         if function in ("min", "max", "abs", "int") and all(map(expressions.known, arguments)):
             return _OF_NUMBERS[function](*arguments)
         try:
-            return handler(self, FunctionCall(node, function, arguments, named))
+            return handler(FunctionCall(self, node, function, arguments, named))
         except (TypeError, IndexError, AttributeError):
             self.text.refuse(node, f"{function} does not take these arguments")
 
