@@ -527,7 +527,7 @@ class AccessReader(OperationReader):
         found, (_, operation, start, _) = array.element, self._statement
         if not isinstance(found, Unknown):
             found = self._map(_at(found, index), sizes, at)
-        line = self.lexer.source.count("\n", 0, start) + 1
+        line = self.lexer.span_of(start, start).line
         loops = tuple(chain.from_iterable(each.loops for each in self._regions))
         doubt = next((each.doubt for each in self._regions if each.doubt), "")
         made = ArrayAccess(kind, operation, array.root, value, found, line, loops, doubt)
@@ -547,9 +547,8 @@ class AccessReader(OperationReader):
             moved |= {f"~{name}": role(place) for place, name in enumerate(names)}
         limits = passes.substituted_constraints(limits, moved)
         results = forms.substitute(results, moved)
-        dims = [Variable(EVERYTHING, loop) for loop in loops] + [Variable(Interval(0, None))] * len(
-            sizes
-        )
+        dims = [Variable(EVERYTHING, loop) for loop in loops]
+        dims += [Variable(Interval(0, None)) for _ in sizes]
         parameters = index_maps.parameters_in((*results, *(form for form, _ in limits)), ())
         runtime = [Variable(EVERYTHING, name) for name in varying]
         domain = passes.Domain.of(dims, (), runtime, map(passes.bare, limits), parameters)

@@ -247,7 +247,7 @@ class _GenericReader(OperationReader):
                 message = f"expected indexing_maps with a map for each of {len(shapes)} operands"
                 raise self._error(draft, message)
             sizes = _sizes(texts, shapes)
-            maps = tuple(_on(each, sizes) for each in texts)
+            maps = tuple(each @ IndexingMap.identity(sizes) for each in texts)
             return LinalgGeneric(sizes, maps, self._kinds(draft, texts[-outputs:]), outputs)
         except MapError as error:
             raise self._error(draft, str(error)) from None
@@ -312,13 +312,6 @@ def _sizes(
     return tuple(
         simplifier.symbol(f"n{loop}") if found[loop] == UNBOUNDED_SIZE else found[loop]
         for loop in sorted(found)
-    )
-
-
-def _on(affine: IndexingMap, sizes: Sequence[sympy.Expr | int]) -> IndexingMap:
-    """An affine map on an iteration space."""
-    return affine @ IndexingMap.from_sizes(
-        [simplifier.symbol(f"d{loop}") for loop in range(len(sizes))], dims=list(sizes)
     )
 
 

@@ -337,16 +337,10 @@ class BlockedArray(Displayed):
             index * _step_of(size) + place - _before(size)
             for index, size, place in zip(self._exact.results, self.block, places, strict=True)
         ]
-        ranges = [
-            Variable.of_size(extent(size), str(place))
-            for size, place in zip(self.block, places, strict=True)
-        ]
-        inside = [
-            (result, Interval(0, size - 1))
-            for result, size in zip(results, self.shape.dimensions, strict=True)
-        ]
+        ranges = {f"b{axis}": extent(size) for axis, size in enumerate(self.block)}
+        limits = [Interval(0, size - 1) for size in self.shape.dimensions]
         indices = self._exact
-        constraints = [*indices.constraints, *inside]
+        constraints = [*indices.constraints, *zip(results, limits, strict=True)]
         found = IndexingMap(results, indices.dims, ranges, indices.runtime, constraints)
         return found.simplify()
 

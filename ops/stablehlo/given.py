@@ -230,19 +230,18 @@ class ModuleContext:
 
 
 def common_attributes(
-    given: Mapping[str, Any], location: Location | None, shape: Shape, context: ModuleContext
+    source: MlirOperation | Argument, shape: Shape, context: ModuleContext
 ) -> dict[str, Any]:
     """The attributes in HLO that stand for a location, shardings and frontend attributes."""
-    found: dict[str, Any] = {}
-    if location is not None and (metadata := context.metadata(location)):
+    found, given = dict[str, Any](), source.attributes
+    if source.location is not None and (metadata := context.metadata(source.location)):
         found["metadata"] = metadata
     if not given:
         return found
     sharding = given.get("mhlo.sharding")
     if not isinstance(sharding, str):
-        sharding = sharding_of(
-            given.get("sdy.sharding", given.get("sharding")), shape, context.meshes
-        )
+        of_shardy = given.get("sdy.sharding", given.get("sharding"))
+        sharding = sharding_of(of_shardy, shape, context.meshes)
     if sharding[:1] == "{" and sharding[-1] == "}":
         found["sharding"] = sharding
     notes = given.get("mhlo.frontend_attributes")

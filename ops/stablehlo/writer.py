@@ -240,9 +240,7 @@ class BlockWriter:
         for number, argument in enumerate(arguments):
             layout = layouts[number] if number < len(layouts) else None
             shape = given.laid_out(self.module.shape_of(argument), layout)
-            attributes = given.common_attributes(
-                argument.attributes, argument.location, shape, self.module.context
-            )
+            attributes = given.common_attributes(argument, shape, self.module.context)
             known = (sizes[number],) if sizes and number in sizes else None
             fields, (text, start) = ("parameter", shape, known, (), attributes), argument.name
             name, place = name_in_hlo(text[1:], "v."), (start, start + len(text))
@@ -386,19 +384,21 @@ class OperationWriter(SourceOperation):
         It is checked as one that is read from HLO.
         """
         _check(self, opcode, len(operands), attributes)
-        operation = self.operation
-        noted = given.common_attributes(
-            operation.attributes, operation.location, shape, self.writer.module.context
-        )
+        noted = given.common_attributes(self.operation, shape, self.writer.module.context)
         own = self.value_name
         made = self.writer.builder.made(
             *(opcode, shape, None if sizes is None else (sizes,), operands, attributes | noted),
             literal=literal,
             name=f"{own}.{name}" if name else own,
-            place=(operation.start, operation.stop),
+            place=self.place,
         )
         verify(made)
         return made
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where the text of the operation stands."""
+        return self.operation.start, self.operation.stop
 
     @property
     def value_name(self) -> str:
@@ -421,8 +421,7 @@ class OperationWriter(SourceOperation):
         if place >= len(elements):
             self.fail(f"{made.shape} has no element {place}")
         fields = "get-tuple-element", elements[place], None, [made], {"index": place}
-        where = self.operation.start, self.operation.stop
-        return self.writer.builder.made(*fields, name=f"{made.name}.{place}", place=where)
+        return self.writer.builder.made(*fields, name=f"{made.name}.{place}", place=self.place)
 
     def broadcast(
         self,

@@ -17,7 +17,7 @@ from indexing.layout.linear import LinearLayout, blocked_for, to_map
 from ops.performance import Coalescing, Device, coalescing
 from ops.triton import expressions
 from ops.triton.expressions import Formula, IntegerBlock, Kept, TritonError
-from ops.triton.interpreter import AccessRecord, KernelInterpreter, KernelLoop
+from ops.triton.interpreter import AccessRecord, KernelInterpreter
 from simplifier import FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.forms import Interval
@@ -222,9 +222,7 @@ def by_thread(access: IndexingMap, block: Sequence[int], layout: LinearLayout) -
     values += [place.xreplace(of_thread) for place in places.results]
     given = {symbol(each.name): value for each, value in zip(access.dims, values, strict=True)}
     results = [result.xreplace(given) for result in access.results]
-    constraints = [
-        (expression.xreplace(given), interval) for expression, interval in access.constraints
-    ]
+    constraints = [(limited.xreplace(given), within) for limited, within in access.constraints]
     threads = Variable(Interval(0, lanes * warps - 1), kind=VariableKind.TH_X)
     blocks = [Variable(each.bounds, kind=kind) for each, kind in coordinates]
     registers = [Variable.of_size(1 << len(bases), name) for name, bases in boxes.items()]
@@ -380,9 +378,8 @@ def read_kernel(
     records = [_multiplied_out(text, each) for each in interpreter.records]
     integers = _integers(records)
     pairs = zip(interpreter.records, records, strict=True)
-    return KernelAccesses(
-        function.name, tuple(_access(interpreter, *pair, unknown, integers) for pair in pairs)
-    )
+    accesses = (_access(interpreter, *pair, unknown, integers) for pair in pairs)
+    return KernelAccesses(function.name, tuple(accesses))
 
 
 def _checked(given: Mapping[str, Any] | None, role: str) -> Mapping[str, Any]:
@@ -410,10 +407,8 @@ def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check_grid(grid: Sequence[int]) -> None:
     check_integers(grid, "read_kernel: grid")
     if len(grid) > expressions.MAX_AXES or any(size < 1 for size in grid):
-        message = f"read_kernel: grid is {tuple(grid)}"
-        raise ArgumentError(
-            f"{message}; expected one to {expressions.MAX_AXES} sizes of at least 1"
-        )
+        expected = f"expected one to {expressions.MAX_AXES} sizes of at least 1"
+        raise ArgumentError(f"read_kernel: grid is {tuple(grid)}; {expected}")
 
 
 def _unknown_parameters(
@@ -525,20 +520,14 @@ def _map_of(
         Variable.of_size(size, expressions.axis(number).name)
         for number, size in enumerate(record.address.shape)
     ]
-    ranges = [_counter(loop, bounds) for loop in record.loops]
-    conditions: list[Any] = [
-        (loop.trip_count - 1 - loop.counter, Interval(0, None))
-        for loop in record.loops
-        if not loop.trip_count.is_Integer
-    ]
+    counted = ((loop, bounds_of(loop.trip_count - 1, bounds).upper) for loop in record.loops)
+    ranges = [Variable(Interval(0, most), loop.counter.name) for loop, most in counted]
+    unbounded = [loop for loop in record.loops if not loop.trip_count.is_Integer]
+    last = [each.trip_count - 1 - each.counter for each in unbounded]
+    conditions: list[Any] = [(each, Interval(0, None)) for each in last]
     conditions += [] if condition == sympy.true else [condition]
     formulas = [*results, condition, *(loop.trip_count for loop in record.loops)]
     names = {each.name for formula in formulas for each in formula.free_symbols}
     left = sorted(names - {each.name for each in (*dims, *ranges)})
     parameters = [Variable(bounds[name], name) for name in left]
     return IndexingMap(results, dims, ranges, (), conditions, parameters)
-
-
-def _counter(loop: KernelLoop, bounds: Mapping[str, Interval]) -> Variable:
-    most = bounds_of(loop.trip_count - 1, bounds).upper
-    return Variable(Interval(0, most), loop.counter.name)
