@@ -163,9 +163,7 @@ class _Builder(JaxprBuilder):
         symbols = symbols_of((*before, *after))
         program = self._program(of_jax, symbols)
         if program is None:
-            return self.elements(
-                self.add("custom-call", after, operands, {"custom_call_target": name})
-            )
+            return self.elements(self.unknown(name, after, operands))
         parameters = arrays(program.parameters)
         given = dict(zip(parameters[len(symbols) :], operands, strict=True))
         sizes = dict(zip(parameters, symbols, strict=False))
@@ -216,7 +214,7 @@ class _Builder(JaxprBuilder):
         values = primitives.SizeValues(self, aval, self._facts)
         value = values.of(size)
         self._size_forms |= values.forms
-        return value or self.add("custom-call", [aval], (), {"custom_call_target": "dim_as_value"})
+        return value or self.unknown("dim_as_value", [aval])
 
     def _fitting(
         self, operand: Instruction, indices: Iterable[Instruction]

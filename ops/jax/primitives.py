@@ -209,14 +209,12 @@ RULES: Final[Mapping[str, Rule]] = {
     "concatenate": lambda given: ("concatenate", {"dimensions": (int(given["dimension"]),)}),
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _plain("dynamic-update-slice"),
-    "expand_dims": _plain("reshape"),
     "iota": _renamed("iota", iota_dimension="dimension"),
     "pad": _pad,
-    "reshape": _plain("reshape"),
+    **dict.fromkeys(("expand_dims", "reshape", "squeeze"), _plain("reshape")),
     "rev": _renamed("reverse", dimensions="dimensions"),
     "slice": _slice,
     "sort": lambda given: ("sort", {"dimensions": (given["dimension"],)}),
-    "squeeze": _plain("reshape"),
     "top_k": lambda given: ("topk", {"k": written(given["k"])}),
     "transpose": _renamed("transpose", dimensions="permutation"),
 }
@@ -266,6 +264,12 @@ class JaxprBuilder(InstructionBuilder, ABC):
         shape = one_or_tuple([shape_of(aval) for aval in avals])
         sizes = tuple(map(sizes_of, avals))
         return self.made(opcode, shape, sizes, operands, attributes, number=number, name=name)
+
+    def unknown(
+        self, target: str, avals: Sequence[OfJax], operands: Sequence[Instruction] = ()
+    ) -> Instruction:
+        """A custom call, of which only its target is known."""
+        return self.add("custom-call", avals, operands, {"custom_call_target": target})
 
     def parameters(self, avals: Sequence[OfJax], names: Sequence[str] = ()) -> list[Instruction]:
         """The parameters of a computation, in order."""
@@ -386,7 +390,7 @@ def _convolution(add: JaxprBuilder, equation: JaxprEquation) -> list[Instruction
     window = window_of((kernel[axis] for axis in spatial), given, *dilations)
     if window is None:
         target = f"conv_general_dilated {SYMBOLIC_DILATION}"
-        return [add.add("custom-call", equation.after, operands, {"custom_call_target": target})]
+        return [add.unknown(target, equation.after, operands)]
     specs = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
     labels = DimensionLabels(*map(_labels, specs, ("bf", "oi", "bf")))
     counts = {name: given[name] for name in ("feature_group_count", "batch_group_count")}
@@ -425,7 +429,7 @@ def _by_element(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruct
     name, _, operands, before, (aval,) = equation
     inside = builder.nested()
     scalars = inside.parameters([*map(array_like, before)])
-    inside.add("custom-call", [array_like(aval)], scalars, {"custom_call_target": name})
+    inside.unknown(name, [array_like(aval)], scalars)
     called = inside.computation(name, inside.instructions)
     repeated = [
         each if each.shape.rank else builder.add("broadcast", [aval], [each], {"dimensions": ()})
@@ -553,17 +557,10 @@ COMPOSITES: Final[Mapping[str, Composite]] = {
 # `b`; of an argument of the size `4*s`, `s` is the size divided by 4.
 
 
-class _Computed(NamedTuple):
-    """An instruction, and the form that it computes."""
-
-    instruction: Instruction
-    form: Form
-
-
 class SizeValues:
     """The values of sizes, as instructions that a builder adds.
 
-    ``forms`` has what each of these computes, for those who ask whether it overflows.
+    ``forms`` has what each of these computes, also for those who ask whether it overflows.
     """
 
     def __init__(self, builder: JaxprBuilder, kind: OfJax, facts: Iterable[Constraint]) -> None:
@@ -576,10 +573,9 @@ class SizeValues:
 
     def of(self, size: Size) -> Instruction | None:
         """The value of a size; ``None`` if the sizes of arguments do not tell it."""
-        value = self._sum(as_form(size))
-        return None if value is None else value.instruction
+        return self._sum(as_form(size))
 
-    def _sum(self, form: Form) -> _Computed | None:
+    def _sum(self, form: Form) -> Instruction | None:
         for size, argument, axis in self._sizes:
             if (form - size).is_constant and len(size.terms) > 1:
                 whole = self._size(_Told(argument, axis, 1, forms.ZERO))
@@ -590,7 +586,7 @@ class SizeValues:
             parts.append(self._constant(form.constant))
         return self._of_all("add", parts)
 
-    def _term(self, atom: Atom, factor: int) -> _Computed | None:
+    def _term(self, atom: Atom, factor: int) -> Instruction | None:
         known = self._solved.get(atom)
         if known is None:
             value = self._atom(atom)
@@ -604,14 +600,13 @@ class SizeValues:
             return self._times(value, times)
         return self._times(self._made("divide", value, self._constant(known.factor)), factor)
 
-    def _size(self, known: _Told) -> _Computed:
+    def _size(self, known: _Told) -> Instruction:
         asked = {"dimensions": (known.axis,)}
         added = self._builder.add("get-dimension-size", [self._kind], [known.argument], asked)
-        size = as_form((known.argument.sizes or ((),))[0][known.axis])
-        self.forms[added] = size
-        return _Computed(added, size)
+        self.forms[added] = as_form((known.argument.sizes or ((),))[0][known.axis])
+        return added
 
-    def _atom(self, atom: Atom) -> _Computed | None:
+    def _atom(self, atom: Atom) -> Instruction | None:
         """The value of a quotient, a remainder, an extremum or a product."""
         opcode, values = _OF_ATOMS.get(atom.kind), [self._sum(each) for each in atom.arguments]
         if opcode in {"divide", "remainder"}:
@@ -619,10 +614,12 @@ class SizeValues:
             return numerator and divisor and self._divided(opcode, numerator, divisor)
         return self._of_all(opcode, values) if opcode else None
 
-    def _divided(self, opcode: str, numerator: _Computed, divisor: _Computed) -> _Computed | None:
+    def _divided(
+        self, opcode: str, numerator: Instruction, divisor: Instruction
+    ) -> Instruction | None:
         """A quotient or remainder rounded down, which HLO has for values that are not negative."""
-        least = self._least(numerator.form)
-        if least is None or (self._least(divisor.form) or 0) < 1:
+        least = self._least(self.forms[numerator])
+        if least is None or (self._least(self.forms[divisor]) or 0) < 1:
             return None
         if least >= 0:
             return self._made(opcode, numerator, divisor)
@@ -636,20 +633,21 @@ class SizeValues:
         scope = scope_of(tuple(bounds), self._facts)
         return Interval.from_range(scope.range_of(scope.canonical(form))).lower
 
-    def _times(self, value: _Computed, factor: int) -> _Computed:
+    def _times(self, value: Instruction, factor: int) -> Instruction:
         return value if factor == 1 else self._made("multiply", value, self._constant(factor))
 
-    def _of_all(self, opcode: str, values: Iterable[_Computed | None]) -> _Computed | None:
+    def _of_all(self, opcode: str, values: Iterable[Instruction | None]) -> Instruction | None:
         return reduce(lambda one, other: one and other and self._made(opcode, one, other), values)
 
-    def _constant(self, value: int) -> _Computed:
-        return _Computed(self._builder.constant(self._kind, value), forms.constant(value))
+    def _constant(self, value: int) -> Instruction:
+        added = self._builder.constant(self._kind, value)
+        self.forms[added] = forms.constant(value)
+        return added
 
-    def _made(self, opcode: str, one: _Computed, other: _Computed) -> _Computed:
-        pair = [one.instruction, other.instruction]
-        added = self._builder.add(opcode, [self._kind], pair)
-        self.forms[added] = _COMPUTED[opcode](one.form, other.form)
-        return _Computed(added, self.forms[added])
+    def _made(self, opcode: str, one: Instruction, other: Instruction) -> Instruction:
+        added = self._builder.add(opcode, [self._kind], [one, other])
+        self.forms[added] = _COMPUTED[opcode](self.forms[one], self.forms[other])
+        return added
 
 
 _COMPUTED: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
@@ -703,17 +701,14 @@ def _is_argument(instruction: Instruction) -> bool:
 def _solved(rows: Iterable[tuple[Form, Instruction, int]]) -> dict[Atom, _Told]:
     """The atoms that sizes tell: each is the only one in its size that others do not tell."""
     found: dict[Atom, _Told] = {}
-    waiting = sorted(rows, key=lambda row: (len(row[0].terms), sum(row[0].terms.values())))
-    before = len(waiting) + 1
-    while len(waiting) < before:
-        before, left = len(waiting), list[tuple[Form, Instruction, int]]()
-        for size, argument, axis in waiting:
+    ordered = sorted(rows, key=lambda row: (len(row[0].terms), sum(row[0].terms.values())))
+    before = -1
+    while before < len(found):
+        before = len(found)
+        for size, argument, axis in ordered:
             unknown = [atom for atom in size.terms if atom not in found]
-            if len(unknown) > 1:
-                left.append((size, argument, axis))
-            elif unknown:
+            if len(unknown) == 1:
                 (atom,) = unknown
                 factor = size.terms[atom]
                 found[atom] = _Told(argument, axis, factor, size - Form(0, {atom: factor}))
-        waiting = left
     return found

@@ -403,9 +403,6 @@ class AttributeReader:
         name = self.lexer.advance()
         return self.body(name, f"'<' after {name}")
 
-    def _list(self) -> tuple[Attribute, ...]:
-        return self.lexer.listed(self.value, "[", "]", "the items of a list")
-
     def _flag(self) -> bool:
         return self.lexer.advance() != "false"
 
@@ -493,8 +490,8 @@ class AttributeReader:
         "symbol": _symbol,
         "alias": _alias,
     }
-    _by_text: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
-        "[": _list,
+    _by_text: ClassVar[Mapping[str, Callable[[Any], Attribute]]] = {
+        "[": lambda self: self.lexer.listed(self.value, "[", "]", "the items of a list"),
         "{": dictionary,
         **dict.fromkeys(("true", "false", "unit"), _flag),
         "array": _array,

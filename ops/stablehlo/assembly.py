@@ -114,6 +114,9 @@ def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
 # Operations printed as operands, words with values, attributes, and types.
 
 _TABLE: Final = """
+arith | divui maxui minui remui
+shape | broadcast concat get_extent num_elements shape_of to_extent_tensor
+tensor | from_elements
 stablehlo | abs add after_all and atan2 bitcast_convert cbrt ceil clamp complex convert cosine \
     count_leading_zeros create_token divide dynamic_pad dynamic_reshape dynamic_update_slice \
     exponential exponential_minus_one floor imag is_finite log log_plus_one logistic maximum \
@@ -152,6 +155,9 @@ mhlo | bitcast copy stochastic_convert
 | triangular_solve | | left_side lower unit_diagonal transpose_a
 """
 """Dialects | operations | words that stand for attributes | attributes in HLO | computations.
+
+Those of ``shape`` and ``tensor`` compute sizes in arrays, and those of ``arith`` with numbers that
+HLO does not read as without a sign: their maps are unknown.
 
 Without a dialect, the form is another one. The attributes in HLO are those of an operation that is
 one instruction, if its attributes need only other names.
@@ -504,59 +510,35 @@ ARITHMETIC: Final = {
 }
 """Operations of ``arith`` that compute sizes beside StableHLO, and the opcodes of HLO."""
 
-_OF_SHAPES: Final = (
-    *("shape.broadcast", "shape.concat", "shape.get_extent", "shape.num_elements"),
-    *("shape.shape_of", "shape.to_extent_tensor"),
-)
-"""Operations on sizes in arrays."""
-
-_UNSIGNED: Final = ("arith.divui", "arith.maxui", "arith.minui", "arith.remui")
-"""HLO does not read signed numbers so: the maps of these are unknown."""
-
 _OWN: Final[Mapping[str, AssemblyForm]] = {
-    **{
-        f"{dialect}.{name}": _plain(row.words)
-        for name, row in ROWS.items()
-        for dialect in row.dialects
-    },
-    **dict.fromkeys([*ARITHMETIC, *_UNSIGNED], _plain({})),
-    "arith.cmpf": _compare_numbers,
-    "arith.cmpi": _compare_numbers,
-    "arith.constant": _constant,
+    **{f"{each}.{name}": _plain(row.words) for name, row in _rows() for each in row.dialects},
+    **dict.fromkeys(ARITHMETIC, _plain({})),
+    **dict.fromkeys(("arith.cmpf", "arith.cmpi"), _compare_numbers),
+    **dict.fromkeys(("arith.constant", "sdy.constant", "stablehlo.constant"), _constant),
     "arith.index_cast": _cast,
-    "builtin.module": _module,
-    "module": _module,
+    **dict.fromkeys(("builtin.module", "module"), _module),
     "func.func": _function,
     "sdy.manual_computation": _manual_computation,
-    "sdy.constant": _constant,
     "sdy.mesh": _mesh,
     "sdy.sharding_constraint": _sharding_constraint,
     "sdy.propagation_barrier": _of_one("allowed_direction", 1),
     "sdy.sharding_group": _of_one("group_id", 0),
     "func.call": _call("callee"),
-    "func.return": _return,
-    "chlo.top_k": _top_k,
-    "mhlo.return": _return,
-    "mhlo.topk": _top_k,
-    "sdy.return": _return,
+    **dict.fromkeys(("func.return", "sdy.return", "stablehlo.return"), _return),
+    **dict.fromkeys(("chlo.top_k", "mhlo.topk"), _top_k),
     "stablehlo.compare": _compare,
     "stablehlo.composite": _composite,
-    "stablehlo.constant": _constant,
-    "stablehlo.convolution": _convolution,
+    **dict.fromkeys(("stablehlo.convolution", "stablehlo.dynamic_conv"), _convolution),
     "stablehlo.custom_call": _call("call_target_name"),
     "stablehlo.dot_general": _dot_general,
-    "stablehlo.dynamic_conv": _convolution,
     "stablehlo.get_tuple_element": _get_tuple_element,
     "stablehlo.optimization_barrier": _plain({}, None),
     "stablehlo.reduce": _reduce,
-    "stablehlo.return": _return,
     "stablehlo.slice": _slice,
-    **dict.fromkeys(_OF_SHAPES, _plain({})),
+    "stablehlo.while": _while,
     "shape.const_shape": _const_shape,
     "tensor.cast": _cast,
     "tensor.dim": _dim,
-    "tensor.from_elements": _plain({}),
-    "stablehlo.while": _while,
 }
 
 FORMS: Final[Mapping[str, AssemblyForm]] = {

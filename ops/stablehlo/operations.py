@@ -884,7 +884,7 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
     "if": _if,
     "infeed": _infeed,
     "manual_computation": _manual_computation,
-    "mesh": _nothing,
+    **dict.fromkeys(("mesh", "sharding_group"), _nothing),
     "optimization_barrier": _barrier,
     "outfeed": _outfeed,
     "pad": one_instruction("pad", _pad),
@@ -900,13 +900,12 @@ CONVERSIONS: Final[Mapping[str, Conversion]] = {
         "select-and-scatter", _reduce_window, "select", "scatter"
     ),
     "send": _send,
-    "propagation_barrier": one_instruction("copy", lambda _: {}),
-    "sharding_group": _nothing,
-    "sharding_constraint": one_instruction("copy", lambda _: {}),
+    **dict.fromkeys(
+        ("propagation_barrier", "sharding_constraint"), one_instruction("copy", _renamed({}))
+    ),
     "slice": one_instruction("slice", _slice),
     "sort": one_instruction("sort", _sort, "to_apply"),
-    "top_k": one_instruction("topk", _top_k),
-    "topk": one_instruction("topk", _top_k),
+    **dict.fromkeys(("top_k", "topk"), one_instruction("topk", _top_k)),
     "shape.shape_of": _shape_of,
     "tensor.cast": _cast,
     "tensor.dim": _dim,

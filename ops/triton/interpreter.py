@@ -275,10 +275,8 @@ class KernelInterpreter(ExpressionReader):
     def _guarded(self, body: Sequence[ast.stmt], condition: Formula | None) -> bool:
         """Run a branch under its condition; whether it ends the function."""
         conditions, is_exact = self._conditions, self._is_exact
-        if condition is None:
-            self._is_exact = False
-        else:
-            self._conditions = (*conditions, condition)
+        inside = conditions if condition is None else (*conditions, condition)
+        self._conditions, self._is_exact = inside, is_exact and condition is not None
         try:
             self.run(body)
         except _Returned as returned:
@@ -286,7 +284,7 @@ class KernelInterpreter(ExpressionReader):
                 self.text.refuse(body[-1], "a value is returned only under a condition")
             return True
         finally:
-            remaining = self._conditions[len(conditions) + (condition is not None) :]
+            remaining = self._conditions[len(inside) :]
             self._conditions, self._is_exact = conditions, is_exact
         # Some programs may have left the function inside of the branch.
         if condition is None:
