@@ -149,9 +149,6 @@ class _LatexWriter(_StridePrinter):
         if not atom.arguments:
             return _latex_of_name(atom.name)
         operands = list(map(self.sum, as_written(atom, atom.arguments)))
-        if atom.kind in _AROUND_FRACTION:
-            opening, closing = _AROUND_FRACTION[atom.kind]
-            return rf"\left\{opening} \frac{{{operands[0]}}}{{{operands[1]}}} \right\{closing}"
         if atom.kind is AtomKind.MOD:
             return r"\left({} \bmod {}\right)".format(*map(self._factor, atom.arguments))
         if atom.kind is AtomKind.PRODUCT:
@@ -176,18 +173,16 @@ class _LatexWriter(_StridePrinter):
         return rf"\left({text}\right)" if is_sum or is_negated else text
 
 
+_FLOOR: Final = r"\left\lfloor \frac{{{}}}{{{}}} \right\rfloor"
 _TEMPLATES: Final = {
+    AtomKind.FLOORDIV: _FLOOR,
+    AtomKind.QUOTIENT: _FLOOR,
+    AtomKind.CEILDIV: r"\left\lceil \frac{{{}}}{{{}}} \right\rceil",
     AtomKind.NONNEGATIVE: r"\left[{} \ge 0\right]",
     AtomKind.ZERO: r"\left[{} = 0\right]",
     AtomKind.SELECT: r"\begin{{cases}} {1} & {0} = 1 \\ {2} & \text{{else}} \end{{cases}}",
 }
-"""Conditions in Iverson's brackets, which are 1 where they hold and 0 elsewhere."""
-
-_AROUND_FRACTION: Final = {
-    AtomKind.FLOORDIV: ("lfloor", "rfloor"),
-    AtomKind.QUOTIENT: ("lfloor", "rfloor"),
-    AtomKind.CEILDIV: ("lceil", "rceil"),
-}
+"""Conditions are in Iverson's brackets, which are 1 where they hold and 0 elsewhere."""
 
 
 def _declarations(domain: Domain) -> str:

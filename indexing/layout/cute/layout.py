@@ -441,9 +441,8 @@ def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
     target = CuteLayout(cotarget).size
     found: list[Leaf] = []
     filled = 1
-    for stride, size in sorted((stride, size) for size, stride in layout.leaves):
-        if stride == 0 or size == 1:
-            continue
+    leaves = ((stride, size) for size, stride in layout.leaves if stride and size > 1)
+    for stride, size in sorted(leaves):
         if stride < filled or stride % filled:
             expected = f"expected a multiple of {filled}, where the smaller strides end"
             raise ShapeError(f"complement: {layout} has the stride {stride}; {expected}")
@@ -461,15 +460,11 @@ def right_inverse(layout: CuteLayout) -> CuteLayout:
     (8,4):(4,1) 4:1
     """
     check_type(layout, CuteLayout, "right_inverse: the layout", "a CuteLayout")
-    compact = flattened(CuteLayout(layout.shape).stride)
-    ordered = sorted(
-        (stride, size, index) for (size, stride), index in zip(layout.leaves, compact, strict=True)
-    )
+    pairs = zip(layout.leaves, flattened(compact_strides(layout.shape)), strict=True)
+    leaves = ((stride, size, index) for (size, stride), index in pairs if stride and size > 1)
     found: list[Leaf] = []
     reached = 1
-    for stride, size, index in ordered:
-        if size == 1 or stride == 0:
-            continue
+    for stride, size, index in sorted(leaves):
         if stride != reached:
             break
         found.append((size, index))
