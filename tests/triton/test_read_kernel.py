@@ -204,7 +204,8 @@ def test_lanes_and_warps_follow_an_order(given: tuple[Any, ...], expected: tuple
 
 
 NAMES: dict[str, Any] = {
-    **vars(linear), "read_kernel": read_kernel, "add": by_hand.add,
+    **{name: getattr(linear, name) for name in linear.__all__},
+    "read_kernel": read_kernel, "add": by_hand.add,
     "of_rows": partial(BY_ROW.coalescing, A100, "f32"),
 }  # fmt: skip
 
