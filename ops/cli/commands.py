@@ -103,17 +103,8 @@ Options: TypeAlias = "dict[str, dict[str, Any]]"
 # How arguments are read.
 
 
-def jobs(text: str) -> int:
-    """A number of processes, or 0."""
-    return _integer(text, 0, "a number of processes, or 0")
-
-
-def positive(text: str) -> int:
-    """A number from 1 on."""
-    return _integer(text, 1, "a positive number")
-
-
-def _integer(text: str, least: int, expected: str) -> int:
+def integer(least: int, expected: str, text: str) -> int:
+    """A number from the least on."""
     if not text.isdecimal() or int(text) < least:
         raise ArgumentTypeError(f"expected {expected}, not {text!r}")
     return int(text)
@@ -198,7 +189,7 @@ def value(metavar: str, meaning: str, **settings: Any) -> dict[str, Any]:  # noq
 
 def number(meaning: str, **settings: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
     """A number from 1 on."""
-    return value("N", meaning, type=positive, **settings)
+    return value("N", meaning, type=partial(integer, 1, "a positive number"), **settings)
 
 
 def several(metavar: str, dest: str, meaning: str) -> dict[str, Any]:
@@ -217,7 +208,7 @@ MODULES: Final[Options] = {
     "--jobs": value(
         "N",
         "read several files with this many processes; 0: one for each core",
-        type=jobs,
+        type=partial(integer, 0, "a number of processes, or 0"),
         default=1,
     ),
     "--strict": flag("exit with code 3 if something is unknown"),
@@ -395,7 +386,7 @@ class _Arguments(argparse.Namespace):
 
     def document(self, console: Console) -> Document:
         """The document of the command."""
-        how_to_run = ("command", "parser", "json", "color", "strict", "all", "long")
+        how_to_run = _Arguments.__annotations__
         options = {name: value for name, value in vars(self).items() if name not in how_to_run}
         document = self.command.run(console=console, **gathered(options))
         name = self.parser.prog.rpartition(" ")[2]

@@ -45,7 +45,7 @@ class Look:
         parts = [line] if self.width is None else folded(line, self.width)
         if not self.is_coloured:
             return iter(parts)
-        whole = next((style for sign, style in _OF_LINES if sign.match(line)), None)
+        whole = next((style for sign, style in _OF_LINES if re.match(sign, line)), None)
         return (_styled(part, whole) if whole else _with_styles(part) for part in parts)
 
 
@@ -127,14 +127,11 @@ def _depths(line: str) -> Iterator[int]:
 
 _BOLD, _RED, _GREEN, _YELLOW, _CYAN = "1", "31", "32", "33", "36"
 
-_OF_LINES: Final = tuple(
-    (re.compile(sign), style)
-    for sign, style in (
-        (r"==> .* <==$", _BOLD),
-        (r" *[A-Za-z]+(?:  +[A-Za-z]+)+$", _BOLD),
-        (r" *\+{1,3} ", _GREEN),
-        (r" *-{1,3} ", _RED),
-    )
+_OF_LINES: Final = (
+    (r"==> .* <==$", _BOLD),
+    (r" *[A-Za-z]+(?:  +[A-Za-z]+)+$", _BOLD),
+    (r" *\+{1,3} ", _GREEN),
+    (r" *-{1,3} ", _RED),
 )
 """Names of files, headings of tables, what came and what went."""
 

@@ -71,13 +71,13 @@ EVERYTHING: Final = Extent()
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """An item of some lines for people, and an object of fields for programs.
+    """An item of some lines for people, and an object of fields for programs, if it has any.
 
     Either is made when it is printed.
     """
 
     lines: Iterable[str] | Callable[[Extent], Iterable[str]]
-    fields: Callable[[], Fields]
+    fields: Callable[[], Fields] | None = None
     is_unknown: bool = False
     """Whether a part of the answer is unknown."""
     heading: str = ""
@@ -95,30 +95,24 @@ class Lines:
 
     def json_pieces(self) -> Iterator[str]:
         """The fields on one line."""
-        yield json.dumps(self.fields())
+        if self.fields:
+            yield json.dumps(self.fields())
 
 
+@dataclass(frozen=True, slots=True)
 class Verbatim:
-    """An item that is printed as it stands, whatever the rendering."""
+    """An item that is printed as it stands, whatever the rendering: its text says all itself."""
 
-    __slots__ = ("_pieces",)
-    heading, rank, alike = "", 0, None
-
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self._pieces = pieces
-
-    @property
-    def is_unknown(self) -> bool:
-        """Never: the printed text says so itself."""
-        return False
+    pieces: Iterable[str]
+    heading, rank, alike, is_unknown = "", 0, None, False
 
     def text_pieces(self, extent: Extent) -> Iterator[str]:  # noqa: ARG002 - as lines
         """The pieces."""
-        return iter(self._pieces)
+        return iter(self.pieces)
 
     def json_pieces(self) -> Iterator[str]:
         """The pieces."""
-        return iter(self._pieces)
+        return iter(self.pieces)
 
 
 Item: TypeAlias = "Lines | Verbatim"
@@ -336,10 +330,8 @@ class Bytes:
         """
         count = self.count
         if isinstance(count, Interval):
-            least = Bytes(count.lower or 0)
-            return (
-                f"at least {least}" if count.upper is None else f"{least} to {Bytes(count.upper)}"
-            )
+            least, most = Bytes(count.lower or 0), count.upper
+            return f"at least {least}" if most is None else f"{least} to {Bytes(most)}"
         if not isinstance(count, int):
             return cell_of_count(count)
         if not count:

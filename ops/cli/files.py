@@ -9,8 +9,7 @@ import gzip
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 from io import BytesIO
@@ -170,25 +169,20 @@ def _batch(
     workers = jobs or os.cpu_count() or 1
     if min(workers, len(paths)) <= 1:
         return analyze_files(paths, partial(_document, query))
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it
+    from multiprocessing import get_context  # noqa: PLC0415 - likewise
+
     return analyze_files(
         paths,
         partial(_printed, query, rendering),
-        executor=_processes(workers),
+        executor=partial(ProcessPoolExecutor, workers, get_context("spawn"), _start),
         in_flight=_FILES_PER_JOB * workers,
         ordered=True,
     )
 
 
-def _processes(count: int) -> Callable[[], Executor]:
-    """A function that makes a pool of fresh processes, which an interrupt ends silently."""
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - few need it
-    from multiprocessing import get_context  # noqa: PLC0415 - likewise
-
-    return partial(ProcessPoolExecutor, count, get_context("spawn"), _start)
-
-
 def _start() -> None:
-    """Prepare a process of the pool."""
+    """Prepare a fresh process of the pool, which an interrupt ends silently."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     show_warnings()
     collect_seldom()

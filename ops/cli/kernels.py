@@ -40,12 +40,9 @@ Index: TypeAlias = "tuple[int, ...] | None"
 
 def _chosen(selection: Selection, module: HloModule) -> list[Instruction]:
     """The selected instructions; without a selection, those that run as one kernel each."""
-    return _kernels(selection, module) if selection.is_everything else [*selection.of(module)]
-
-
-def _kernels(selection: Selection, module: HloModule) -> list[Instruction]:
-    """The selected instructions that run as one kernel each."""
-    return [kernel.roots[0] for kernel in selection.kernels(module)]
+    if selection.is_everything:
+        return [kernel.roots[0] for kernel in selection.kernels(module)]
+    return [*selection.of(module)]
 
 
 # Why.
@@ -69,12 +66,7 @@ class InstructionReasons(SelectedQuery):
         """The instructions that have such an element."""
         chosen = _chosen(self.selection.whatever_is_read, module)
         self.selection.check(module)
-        fit = [
-            each
-            for each in chosen
-            if any(has_element(self.element, array) for array in each.shape.arrays)
-        ]
-        return fit or chosen
+        return [each for each in chosen if _has_element(each, self.element)] or chosen
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
         """The reasons of one instruction."""
@@ -107,27 +99,27 @@ class InstructionReasons(SelectedQuery):
         if self.selection.is_everything or not self.selection.parameters:
             found = explain(subject)
             return [reason for reason in found if self.selection.is_read(reason.target)]
-        return [
-            reason
-            for target in subject.computation.instructions
-            if target is not subject
-            and self.selection.is_read(target)
-            and any(has_element(self.needed, array) for array in target.shape.arrays)
-            for reason in explain(subject, target)
-        ]
+        others = (each for each in subject.computation.instructions if each is not subject)
+        named = (each for each in others if self.selection.is_read(each))
+        targets = (each for each in named if _has_element(each, self.needed))
+        return [reason for target in targets for reason in explain(subject, target)]
+
+
+def _has_element(instruction: Instruction, index: Index) -> bool:
+    """Whether an array of a result has an element at an index."""
+    return any(has_element(index, array) for array in instruction.shape.arrays)
 
 
 def _lines_of_reason(reason: Reason) -> Iterator[str]:
-    indexing, provenance = reason.indexing, reason.provenance
-    yield f"  {_label(reason.instruction, reason.output, reason.target, indexing)}"
+    provenance = reason.provenance
+    yield f"  {_label(reason)}"
     yield from (f"    {path_text(path)}" for path in provenance.paths)
     moving = (each for path in provenance.paths for each in path if _moves(each))
     known = source_locations(reason.instruction)[:1]
     for each in dict.fromkeys(moving):
         lines = source_locations(each)[:1]
         yield from (f"    %{each.name} {each.opcode}: {line}" for line in lines if lines != known)
-    more = provenance.rest_text()
-    if more:
+    if more := provenance.rest_text():
         yield f"    {more}"
 
 
@@ -139,16 +131,15 @@ def _moves(instruction: Instruction) -> bool:
 _WRAPPERS: Final = ("bitcast", "call", "fusion", "get-tuple-element", "parameter", "tuple")
 
 
-def _label(
-    instruction: Instruction, output: int, operand: Instruction, indexing: OperandIndexing | Unknown
-) -> str:
+def _label(reason: Reason) -> str:
     """The operand, the result that reads it, and the map."""
+    (instruction, output), operand = (reason.instruction, reason.output), reason.target
+    indexing = reason.indexing
     head = _names(instruction, output, operand, indexing)
     if isinstance(indexing, Unknown):
         return f"{head}: {indexing}"
-    arrays = instruction.shape.arrays[output], operand.shape.arrays[indexing.element]
-    sizes = tuple(array.dimensions if array.is_array else () for array in arrays)
-    return f"{head}: {maps.short_text(indexing.map, (sizes[0], sizes[1]))}"
+    result, read = instruction.shape.arrays[output], operand.shape.arrays[indexing.element]
+    return f"{head}: {maps.short_text(indexing.map, (result.dimensions, read.dimensions))}"
 
 
 def _names(

@@ -57,7 +57,8 @@ def _facts(shape: Shape) -> Iterator[tuple[str, str]]:
         yield "steps", ", ".join(map(str, layout.tiling_steps(shape)))
     if shape.dimensions:
         yield "strides", ", ".join(map(_stride, shape.dimension_names, layout.strides(shape)))
-    yield "format", f"{known.name if known else 'none with a name'}; {_on_tpu(shape)}"
+    on_tpu = f"XLA picks {layout.tile_format(shape).name} on a TPU"
+    yield "format", f"{known.name if known else 'none with a name'}; {on_tpu}"
     yield "memory space", f"{held.memory_space}, {held.memory_space_name}"
 
 
@@ -86,10 +87,6 @@ def _layout_fields(shape: Shape) -> Fields:
 
 def _stride(name: str, stride: int | None) -> str:
     return f"{name} {'varies' if stride is None else stride}"
-
-
-def _on_tpu(shape: Shape) -> str:
-    return f"XLA picks {layout.tile_format(shape).name} on a TPU"
 
 
 # Changes between two modules, as a document.
@@ -198,18 +195,15 @@ def _successive(
 ) -> Iterator[ModuleDifference]:
     """The changes from each file to the next one of its module; those without one are errors."""
     for _, group in groupby(files, lambda file: _PASS.sub(r"\g<module>", file)):
-        read = (documents.attempt(load_module, file) for file in group)
-        yield from successive(_without(read, errors), seconds=seconds)
+        yield from successive(_loaded(group, errors), seconds=seconds)
 
 
-def _without(
-    found: Iterable[HloModule | IndexingError], errors: list[IndexingError]
-) -> Iterator[HloModule]:
-    for each in found:
-        if isinstance(each, IndexingError):
-            errors.append(each)
-        else:
-            yield each
+def _loaded(files: Iterable[str], errors: list[IndexingError]) -> Iterator[HloModule]:
+    for file in files:
+        try:
+            yield load_module(file)
+        except IndexingError as error:
+            errors.append(error)
 
 
 def _pass(selection: Selection, found: ModuleDifference) -> Iterator[Cells]:
@@ -247,18 +241,14 @@ def advice(
 ) -> Document:
     """The advice for a module; beside an earlier one, only what it wastes more."""
     files = [before] if after is None else [before, after]
-    find = partial(_advised, device=device, seconds=seconds, selection=selection)
-    found = documents.attempt(find, console.track(files, "modules"))
+    modules = console.track(files, "modules")
+    found = documents.attempt(_advised, modules, device, seconds, selection)
     fields: Fields = {"files": files, "device": device, "seconds": seconds}
     if isinstance(found, IndexingError):
-        items: Iterable[Item | IndexingError] = [found]
-    else:
-        items = [
-            *(Lines([str(each)], partial(_advice_fields, each)) for each in found),
-            _Closing(found.closing(), dict),
-        ]
-        fields |= {"left_out": found.left_out, "not_seen": list(found.not_seen)}
-    return Document("advice", items, fields)
+        return Document("advice", [found], fields)
+    items = (Lines([str(each)], partial(_advice_fields, each)) for each in found)
+    fields |= {"left_out": found.left_out, "not_seen": list(found.not_seen)}
+    return Document("advice", [*items, Lines(found.closing())], fields)
 
 
 def _advised(files: Iterable[str], device: str, seconds: float, selection: Selection) -> AdviceList:
@@ -270,16 +260,6 @@ def _advised(files: Iterable[str], device: str, seconds: float, selection: Selec
     found = worse(*lists) if len(lists) > 1 else lists[0]
     chosen = [each for each in found if selection.has(each.instruction)]
     return replace(found, advice=tuple(chosen[: selection.limit]))
-
-
-class _Closing(Lines):
-    """The last lines for people; programs have them as fields of the document."""
-
-    __slots__ = ()
-
-    def json_pieces(self) -> Iterator[str]:
-        """Nothing."""
-        return iter(())
 
 
 def _advice_fields(each: Advice) -> Fields:
