@@ -181,7 +181,11 @@ _MAX_FORMULA: Final = 2_000
 
 
 class PageData:
-    """The tables of a page, filled by looking at each instruction of its graphs once."""
+    """The tables of a page, filled by looking at each instruction of its graphs once.
+
+    Attributes:
+        codes: the functions that indexings name by their numbers.
+    """
 
     def __init__(self, views: Sequence[ProgramView], notes: Mapping[Instruction, str]) -> None:
         self._views = views
@@ -190,9 +194,8 @@ class PageData:
         members = (each for view in views for each in (*view.fusion.instructions, *view.outside))
         self._numbers = {each: number for number, each in enumerate(dict.fromkeys(members))}
         self._indexings = _Numbered()
-        self._codes = _Numbered()
         self._sources = _Numbered()
-        self._described: list[Json] = []
+        self.codes = _Numbered()
 
     def fields(self) -> Json:
         """All that the page knows, as JSON."""
@@ -204,14 +207,9 @@ class PageData:
             "lines": lines,
             "views": [self._view(each) for each in self._views],
             "instructions": [*self._instructions(place)],
-            "indexings": self._described,
+            "indexings": [_description(each) | self._code(each.map) for each in self._indexings],
             "sources": [*self._sources],
         }
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """The functions that indexings name by their numbers."""
-        return tuple(self._codes)
 
     def _view(self, view: ProgramView) -> Json:
         return {
@@ -225,7 +223,8 @@ class PageData:
     def _instructions(self, place: Mapping[Instruction, int]) -> Iterator[Json]:
         for number, view in enumerate(self._views):
             for each in view.fusion.instructions:
-                results = self._results(each, view)
+                outputs = each.shape.array_indices[:MAX_OUTPUTS]
+                results = [self._result(each, output, view) for output in outputs]
                 yield self._instruction(each, place) | {"view": number, "results": results}
             for each in view.outside:
                 alone: Json = {"view": number, "operands": [], "results": []}
@@ -249,15 +248,12 @@ class PageData:
             "note": self._notes.get(instruction),
         }
 
-    def _results(self, instruction: Instruction, view: ProgramView) -> list[Json]:
-        """Reads of each array of a result: of the operands, and up to the parameters."""
-        outputs = instruction.shape.array_indices[:MAX_OUTPUTS]
-        return [self._result(instruction, output, view) for output in outputs]
-
     def _result(self, instruction: Instruction, output: int, view: ProgramView) -> Json:
+        """Reads of an array of a result: of the operands, and up to the parameters."""
+        fusion = view.fusion
         try:
-            near = by_producer(instruction, output, registry=view.fusion.registry)
-            if len(view.fusion.instructions) > MAX_FOLLOWED or near.keys() <= {*view.inputs}:
+            near = by_producer(instruction, output, registry=fusion.registry)
+            if len(fusion.instructions) > MAX_FOLLOWED or near.keys() <= {*fusion.operands}:
                 return {"operands": self._reads(near)}
             far = _of_inputs(instruction, output, view)
         except IndexingError as error:
@@ -277,21 +273,14 @@ class PageData:
             return
         arrays: dict[int, list[int]] = {}
         for each in answer.only(lambda each: not each.map.is_known_empty):
-            arrays.setdefault(each.element, []).append(self._indexing(each))
+            arrays.setdefault(each.element, []).append(self._indexings.number(each))
         for array, indexings in arrays.items():
             yield {"of": number, "array": array, "indexings": indexings}
-
-    def _indexing(self, indexing: OperandIndexing) -> int:
-        is_new = indexing not in self._indexings
-        number = self._indexings.number(indexing)
-        if is_new:
-            self._described.append(_description(indexing) | self._code(indexing.map))
-        return number
 
     def _code(self, indexing_map: IndexingMap) -> Json:
         """The number of the function of a map, or why it has none."""
         try:
-            return {"code": self._codes.number(code_of_map(indexing_map))}
+            return {"code": self.codes.number(code_of_map(indexing_map))}
         except MapError as error:
             return {"no_code": str(error).removeprefix("emit_loops: ")}
 
@@ -311,7 +300,7 @@ def _of_inputs(
     if view.is_whole:
         return parameter_indexing(instruction, output, registry=view.fusion.registry)
     found = view.fusion.indexing(instruction, output)
-    return {each: found[each] for each in view.inputs if each in found}
+    return {each: found[each] for each in view.fusion.operands if each in found}
 
 
 def _description(indexing: OperandIndexing) -> Json:
@@ -477,15 +466,10 @@ class ProgramView:
         return self.fusion.instructions == self.fusion.computation.instructions
 
     @cached_property
-    def inputs(self) -> tuple[Instruction, ...]:
-        """Their inputs in the end: parameters among them, and instructions outside."""
-        return self.fusion.operands
-
-    @cached_property
     def outside(self) -> tuple[Instruction, ...]:
         """Instructions that they read and do not hold."""
         members = frozenset(self.fusion.instructions)
-        return tuple(each for each in self.inputs if each not in members)
+        return tuple(each for each in self.fusion.operands if each not in members)
 
 
 def views_of(thing: Explored) -> tuple[ProgramView, ...]:
