@@ -217,11 +217,9 @@ class _Compared:
         self.module = module
         self._registry = registry
         self._running = frozenset(running)
+        self.kernels = {each.fusion.roots[0]: each for each in _kernels(module, registry, deadline)}
         self._known: dict[int, _Doing] = {}
-        self._found: dict[Instruction, _Doing] = {}
-        self.kernels = {
-            kernel.fusion.roots[0]: kernel for kernel in _kernels(module, registry, deadline)
-        }
+        self.doings = {each: self._doing(each) for each in self.instructions}
 
     @property
     def traffic(self) -> Traffic:
@@ -231,29 +229,20 @@ class _Compared:
         written = sum_of_counts(kernel.bytes_written for kernel in kernels)
         return Traffic(read, written, len(kernels))
 
-    def place(self, instruction: Instruction) -> tuple[str | None, str]:
-        """The name, and that of the computation unless it is the entry."""
-        home = instruction.computation
-        return None if home is self.module.entry else home.name, instruction.name
-
     def keys(self, instruction: Instruction) -> tuple[object, ...]:
         """Keys that an instruction may share with the same one of another module."""
-        place, doing = self.place(instruction), self.doing(instruction)
-        return (place, doing), (place[0], doing), place
-
-    def doing(self, instruction: Instruction) -> _Doing:
-        """The operation of an instruction; its maps are found once for those that are alike."""
-        if instruction not in self._found:
-            number = findings_in(self.module, self._registry).numbering.number(instruction)
-            if number not in self._known:
-                self._known[number] = self._doing(instruction)
-            details = tuple(_details(instruction, self._running))
-            self._found[instruction] = self._known[number]._replace(details=details)
-        return self._found[instruction]
+        doing, name = self.doings[instruction], instruction.name
+        home = None if instruction.computation.is_entry else instruction.computation.name
+        return (home, name, doing), (home, doing), (home, name)
 
     def _doing(self, instruction: Instruction) -> _Doing:
-        shape, *operands = map(_text_of_arrays, (instruction, *instruction.operands))
-        return _Doing(instruction.opcode, shape, tuple(operands), tuple(self._maps(instruction)))
+        """The operation of an instruction; its maps are found once for those that are alike."""
+        number = findings_in(self.module, self._registry).numbering.number(instruction)
+        if number not in self._known:
+            shape, *operands = map(_text_of_arrays, (instruction, *instruction.operands))
+            maps = tuple(self._maps(instruction))
+            self._known[number] = _Doing(instruction.opcode, shape, tuple(operands), maps)
+        return self._known[number]._replace(details=tuple(_details(instruction, self._running)))
 
     def _maps(self, instruction: Instruction) -> Iterator[tuple[_Pair, tuple[str, ...]]]:
         for output in instruction.shape.array_indices:
@@ -263,8 +252,7 @@ class _Compared:
                 yield (output, 0), (error.message,)
                 continue
             for number, answer in enumerate(found):
-                texts = _texts(answer.simplify())
-                if texts:
+                if texts := _texts(answer.simplify()):
                     yield (output, number), texts
 
 
@@ -355,7 +343,7 @@ def _differences(
     same: Mapping[Instruction, Instruction],
 ) -> Iterator[ChangedPart]:
     """The changed parts of an instruction."""
-    was, now = old.doing(before), new.doing(after)
+    was, now = old.doings[before], new.doings[after]
     for what in ("opcode", "shape"):
         yield from _unless_equal(what, [getattr(was, what)], [getattr(now, what)])
     if tuple(map(same.get, before.operands)) != after.operands:
