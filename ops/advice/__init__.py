@@ -16,13 +16,13 @@ from ops.advice.accesses import RULES as OF_ACCESSES
 from ops.advice.collectives import RULES as OF_COLLECTIVES
 from ops.advice.kernels import RULES as OF_KERNELS
 from ops.advice.loops import RULES as OF_LOOPS
-from ops.advice.waste import Figure, Rule, Subject, Waste, at_least, at_most, bytes_moved
+from ops.advice.waste import Figure, Rule, Subject, Waste, bytes_moved
 from ops.dependence.dependence import check_answer
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import SourceLocation, source_locations
 from ops.limits import A100, Device
-from ops.performance.tally import Count, Deadline, text_of_count
+from ops.performance.tally import Count, Deadline, at_least, at_most, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry, check_registry
 from simplifier.errors import IndexingError, check_type

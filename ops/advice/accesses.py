@@ -18,12 +18,12 @@ from indexing.layout import Shape, copy_is_bitcast, logical_to_linear, transpose
 from ops import xla_gpu
 from ops.advice import waste
 from ops.advice.kernels import separated
-from ops.advice.waste import Measure, Rule, Subject, Waste, at_least, at_most, bytes_of, changed
+from ops.advice.waste import Measure, Rule, Subject, Waste, bytes_of, changed
 from ops.fusion import Fusion
 from ops.hlo import HloModule, Instruction, edit
 from ops.performance.coalescing import Coalescing, coalescing
 from ops.performance.kernels import emission_of, tile_of, with_midpoints
-from ops.performance.tally import Count, sum_of_counts
+from ops.performance.tally import Count, at_least, at_most, sum_of_counts
 from ops.rules.control import only_caller
 from ops.rules.elementwise import ELEMENTWISE
 from ops.tiling import TilingSpace, tilings

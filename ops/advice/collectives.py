@@ -18,6 +18,7 @@ from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.opcodes import NEUTRAL, PASS_ELEMENTS
 from ops.index_maps import index_map
 from ops.performance.kernels import moves_something
+from ops.performance.tally import at_most
 from ops.rules.constant_folding import value_of
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import Registry
@@ -62,16 +63,18 @@ def _found(subject: Subject, whole: Instruction) -> Iterator[Waste]:
                 editor.outline(left, name=fusion.name, kind=fusion.attributes["kind"])
         return editor.finish()
 
-    for why, mend, mended, price in _of_plain(subject.edited(plainer), plain):
+    bare = subject.edited(plainer)
+    found = [*_of_own_part(bare, plain)] or [*_of_something_smaller(bare, plain)]
+    for each in (*found, *_of_something_larger(plain)):
         yield Waste(
             kind="collective",
             instruction=whole,
-            why=why,
-            mend=mend,
+            why=each.why,
+            mend=each.mend,
             measure=RECEIVED,
-            expected=waste.at_most(waste.received_by_device(whole)) * subject.runs_of(whole),
-            edit=partial(fused_again, mended),
-            price=price,
+            expected=at_most(waste.received_by_device(whole)) * subject.runs_of(whole),
+            edit=partial(fused_again, each.mended),
+            price=each.price,
         )
 
 
@@ -84,20 +87,13 @@ class _Found(NamedTuple):
     price: str = ""
 
 
-def _of_plain(subject: Subject, whole: Instruction) -> Iterator[_Found]:
-    """What is found where nothing is fused, and a collective has its end in itself."""
-    yield from [*_of_own_part(subject, whole)] or _of_something_smaller(subject, whole)
-    yield from _of_something_larger(whole)
-
-
 # The own part.
 
 
 def _of_own_part(subject: Subject, whole: Instruction) -> Iterator[_Found]:
     """A gathered array or a sum over devices, where each device goes on with its own part."""
     behind = leading_from([whole]) if whole.opcode in {"all-gather", "all-reduce"} else ()
-    slices = [each for each in behind if _own_dimension(whole, each) is not None]
-    if slices:
+    if slices := [each for each in behind if _own_dimension(whole, each) is not None]:
         of_sum = whole.opcode == "all-reduce"
         mend = "Scatter the sum" if of_sum else f"Compute it of %{whole.operands[0].name}"
         yield _Found(
@@ -335,7 +331,7 @@ def narrowed_first(
         new = _Parts(editor, whole, registry).gathered(last)
     else:
         new = _computed_before(editor, whole, steps)
-    if new is not None:
+    if new:
         editor.replace(last, new)
         waste.remove_unread(editor, [whole])
     return new
@@ -347,9 +343,8 @@ def _may_be_split(reduction: Instruction) -> bool:
         return False
     combiner, start = reduction.attributes["to_apply"].root, reduction.operands[1].literal
     is_plain = all(each.parameter_number is not None for each in combiner.operands)
-    neutral = [NEUTRAL.get(combiner.opcode)]
-    is_known = start is not None and [*(start.values or ())] == neutral
-    return is_plain and (is_known or combiner.opcode in _SAME_TWICE)
+    is_neutral = start is not None and start.values == (NEUTRAL.get(combiner.opcode),)
+    return is_plain and (is_neutral or combiner.opcode in _SAME_TWICE)
 
 
 _SAME_TWICE: Final = ("and", "maximum", "minimum", "or")

@@ -14,11 +14,12 @@ from typing import Any, Final, TypeAlias
 from indexing import MapError
 from indexing.layout import ElementType
 from ops.advice import waste
-from ops.advice.waste import MOVED, RECEIVED, Measure, Rule, Subject, Waste, bytes_of, root_of
+from ops.advice.waste import MOVED, RECEIVED, Measure, Rule, Subject, Waste, bytes_of
 from ops.fusion import Fusion, Reads
 from ops.hlo import Computation, EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.attributes import COMMON_ATTRIBUTES
-from ops.performance.tally import Count, sum_of_counts
+from ops.performance.kernels import root_of
+from ops.performance.tally import Count, at_most, sum_of_counts
 from ops.performance.utilization import OperandUtilization
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Unknown
@@ -295,7 +296,7 @@ def recompute(subject: Subject) -> Iterator[Waste]:
     fusions = (each for each in subject.summaries if each.opcode == "fusion" and is_loop(each))
     for same in subject.alike((each,) for each in fusions):
         kernels = [each for (each,) in same]
-        least = _WORTH_A_BYTE * waste.at_most(subject.summaries[kernels[0]].bytes)
+        least = _WORTH_A_BYTE * at_most(subject.summaries[kernels[0]].bytes)
         places = {
             each: saved
             for each, saved in _places(kernels[0]).items()
@@ -586,9 +587,8 @@ def _without(module: HloModule, *, same: Iterable[_Twice]) -> HloModule:
     editor = edit(module)
     for kernel, other, *moves in same:
         shape = moves[-1].operands[0].shape if moves else kernel.shape
-        new = other
-        if shape != other.shape:
-            new = editor.insert("bitcast", [other], shape, like=kernel)
+        is_same = shape == other.shape
+        new = other if is_same else editor.insert("bitcast", [other], shape, like=kernel)
         moved: list[Instruction] = []
         for each in reversed(moves):
             order = {key: each.attributes[key] for key in ("dimensions",) if key in each.attributes}
@@ -609,8 +609,7 @@ def _written_twice(
     written: dict[int, list[Instruction]] = {}
     for each in sorted(results_of(root_of(kernels[0])), key=[*numbers].index):
         written.setdefault(values.bytes_of(numbers[each]), []).append(each)
-    twice = [each for each in written.values() if len(each) > 1]
-    if twice:
+    if twice := [each for each in written.values() if len(each) > 1]:
         first, *_, last = max(twice, key=lambda each: bytes_of(each[0]))
         again = sum(bytes_of(*each[1:]) for each in twice)
         yield Waste(

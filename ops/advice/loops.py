@@ -13,7 +13,7 @@ from ops.hlo import Computation, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.builder import CONTROL
 from ops.hlo.editor import SideEffects
 from ops.loop_dependence import UPDATES
-from ops.performance.kernels import moves_something
+from ops.performance.kernels import moves_something, root_of
 from ops.performance.tally import Count
 from ops.rules.control import Array, kept_by, only_caller, routed_from
 from ops.xla_gpu import results_of
@@ -226,7 +226,7 @@ def _source(copy: Instruction) -> Instruction:
 
 def _copied(kernel: Instruction) -> Instruction | None:
     """What an instruction copies in the same layout; ``None`` if it does something else."""
-    root = waste.root_of(kernel)
+    root = root_of(kernel)
     is_copy = root.opcode == "copy" and root.operands[0].shape == root.shape
     if not is_copy or not root.shape.is_array or (root.shape.rank > 1 and not _says_layout(root)):
         return None
@@ -322,7 +322,7 @@ def _updated(kernel: Instruction) -> Instruction | None:
     """The operand that a kernel writes over a part of; ``None`` if it does something else."""
     if kernel.opcode in UPDATES:
         return kernel.operands[0]
-    root = waste.root_of(kernel)
+    root = root_of(kernel)
     if root.opcode not in UPDATES or root is kernel or not root.shape.is_array:
         return None
     whole, part, *starts = root.operands
@@ -431,7 +431,7 @@ class Uses:
 
 def _may_overwrite(kernel: Instruction, array: Instruction) -> bool:
     """Whether a fusion could have a result in the memory of an array that it reads."""
-    for root in results_of(waste.root_of(kernel)) if kernel.opcode == "fusion" else ():
+    for root in results_of(root_of(kernel)) if kernel.opcode == "fusion" else ():
         updated = root
         while updated.opcode in {"bitcast", *UPDATES}:
             updated = updated.operands[0]

@@ -22,13 +22,13 @@ from ops.hlo.module import Computation, detached, with_copies
 from ops.limits import Device
 from ops.loop_dependence import Loop
 from ops.performance import tally
-from ops.performance.kernels import kernels_of
+from ops.performance.kernels import kernels_of, root_of
 from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count
 from ops.performance.utilization import OperandCounter, OperandUtilization
 from ops.rules.registry import Registry
 from ops.xla_gpu import Emitter, emitter_and_heroes
-from simplifier.forms import MAX_INT64, Interval
+from simplifier.forms import Interval
 from simplifier.tools.graphs import postorder
 
 Kernels = TypeVar("Kernels", bound="Sequence[Instruction]")
@@ -306,18 +306,6 @@ def bytes_of(*instructions: Instruction) -> int:
     return bits // tally.BITS_OF_BYTE
 
 
-def at_least(count: Count) -> int:
-    """The least that a count may be: 0 for one over symbolic sizes."""
-    found = count.lower if isinstance(count, Interval) else count
-    return found if isinstance(found, int) else 0
-
-
-def at_most(count: Count) -> int:
-    """The most that a count may be."""
-    found = count.upper if isinstance(count, Interval) else count
-    return found if isinstance(found, int) else MAX_INT64
-
-
 def remove_unread(editor: ModuleEditor, instructions: Iterable[Instruction]) -> None:
     """Take out what nothing reads any more, readers first; what has a channel stays by itself."""
     for each in instructions:
@@ -327,11 +315,6 @@ def remove_unread(editor: ModuleEditor, instructions: Iterable[Instruction]) -> 
 
 IN_ORDER: Final = frozenset((Emitter.REDUCTION, Emitter.TRANSPOSE))
 """The emitters whose warps read memory in order, and that several results may share."""
-
-
-def root_of(kernel: Instruction) -> Instruction:
-    """The instruction that computes the result of a kernel."""
-    return kernel.computations[0].root if kernel.opcode == "fusion" else kernel
 
 
 def is_passed(array: Instruction) -> bool:

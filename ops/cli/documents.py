@@ -25,7 +25,7 @@ from ops.hlo.errors import NoSuchComputationError, NoSuchInstructionError
 from ops.hlo.files import write_text
 from ops.hlo.opcodes import bare, check_opcode, near_names
 from ops.performance.kernels import kernels_of
-from ops.performance.tally import Count, cell_of_count
+from ops.performance.tally import Count, at_most, cell_of_count
 from simplifier.errors import IndexingError, TextError
 from simplifier.forms import Interval
 from simplifier.tools.display import aligned
@@ -364,13 +364,9 @@ class Cells(NamedTuple):
             return self.weight
         cell = self.cells[column]
         cell = cell.count if isinstance(cell, Bytes) else cell
-        return -inf if cell is None or isinstance(cell, str) or callable(cell) else greatest(cell)
-
-
-def greatest(count: Count | float) -> float:
-    """A number to sort by: the greatest possible; a count without a number comes first."""
-    most = count.upper if isinstance(count, Interval) else count
-    return most if isinstance(most, int | float) else inf
+        if cell is None or isinstance(cell, str) or callable(cell):
+            return -inf
+        return cell if isinstance(cell, float) else at_most(cell)
 
 
 def _text_of_cell(cell: Cell | Callable[[], str]) -> str:

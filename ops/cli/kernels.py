@@ -27,7 +27,7 @@ from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization
 from ops.performance.coalescing import COUNTED
 from ops.performance.kernels import emission_of
 from ops.performance.summary import HEADING, KernelSummary
-from ops.performance.tally import Deadline, bytes_of, ends_of_count
+from ops.performance.tally import Deadline, at_most, bytes_of, ends_of_count
 from ops.performance.utilization import OperandCounter
 from ops.rules.elementwise import ELEMENTWISE
 from ops.tiling import ArrayTile, KernelTiler, TilingCandidate, Tilings
@@ -585,7 +585,7 @@ def _access(fusion: Instruction, at: _NumberedAccess, found: Coalescing, text: s
         return about | counts | ends
 
     cells, weight = (*sectors, found.ratio, found.vector_width, words), found.wasted_sectors
-    return Cells(cells, fields, documents.greatest(weight), (), bool(_SECTORS & {*found.bounds}))
+    return Cells(cells, fields, at_most(weight), (), bool(_SECTORS & {*found.bounds}))
 
 
 _XLA: Final = {
@@ -642,7 +642,7 @@ class KernelSummaries(TableQuery):
             yield Cells(
                 (*numbers, *map(", ".join, advised.values()), lambda: str(summary_of(kernel))),
                 lambda: advised | _summary_fields(summary_of(kernel)),
-                documents.greatest(found.bytes),
+                at_most(found.bytes),
                 is_unknown=found.is_unknown,
                 alike=None if advised else key,
             )

@@ -308,10 +308,8 @@ def _sizes_in(example: Mapping[str, int], array: Array) -> tuple[int, ...]:
 
 
 def _number(size: Size | None, values: Mapping[sympy.Symbol, int], otherwise: int) -> int:
-    if size is None or isinstance(size, int):
-        return otherwise if size is None else size
-    found = size.subs(values)
-    return int(found) if isinstance(found, sympy.Integer) else otherwise
+    found = size.subs(values) if isinstance(size, sympy.Expr) else size
+    return int(found) if isinstance(found, int | sympy.Integer) else otherwise
 
 
 def _kind_of_access(
@@ -543,20 +541,20 @@ def is_likely_coalesced(producer: Instruction, consumer: Instruction | None = No
     (False, True)
     """
     fused = [producer] if consumer is None else [producer, consumer]
-    emitter, _ = xla_gpu.emitter_and_heroes(_root(fused[-1]))
+    emitter, _ = xla_gpu.emitter_and_heroes(root_of(fused[-1]))
     if emitter is not Emitter.TRANSPOSE and any(map(_turns_what_it_reads, fused)):
         return False
     both_reduce = consumer is not None and all(map(_is_reduction, fused))
     return emitter is not Emitter.REDUCTION or not both_reduce
 
 
-def _root(instruction: Instruction) -> Instruction:
-    """The root of a fusion, or the instruction itself."""
-    return instruction.attributes["calls"].root if instruction.opcode == "fusion" else instruction
+def root_of(kernel: Instruction) -> Instruction:
+    """The instruction that computes the result of a kernel: the root of a fusion, or itself."""
+    return kernel.attributes["calls"].root if kernel.opcode == "fusion" else kernel
 
 
 def _is_reduction(instruction: Instruction) -> bool:
-    results = xla_gpu.results_of(_root(instruction))
+    results = xla_gpu.results_of(root_of(instruction))
     return any(map(KERNELS[Emitter.REDUCTION].is_hero, results))
 
 

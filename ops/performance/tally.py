@@ -256,6 +256,18 @@ def count_of(interval: Interval) -> Count:
     return interval.lower if interval.size == 1 and interval.lower is not None else interval
 
 
+def at_least(count: Count) -> int:
+    """The least that a count may be: 0 for one over symbolic sizes."""
+    found = count.lower if isinstance(count, Interval) else count
+    return found if isinstance(found, int) else 0
+
+
+def at_most(count: Count) -> int:
+    """The most that a count may be."""
+    found = count.upper if isinstance(count, Interval) else count
+    return found if isinstance(found, int) else MAX_INT64
+
+
 def text_of_count(count: Count) -> str:
     """A number, an expression, or ends in words.
 
