@@ -233,8 +233,7 @@ def relaid(module: HloModule, *, array: Instruction, order: Sequence[int]) -> Hl
     readers = [each for user in array.users for each in waste.passed_to(user, array)]
     editor = edit(module)
     for each in readers:
-        others = [user for user in each.users if user.opcode not in _OF_ANY_LAYOUT]
-        if others:
+        if others := [user for user in each.users if user.opcode not in _OF_ANY_LAYOUT]:
             editor.replace_uses(each, editor.insert("copy", [each], before), others)
     for root in (each.attributes["calls"].root for each in _writer(array)):
         if root.opcode not in _OF_ANY_LAYOUT:

@@ -167,10 +167,8 @@ def needless_copies(subject: Subject) -> Iterator[Waste]:
         if _copied(kernel) is not None:
             copies.setdefault(_origin((kernel, 0), subject, _copied), []).append(kernel)
     for origin, of_one in copies.items():
-        every = (
-            _in_place(subject, some, origin) for some in (of_one, *([each] for each in of_one))
-        )
-        in_place = next(filter(None, every), None)
+        choices = (of_one, *([each] for each in of_one))
+        in_place = next(filter(None, (_in_place(subject, some, origin) for some in choices)), None)
         found = [in_place] if in_place else [_only_read(subject, each) for each in of_one]
         yield from (_copy(subject, each) for each in found if each)
 

@@ -318,10 +318,7 @@ class FusionSchedules(SelectedQuery):
         lines = (_line_of_access(kernel, each) for each in found.accesses)
         return Lines(
             [maps.heading_of(kernel), f"  {_text_of_launch(kernel, found)}", *lines],
-            lambda: (
-                _fields_of_schedule(kernel, found)
-                | {"accesses": [_fields_of_access(kernel, each) for each in found.accesses]}
-            ),
+            partial(_fields_of_schedule, kernel, found),
         )
 
     def _scheduled(self, fusion: Fusion, known: _Known) -> _Scheduled:
@@ -403,6 +400,7 @@ def _fields_of_schedule(kernel: Instruction, found: _Scheduled) -> Fields:
         "heroes": found.heroes(kernel),
         "threads": list(launch.threads),
         "blocks": list(launch.blocks),
+        "accesses": [_fields_of_access(kernel, each) for each in found.accesses],
     }
 
 

@@ -127,14 +127,12 @@ class FusionMaps(SelectedQuery):
     def subjects(self, module: HloModule) -> Sequence[Result]:
         """The results of all these computations."""
         self.selection.check(module)
-        fusions = (each for each in module.instructions if each.opcode == "fusion")
-        callers: list[Instruction | None] = [*filter(self.selection.has, fusions)]
-        if self.selection.is_everything:
-            callers.insert(0, None)
-        called = [each.attributes["calls"] if each else module.entry for each in callers]
+        fusions = [each for each in module.instructions if each.opcode == "fusion"]
+        called = [(each.computations[0], each) for each in fusions if self.selection.has(each)]
+        entry = [(module.entry, None)] if self.selection.is_everything else []
         return [
             (computation, caller, output)
-            for computation, caller in zip(called, callers, strict=True)
+            for computation, caller in (*entry, *called)
             for output in computation.root.shape.array_indices
         ]
 
@@ -483,11 +481,6 @@ def indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def map_text(indexing_map: IndexingMap) -> str:
-    """A map for people, with a line for each part of its domain."""
-    return format_map(indexing_map, multiline=True)
-
-
 # Fields of maps.
 
 
@@ -589,7 +582,7 @@ def simplified(span: Span) -> Lines:
         raise _moved(TextError("division by zero", Span(text, *found.span("zero"))), span, 0)
     if "->" in text:
         found = _read(text, span, 0, len(text)).simplify()
-        return Lines([map_text(found)], partial(map_fields, found))
+        return Lines([format_map(found, multiline=True)], partial(map_fields, found))
     expression = _simplified_expression(text, span)
     return Lines([expression], lambda: {"expression": expression})
 

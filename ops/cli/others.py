@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from indexing import layout
+from indexing import format_map, layout
 from indexing.layout import Shape
 from indexing.passes import text_of_layout
 from ops.advice import Advice, AdviceList, advise, notes_of, worse
@@ -20,7 +20,7 @@ from ops.cli import documents
 from ops.cli.console import Console
 from ops.cli.documents import Bytes, Cells, Document, Fields, Item, Lines, Selection, by_weight
 from ops.cli.files import load_module
-from ops.cli.maps import indented, map_fields, map_text
+from ops.cli.maps import indented, map_fields
 from ops.explorer import explore as page_about
 from ops.hlo import HloFileError, HloModule
 from ops.hlo.files import files_in, write_text
@@ -43,7 +43,8 @@ _MAPS: Final = {
 def layout_lines(shape: Shape) -> Lines:
     """The layout of an array: a line for each fact, the maps, the grid."""
     facts = (f"{name}: {value}" for name, value in _facts(shape))
-    maps = (f"{title}:\n{indented(map_text(of(shape)))}" for title, of in _MAPS.items())
+    texts = ((title, format_map(of(shape), multiline=True)) for title, of in _MAPS.items())
+    maps = (f"{title}:\n{indented(text)}" for title, text in texts)
     parts = "\n".join([*facts, *maps, text_of_layout(shape)])
     return Lines([f"{shape}:", indented(parts)], partial(_layout_fields, shape))
 

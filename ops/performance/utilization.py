@@ -310,8 +310,7 @@ def _symbolic(reads: Reads, deadline: Deadline) -> tuple[Size, Size] | None:
 
 def _reason(reads: Reads) -> str:
     """The reason why the counts of some accesses are no more than bounds."""
-    doubt = next(filter(None, reads.doubts), None)
-    if doubt is not None:
+    if doubt := next(filter(None, reads.doubts), None):
         return doubt.reason
     ways = reads.ways
     for way in ways:
@@ -495,7 +494,7 @@ def _dependent(
     for coordinate, form in enumerate(way.map.forms):
         yield {coordinate, *forms.variables_of((form,))}
     for form, _ in domain.constraints:
-        yield set[int | str](forms.variables_of((form,)))
+        yield {*forms.variables_of((form,))}
     alike: dict[object, set[int | str]] = defaultdict(set)
     for name, origin in origins.items():
         yield {name, *forms.variables_of(origin.map.forms)}
@@ -563,11 +562,10 @@ def alike_at_each_offset(part: IndexingMap, deadline: Deadline) -> Tally | None:
     >>> alike_at_each_offset(parse_map(left), Deadline(1))
     Tally(points=8, elements=8)
     """
-    still = at_one_offset(_from_values(part))
-    if still is not None:
+    if (still := at_one_offset(_from_values(part))) is not None:
         return tally.tally_of([still], deadline)
-    pieces = [at_one_offset(_from_values(each)) for each in _whole_and_hole(part)]
-    pieces = [each for each in pieces if each is not None]
+    found = map(at_one_offset, map(_from_values, _whole_and_hole(part)))
+    pieces = [each for each in found if each is not None]
     if len(pieces) != 2:  # noqa: PLR2004 - the whole, and what is left out of it
         return None
     whole, hole = (tally.tally_of([each], deadline) for each in pieces)
