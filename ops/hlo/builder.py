@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType, NoneType
@@ -312,7 +312,7 @@ class ModuleDraft:
         self.homes: dict[Instruction, Computation] = {}
         self.operands: dict[Instruction, list[Instruction]] = {}
         self._users: dict[Instruction, dict[Instruction, list[int]]] = {}
-        self._names = defaultdict[Computation, UnusedNames](UnusedNames)
+        self._names: dict[Computation, UnusedNames] = {}
         self._instead: dict[Instruction, tuple[Instruction, ...]] = {}
         for each in module.computations:
             self.include(each)
@@ -321,8 +321,8 @@ class ModuleDraft:
         """Take in a computation."""
         self.roots[computation] = computation.root
         self.members[computation] = {}
+        self._names[computation] = UnusedNames(each.name for each in computation.instructions)
         for each in computation.instructions:
-            self._names[computation].take(each.name)
             self.add(computation, each)
 
     def users(self, instruction: Instruction) -> tuple[Instruction, ...]:
@@ -441,19 +441,15 @@ class UnusedNames:
 
     __slots__ = ("_counts", "_taken")
 
-    def __init__(self) -> None:
-        self._taken = set[str]()
-        self._counts: dict[str, int] = {}
-
-    def take(self, name: str) -> None:
-        """Keep a name from being given."""
-        self._taken.add(name)
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = {*taken}
+        self._counts = Counter[str]()
 
     def like(self, stem: str) -> str:
         """The name itself, or with a number behind it, if it is taken."""
         name, base = stem, stem.rstrip("0123456789").removesuffix(".") or stem
         while name in self._taken:
-            self._counts[base] = self._counts.get(base, 0) + 1
+            self._counts[base] += 1
             name = f"{base}.{self._counts[base]}"
         self._taken.add(name)
         return name
@@ -529,7 +525,8 @@ def check_use(asker: str, user: Instruction, old: Instruction, new: Instruction)
         message = f"{asker}: bitcast %{user.name} would find other elements: {read}"
         raise EditError(f"{message}; expected the same layout")
     starts = STARTS.get(user.opcode, ())
-    if old.opcode in starts and not _is_same_start(old, new, starts):
+    is_same = new.opcode in starts and new.attributes.get("calls") is old.attributes.get("calls")
+    if old.opcode in starts and not is_same:
         message = f"{asker}: %{user.name} continues %{old.name}, but %{new.name} is {new.opcode}"
         raise EditError(f"{message}; expected the start of the same operation")
 
@@ -566,7 +563,3 @@ def _finds_the_same(bitcast: Instruction, old: Instruction, new: Instruction) ->
         return False
     before, after = (bitcast_map(each.shape, bitcast.shape).simplify() for each in (old, new))
     return not before.is_undefined and before == after
-
-
-def _is_same_start(old: Instruction, new: Instruction, starts: Collection[str]) -> bool:
-    return new.opcode in starts and new.attributes.get("calls") is old.attributes.get("calls")

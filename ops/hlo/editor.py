@@ -57,11 +57,10 @@ class ModuleEditor:
         self._module = module
         self._draft = ModuleDraft(module)
         self._stands_for: dict[Instruction, Instruction] = {}
-        self._names = UnusedNames()
+        self._names = UnusedNames(each.name for each in module.computations)
         self._effects = SideEffects()
         self._is_changed = False
         for each in module.computations:
-            self._names.take(each.name)
             self._effects.note(each, each.instructions)
 
     # The current state.
@@ -570,16 +569,13 @@ _FLAGS: Final = ("constrain_layout", "custom_call_has_side_effect")
 """Attributes that bind an instruction to the outside if they are true."""
 
 
-class SideEffects:
-    """Instructions with side effects, also by calls; callees are noted before their callers.
+class SideEffects(set[Computation]):
+    """Computations with side effects, also by calls; callees are noted before their callers.
 
     Source: XLA's ``HasSideEffect``; what has a channel counts always.
     """
 
-    __slots__ = ("_computations",)
-
-    def __init__(self) -> None:
-        self._computations: set[Computation] = set()
+    __slots__ = ()
 
     def of(self, instruction: Instruction) -> bool:
         """Whether an instruction has side effects."""
@@ -587,13 +583,10 @@ class SideEffects:
             instruction.opcode in _HAVE_EFFECTS
             or "channel_id" in instruction.attributes
             or any(instruction.attributes.get(flag) for flag in _FLAGS)
-            or not self._computations.isdisjoint(instruction.computations)
+            or not self.isdisjoint(instruction.computations)
         )
 
     def note(self, computation: Computation, instructions: Iterable[Instruction]) -> None:
         """Take in a computation, and its current instructions, for those who call it."""
         if any(map(self.of, instructions)):
-            self._computations.add(computation)
-
-    def __contains__(self, computation: Computation) -> bool:
-        return computation in self._computations
+            self.add(computation)

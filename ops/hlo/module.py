@@ -375,7 +375,7 @@ class HloModule:
         %ynn_fusion.7
         hint: there is %ynn_fusion.1, %ynn_fusion
         """
-        return _one_named(self, name, f"{self.name}[...]", self.file)
+        return _one_named(self, name, f"{self.name}[...]")
 
     def named(self, name: str) -> tuple[Instruction, ...]:
         """The instructions with a name, with or without ``%``: at most one of each computation.
@@ -383,7 +383,7 @@ class HloModule:
         Raises:
             NoSuchInstructionError: there is none.
         """
-        return _all_named(self, name, "named", self.file)
+        return _all_named(self, name, "named")
 
     def computation(self, name: str) -> Computation:
         """The computation with a name, with or without ``%``.
@@ -434,22 +434,19 @@ class HloModule:
 # Finding instructions: by exact name, or by a pattern with `*`.
 
 
-def _all_named(
-    among: Computation | HloModule, name: str, where: str, file: str = ""
-) -> tuple[Instruction, ...]:
+def _all_named(among: Computation | HloModule, name: str, where: str) -> tuple[Instruction, ...]:
     wanted, index = bare(name, where), among._by_name  # noqa: SLF001 - of this module
     if not index:
         for each in among.instructions:
             index.setdefault(each.name, []).append(each)
     if wanted not in index:
+        file = among.file if isinstance(among, HloModule) else ""
         raise NoSuchInstructionError(wanted, tuple(near_names(wanted, index)), file)
     return tuple(index[wanted])
 
 
-def _one_named(
-    among: Computation | HloModule, name: str, where: str, file: str = ""
-) -> Instruction:
-    first, *others = _all_named(among, name, where, file)
+def _one_named(among: Computation | HloModule, name: str, where: str) -> Instruction:
+    first, *others = _all_named(among, name, where)
     if others:
         raise AmbiguousNameError(first.name, [each.computation.name for each in (first, *others)])
     return first

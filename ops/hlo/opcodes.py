@@ -21,12 +21,12 @@ from simplifier.errors import ArgumentError, check_type
 class Arity:
     """The possible numbers of operands: from ``least`` to ``most`` in steps; ``None`` is no end.
 
-    >>> print(Arity(2), Arity(1, 2), Arity(2, None, step=2), Arity(0, None))
+    >>> print(Arity(2, 2), Arity(1, 2), Arity(2, None, step=2), Arity(0, None))
     2 operands 1 to 2 operands 2, 4, 6, ... operands 0 or more operands
     """
 
     least: int
-    most: int | None = -1
+    most: int | None
     step: int = 1
 
     @classmethod
@@ -35,10 +35,6 @@ class Arity:
         least, dots, rest = text.partition("..")
         most, _, step = rest.partition("+")
         return cls(int(least), int(most or least) if most or not dots else None, int(step or 1))
-
-    def __post_init__(self) -> None:
-        if self.most == -1:
-            object.__setattr__(self, "most", self.least)
 
     def __contains__(self, count: int) -> bool:
         most = count if self.most is None else self.most
@@ -95,7 +91,7 @@ def _sugar(name: str) -> Opcode | None:
     if part == "start":
         optional = dict.fromkeys((*base.optional, *_STARTED))
         return Opcode(base.arity, base.required, (*optional,), sugar=(operation, part))
-    return Opcode(Arity(1), (), _ASYNC, sugar=(operation, part))
+    return Opcode(Arity(1, 1), (), _ASYNC, sugar=(operation, part))
 
 
 _LIKE_OPERANDS = """
@@ -134,10 +130,8 @@ dynamic-reshape | 1..
 add-dependency complex stochastic-convert | 2
 dynamic-update-slice | 2..
 clamp select | 3
-all-gather all-gather-start | 0.. | dimensions | channel_id constrain_layout replica_groups \
-    use_global_device_ids
-all-reduce all-reduce-start | 0.. | to_apply | channel_id constrain_layout replica_groups \
-    use_global_device_ids mode
+all-gather all-gather-start | 0.. | dimensions | GROUPS
+all-reduce all-reduce-start | 0.. | to_apply | GROUPS mode
 all-to-all | 0.. | | channel_id constrain_layout replica_groups dimensions
 async-done async-update | 1 | | calls async_execution_thread
 async-start | 0.. | calls | async_execution_thread output_to_operand_aliasing
@@ -149,8 +143,7 @@ call | 0.. | to_apply | is_composite
 cholesky | 1 | | lower
 collective-broadcast | 0.. | | channel_id has_dynamic_root replica_groups
 collective-permute collective-permute-start | 1.. | source_target_pairs | channel_id slice_sizes
-collective-reduce | 0.. | to_apply | channel_id constrain_layout replica_groups \
-    use_global_device_ids has_dynamic_root
+collective-reduce | 0.. | to_apply | GROUPS has_dynamic_root
 compare | 2 | direction | type
 concatenate | 1.. | dimensions
 conditional | 1.. | | branch_computations true_computation false_computation
@@ -161,8 +154,7 @@ custom-call | 0.. | custom_call_target | api_version batch_group_count called_co
     custom_call_has_side_effect dim_labels feature_group_count literal operand_layout_constraints \
     operand_precision output_to_operand_aliasing padding_type schedule to_apply window
 domain | 1 | domain
-dot | 2 | | lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims algorithm \
-    operand_precision
+dot | 2 | | CONTRACTED algorithm operand_precision
 dynamic-slice | 1.. | dynamic_slice_sizes
 fft | 1 | fft_type fft_length
 fusion | 0.. | kind calls | output_to_operand_aliasing
@@ -175,20 +167,17 @@ map | 0.. | to_apply | dimensions
 outfeed | 1..2 | | outfeed_config outfeed_shape
 pad | 2 | padding
 ragged-all-to-all | 6 | | channel_id dimensions replica_groups
-ragged-dot | 3 | | lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims \
-    lhs_ragged_dims operand_precision rhs_group_dims
+ragged-dot | 3 | | CONTRACTED lhs_ragged_dims operand_precision rhs_group_dims
 recv recv-done send-done | 1 | | channel_id is_host_transfer
 reduce | 2..+2 | dimensions to_apply
 reduce-precision | 1 | exponent_bits mantissa_bits
-reduce-scatter | 0.. | dimensions to_apply | channel_id constrain_layout replica_groups \
-    use_global_device_ids mode
+reduce-scatter | 0.. | dimensions to_apply | GROUPS mode
 reduce-window | 2..+2 | to_apply | window
 reshape | 1 | | inferred_dimension
 rng | 0.. | distribution
 rng-bit-generator | 1 | algorithm
 rng-get-and-update-state | 0 | delta
-scaled-dot | 4 | | lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims \
-    algorithm operand_precision
+scaled-dot | 4 | | CONTRACTED algorithm operand_precision
 scan | 0.. | dimensions to_apply | is_associative is_reverse num_carries
 scatter | 3..+2 | update_window_dims inserted_window_dims scatter_dims_to_operand_dims \
     index_vector_dim to_apply | indices_are_sorted input_batching_dims \
@@ -205,8 +194,16 @@ while | 1 | condition body
 """
 """Opcodes | number of operands | attributes that each must have | attributes that it may have."""
 
+_SEVERAL: Final = {
+    "CONTRACTED": "lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims",
+    "GROUPS": "channel_id constrain_layout replica_groups use_global_device_ids",
+}
+"""Words of the table that stand for attributes which several operations have together."""
+
 
 def _rows(table: str) -> Iterator[tuple[str, Opcode]]:
+    for word, names in _SEVERAL.items():
+        table = table.replace(word, names)
     for line in table.strip().splitlines():
         names, operands, *attributes = line.split("|")
         required, optional = (tuple(part.split()) for part in (*attributes, "", "")[:2])

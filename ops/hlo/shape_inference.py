@@ -451,9 +451,9 @@ def _computations(instruction: Instruction) -> Iterator[str]:
         value: Computation | tuple[Computation, ...] = instruction.attributes[name]
         for place, called in enumerate(value if isinstance(value, tuple) else (value,)):
             taken, given = signature(opcode, name, shapes, instruction.shape, place)
-            arity = Arity(len(called.parameters))
-            if len(taken) not in arity:
-                yield f"computation %{called.name} takes {arity}, not {len(taken)}"
+            count = len(called.parameters)
+            if len(taken) != count:
+                yield f"computation %{called.name} takes {Arity(count, count)}, not {len(taken)}"
             for number in range(len(taken) if opcode in _EXACT else 0):
                 what = f"parameter {number} of %{called.name} is"
                 yield from _unlike(what, called.parameters[number].shape, taken[number])

@@ -289,7 +289,7 @@ CUSTOM_CALLS: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_ELEMENTWISE, OpRule(_computed)),
     **dict.fromkeys(_CONVOLUTIONS, target_rule(_convolution, Arity(2, 4), "dim_labels")),
     **dict.fromkeys(_MATRIX_PRODUCTS, target_rule(_matrix_product, Arity(2, 4))),
-    **dict.fromkeys(("TopK", "__gpu$TopK"), target_rule(_top_k, Arity(1))),
+    **dict.fromkeys(("TopK", "__gpu$TopK"), target_rule(_top_k, Arity(1, 1))),
 }
 """Target of a custom call -> its rule."""
 
