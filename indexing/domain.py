@@ -459,20 +459,17 @@ def ends_and_constraints(domain: Domain) -> tuple[dict[str, Ends], Domain]:
     >>> ends_and_constraints(rows)[0]["d0"]
     Ends(lower=Form(0), upper=Form(min(~N - 1, 9)))
     """
-    found: dict[str, tuple[list[Form], list[Form]]] = {name: ([], []) for name in domain.bounds}
-    for name, bounds in domain.bounds.items():
-        _add(found[name], forms.ZERO, bounds)
-    left: list[Constraint] = []
-    for form, interval in domain.constraints:
-        limited = limited_variable((form, interval))
-        if limited is None:
-            left.append((form, interval))
-        else:
-            _add(found[limited], forms.variable(limited) - form, interval)
+    found = {
+        name: [[] if end is None else [forms.constant(end)] for end in (bounds.lower, bounds.upper)]
+        for name, bounds in domain.bounds.items()
+    }
+    for name, side, end in symbolic_ends(domain):
+        found[name][side == "upper"].append(end)
     ends = {
         name: Ends(forms.maximum(lower) if lower else None, forms.minimum(upper) if upper else None)
         for name, (lower, upper) in found.items()
     }
+    left = (each for each in domain.constraints if limited_variable(each) is None)
     return ends, domain.with_constraints(left)
 
 
@@ -485,13 +482,6 @@ def symbolic_ends(domain: Domain) -> Iterator[tuple[str, str, Form]]:
             for side, end in (("lower", interval.lower), ("upper", interval.upper)):
                 if end is not None:
                     yield limited, side, base + end
-
-
-def _add(ends: tuple[list[Form], list[Form]], base: Form, interval: Interval) -> None:
-    """Add the ends of ``base`` plus an interval."""
-    for side, end in zip(ends, (interval.lower, interval.upper), strict=True):
-        if end is not None:
-            side.append(base + end)
 
 
 def limited_variable(constraint: Constraint) -> str | None:
@@ -527,10 +517,7 @@ def turned_to_variable(constraint: Constraint) -> Constraint:
 def depths_of(constraints: Iterable[Constraint]) -> Iterator[Form]:
     """Forms none of which is negative where all constraints hold."""
     for form, interval in constraints:
-        if interval.lower is not None:
-            yield form.plus_constant(-interval.lower)
-        if interval.upper is not None:
-            yield -form.plus_constant(-interval.upper)
+        yield from forms.inequalities(form, interval.ends)
 
 
 def conditions_of(form: Form, interval: Interval) -> Iterator[Form]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 from indexing.domain import Constraint, Domain, depths_of, distinctly_named
@@ -77,7 +78,9 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         first, *others = maps
         for other in others:
             _check_ranks("|", _ranks_of(first), _ranks_of(other))
-        self._pairs = asked_of_kept(lambda context: _union_of(maps, context))
+        self._pairs = asked_of_kept(
+            lambda context: united_parts([pairs_of(each, context) for each in maps])
+        )
         self._dims = tuple(variable.given_name for variable in first.domain.dims)
         self._map_type = type(first)
         self._maps = maps if len(maps) == 1 else None
@@ -279,8 +282,9 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         return self._extreme("lexmax", budget)
 
     def _extreme(self, question: str, budget: Budget) -> IndexRelation[MapT_co]:
-        if self._is_one_function():
-            return self
+        maps = self._maps or ()
+        if len(maps) == 1 and not (maps[0].ranges or maps[0].runtime):
+            return self  # it was made of one map, from each element to one
         isl = load_isl()
         try:
             return self.made(getattr(self._pairs, question), budget, self._dims)
@@ -290,11 +294,6 @@ class IndexRelation(Displayed, Generic[MapT_co]):
             side = "least" if question == "lexmin" else "greatest"
             message = f"{question}: some element is related to others without a {side} one"
             raise MapError(f"{message}; expected bounded ones, see restrict_results()") from None
-
-    def _is_one_function(self) -> bool:
-        """Whether it was made of one map, from each element to one."""
-        maps = self._maps or ()
-        return len(maps) == 1 and not (maps[0].ranges or maps[0].runtime)
 
     def to_earlier(self, *, budget: Budget = BUDGET) -> IndexRelation[MapT_co]:
         """The pairs whose second element is lexicographically less than the first."""
@@ -376,10 +375,6 @@ class IndexRelation(Displayed, Generic[MapT_co]):
 def isl_of(relation: IndexRelation[MapT_co]) -> islpy.Map:
     """The pairs in the context that is kept."""
     return relation._pairs  # noqa: SLF001 - the only door for others
-
-
-def _union_of(maps: Sequence[ExactRelation], context: islpy.Context) -> islpy.Map:
-    return united_parts([pairs_of(each, context) for each in maps])
 
 
 def _ranks_of(indexing_map: ExactRelation) -> tuple[int, int]:
@@ -486,10 +481,8 @@ def applied(relation: ExactRelation, elements: IndexSet, budget: Budget) -> Inde
     _check(elements, len(relation.dims), "apply", "dimensions")
     dims = relation.domain.by_role_as_forms[0]
     images = [_on_pieces(relation, dims, [piece]).image(budget=budget) for piece in elements.pieces]
-    if not images:
-        everything = IndexSet.box(*[EVERYTHING] * len(relation.forms))
-        return everything - everything  # a box without sides has an element
-    return reduce(lambda one, other: one | other, images)
+    nothing = IndexSet.made(SetNames(("",) * len(relation.forms)), ())
+    return reduce(or_, images) if images else nothing
 
 
 def restricted(relation: RelationT, elements: IndexSet) -> RelationT:

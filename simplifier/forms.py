@@ -23,6 +23,7 @@ from simplifier.bounds.interval import (
     Range,
 )
 from simplifier.bounds.parametric import parametric_ends
+from simplifier.bounds.ranges import inequalities
 from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import guarded
 from simplifier.evaluation import (

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from simplifier import forms
 from simplifier.forms import Atom, AtomKind, Form, Interval, fold, range_of, scope_of
+from simplifier.tools.graphs import connected_components
 
 Rows = tuple[int, ...]
 """For each bit of a value, the lowest first, the input bits of which it is the exclusive or."""
@@ -186,7 +187,8 @@ def write_rows(rows: Sequence[int], inputs: Iterable[InputBits]) -> Form:
     bitxor(x, x floordiv 4)
     """
     terms = [term for digits in inputs for term in _terms(rows, digits)]
-    return sum(map(_joined, _overlapping(terms)), forms.ZERO)
+    groups = connected_components(terms, lambda term: bits(term.places))
+    return sum(map(_joined, groups), forms.ZERO)
 
 
 def written(matrix: Matrix, sources: Mapping[str, int], targets: Mapping[str, int]) -> list[Form]:
@@ -214,16 +216,6 @@ def _terms(rows: Sequence[int], digits: InputBits) -> Iterator[_Term]:
 def _digit(digits: InputBits, start: int, count: int) -> Form:
     form = digits.variable // (1 << start)
     return form % (1 << count) if start + count < digits.count else form
-
-
-def _overlapping(terms: Sequence[_Term]) -> list[list[_Term]]:
-    """Groups of terms so that terms of different groups share no places."""
-    groups: list[list[_Term]] = []
-    for term in terms:
-        near = [group for group in groups if any(each.places & term.places for each in group)]
-        apart = [group for group in groups if group not in near]
-        groups = [*apart, [*(each for group in near for each in group), term]]
-    return groups
 
 
 def _joined(terms: Sequence[_Term]) -> Form:

@@ -437,7 +437,7 @@ def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedIn
     """The integers of an interval outside one within it."""
     times = inner.step // interval.step
     if times <= 1 or inner.lower == inner.upper:
-        return [*_below_and_above(interval, inner)]
+        return [*below_and_above(interval, inner)]
     if inner.lower is None or inner.upper is None or times > _MAX_CLASSES:
         raise TooManyError
     shifts = range(interval.step, inner.step, interval.step)
@@ -447,7 +447,7 @@ def _beside(interval: StridedInterval, inner: StridedInterval) -> list[StridedIn
         return [each for each in classes if each is not None]
     last_start = inner.upper - inner.step
     between = (strided(inner.lower + by, last_start + by, inner.step) for by in shifts)
-    return [*_below_and_above(interval, inner), *between]
+    return [*below_and_above(interval, inner), *between]
 
 
 def _fills_class(interval: StridedInterval, inner: StridedInterval) -> bool:
@@ -459,9 +459,8 @@ def _fills_class(interval: StridedInterval, inner: StridedInterval) -> bool:
     )
 
 
-def _below_and_above(
-    interval: StridedInterval, inner: StridedInterval
-) -> Iterator[StridedInterval]:
+def below_and_above(interval: StridedInterval, inner: StridedInterval) -> Iterator[StridedInterval]:
+    """The integers of an interval before the first and behind the last of one within it."""
     if inner.lower is not None and inner.lower != interval.lower:
         yield strided(interval.lower, inner.lower - interval.step, interval.step)
     if inner.upper is not None and inner.upper != interval.upper:

@@ -104,7 +104,8 @@ def solved_for_dims(simplest: RelationT, given_results: Sequence[Form]) -> Relat
     solution = solved(scope, [*outputs, *sums, *_equalities(domain)], sought)
     others = substituted_constraints(_inequalities(scope, domain, outputs), solution.values)
     values = [solution.values[identifier] for identifier in domain.identifiers[: len(domain.dims)]]
-    free = _in_order(values, solution)
+    # In the order in which the inverse uses them.
+    free = sorted(solution.free, key=[*forms.variables_of(values), *solution.free].index)
     ranges = _ranges_of(domain, solution, free)
     made = distinctly_named(_dims_of(simplest), ranges, domain.runtime, domain.parameters)
     old = (*(f"y{position}" for position in range(len(outputs))), *free)
@@ -170,12 +171,6 @@ def _by_results(form: Form, outputs: Sequence[Equation]) -> Form | None:
         if times and not rest and len(shorter.terms) < len(form.terms):
             return shorter
     return None
-
-
-def _in_order(values: Sequence[Form], solution: GeneralSolution) -> list[str]:
-    """The free variables in the order in which the inverse uses them."""
-    used = [name for name in forms.variables_of(values) if name in solution.free]
-    return [*used, *(name for name in solution.free if name not in used)]
 
 
 def _dims_of(simplest: Relation) -> Iterator[Variable]:

@@ -14,11 +14,12 @@ from typing import Final, Generic, TypeVar
 
 from indexing.domain import substituted_constraints
 from indexing.exact import few_points
+from indexing.exact.isl import check_quasi_affine
 from indexing.exact.questions import ExactRelation
 from indexing.relation import check_without_parameters
 from indexing.simplify import result_bounds, scope_with_facts, simplified_in
 from simplifier import forms
-from simplifier.exact import Budget, NotQuasiAffineError, exact_range, quasi_affine
+from simplifier.exact import Budget, NotQuasiAffineError, exact_range
 from simplifier.forms import VARIABLE, Form, Interval, simplified
 
 T = TypeVar("T")
@@ -364,10 +365,8 @@ def _listed(relation: ExactRelation) -> few_points.Rows | None:
 
 
 def _is_quasi_affine(relation: ExactRelation) -> bool:
-    domain = relation.domain
-    parts = (*relation.forms, *(form for form, _ in domain.constraints))
     try:
-        quasi_affine(domain.bounds, parts)
+        check_quasi_affine(relation.domain, relation.forms)
     except NotQuasiAffineError:
         return False
     return True

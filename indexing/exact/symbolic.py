@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from indexing.domain import Constraint, Domain, conditions_of, substituted_constraints
 from indexing.errors import MapError
+from indexing.exact.boxes import below_and_above, whole
 from indexing.relation import Relation, RelationT
 from indexing.simplify import result_bounds, simplified
 from indexing.simplify.constraints import scope_with_facts
@@ -126,9 +127,9 @@ class _Groups:
         """
         pairs = zip(self._given, self._domain.parameters, strict=True)
         for number, (before, after) in enumerate(pairs):
-            for left_out in _left_out(before.bounds, after.bounds):
+            for left_out in below_and_above(whole(before.bounds), whole(after.bounds)):
                 others = [*self._given]
-                others[number] = before.within(left_out)
+                others[number] = before.within(left_out.bounds)
                 scope = _scope(others, (), tuple(self._on_parameters))
                 if not any(all(is_size(scope, -size) for size in sizes) for sizes in groups):
                     parameter = forms.variable(parameter_identifier(before.name))
@@ -140,14 +141,6 @@ def _form_of(polynomial: sympy.Expr) -> Form:
     numerator, denominator = sympy.fraction(sympy.together(polynomial))
     form, _ = forms.read_whole(sympy.expand(numerator))
     return form // int(denominator)
-
-
-def _left_out(before: Interval, after: Interval) -> Iterator[Interval]:
-    """The values of the first interval below and above the second one."""
-    if after.lower is not None and before.lower != after.lower:
-        yield Interval(before.lower, after.lower - 1)
-    if after.upper is not None and before.upper != after.upper:
-        yield Interval(after.upper + 1, before.upper)
 
 
 def _scope(

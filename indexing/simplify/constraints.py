@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from math import gcd, lcm
 from typing import Final, NamedTuple, TypeAlias
 
@@ -23,7 +23,6 @@ from simplifier.forms import (
     EXTREMA,
     INFINITY,
     NEGATIVE_INFINITY,
-    ZERO,
     Atom,
     AtomKind,
     Fact,
@@ -64,17 +63,6 @@ def normal(scope: Scope, constraint: Constraint) -> list[Fact] | None:
         if not smaller:
             found.append(fact)
     return found
-
-
-def numerator(fact: Fact) -> list[_Limited]:
-    """``A floordiv c + B`` in ``[l, u]`` is ``A + c*B`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
-    for atom, factor in fact.form.terms.items():
-        if atom.kind is AtomKind.FLOORDIV and atom.divisor > 0 and factor in (1, -1):
-            lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
-            rest, divisor = fact.form.without(atom).times(factor), atom.divisor
-            ends = lower * divisor, upper * divisor + (divisor - 1)
-            return [(rest.times(divisor).plus(atom.numerator), ends)]
-    return []
 
 
 def extracted(scope: Scope, fact: Fact) -> Constraint:
@@ -149,7 +137,7 @@ def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
     """The result of the first law that applies."""
     return (
         _compared(scope, fact)
-        or numerator(fact)
+        or [*islice(fact.numerators(), 1)]
         or _numerator_of_symbolic(scope, fact)
         or _high_part(scope, fact)
         or _branches(fact, where_all=True)
@@ -359,33 +347,6 @@ class Residues:
         form = quotient.numerator.plus_constant(-quotient.numerator.constant)
         count = group * (values.upper - values.lower + 1)
         return cls(form, quotient.divisor, first % quotient.divisor, count).scaled()
-
-    @classmethod
-    def as_written(cls, constraint: Constraint) -> Residues | None:
-        """The residue that a constraint on ``N mod c + b`` leaves, if it leaves one or none.
-
-        Divides by the common factor of ``c`` and the terms of ``N``. ``None`` for any other
-        constraint, and if the modulus becomes 1.
-        """
-        form, interval = constraint
-        if [*form.terms.values()] != [1]:
-            return None
-        (atom,) = form.terms
-        if atom.kind is not AtomKind.MOD or atom.divisor < 1:
-            return None
-        values = (interval - form.constant).intersect(Interval(0, atom.divisor - 1))
-        if not (values.is_empty or values.is_point):
-            return None
-        numerator = atom.numerator
-        common = gcd(forms.content(numerator), atom.divisor)
-        residue = (values.lower or 0) - numerator.constant
-        modulus = atom.divisor // common
-        if modulus == 1:
-            return None
-        if values.is_empty or residue % common:
-            return cls(ZERO, 1, 0, 0)
-        bare = numerator.plus_constant(-numerator.constant).exactly_divided(common)
-        return cls(bare, modulus, residue // common % modulus, 1).scaled()
 
     def __contains__(self, value: int) -> bool:
         return (value - self.first) % self.modulus < self.count

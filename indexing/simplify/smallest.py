@@ -226,14 +226,10 @@ def may_simplify(group: Iterable[Constraint], form: Form) -> bool:
     """
     if form.single_variable() is not None:
         return False
-    if form.is_affine and all(_is_affine_inequality(constraint) for constraint in group):
+    if form.is_affine and all(each.is_affine and not within.is_point for each, within in group):
         return False
     names = {*forms.variables_of([form])}
     return not names.isdisjoint(forms.variables_of(limited for limited, _ in group))
-
-
-def _is_affine_inequality(constraint: Constraint) -> bool:
-    return constraint[0].is_affine and not constraint[1].is_point
 
 
 # Ranges that only enumerate the values of one range become that one.

@@ -29,7 +29,6 @@ from indexing.simplify.constraints import (
     interval_within,
     merged,
     normal,
-    numerator,
     only_branch,
     renumbered,
     scope_with_facts,
@@ -89,13 +88,10 @@ def _tightened_alone(domain: Domain) -> Domain:
 
 
 def _tightened_group(domain: Domain, preserved: Callable[[Domain], PreservedVariables]) -> Domain:
-    found = arithmetic_progression(domain)
-    if found is None:
-        domain = without_implied(domain)
-        if not domain.constraints:
-            return domain
-        found = _fixpoint(domain, preserved) or _normalized(domain, preserved)
-    return found
+    domain = without_implied(domain)
+    if not domain.constraints:
+        return domain
+    return _fixpoint(domain, preserved) or _normalized(domain, preserved)
 
 
 def _none_preserved(_: Domain) -> PreservedVariables:
@@ -239,8 +235,8 @@ def _bound_of(constraint: Constraint) -> Constraint | None:
     while fact is not None and len(fact.form.terms) == 1:
         if fact.form.is_affine:
             return fact.form, Interval.from_range(fact.ends)
-        following = numerator(fact)
-        fact = Fact.of(*following[0]) if following else None
+        following = next(fact.numerators(), None)
+        fact = Fact.of(*following) if following else None
     return None
 
 
@@ -267,26 +263,6 @@ def _values(domain: Domain, form: Form) -> Interval:
     if any(atom.kind in CONDITIONS for atom in form.terms):
         return forms.range_of(scope, form)
     return Interval.from_range(scope.range_of(scope.canonical(form)))
-
-
-def arithmetic_progression(domain: Domain) -> Domain | None:
-    """The same points, if all constraints are on one variable and leave it one residue each.
-
-    By the Chinese remainder theorem the residues are one, and the bounds move inwards to it.
-    """
-    identifiers = [*forms.variables_of(form for form, _ in domain.constraints)]
-    if len(identifiers) != 1:
-        return None
-    residues = [*map(Residues.as_written, domain.constraints)]
-    if not all(each and (not each.count or each.form.single_variable()) for each in residues):
-        return None
-    left = merged(filter(None, residues))
-    if left is None:
-        return domain.emptied()
-    (one,) = left
-    values = one.within(domain.bounds[identifiers[0]].ends)
-    bound = (one.form, Interval.from_range(values))
-    return domain.with_constraints().constrained([bound, one.constraint_within(values)])
 
 
 # Constraints that others imply.

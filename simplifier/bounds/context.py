@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import (
     EVERYTHING,
@@ -83,6 +83,14 @@ class Fact(NamedTuple):
     def is_polynomial(self) -> bool:
         """Whether the form is a sum of variables and products of variables."""
         return all(map(variables_multiplied, self.form.terms))
+
+    def numerators(self) -> Iterator[tuple[Form, Range]]:
+        """``R + floor(N/c)`` in ``[l, u]`` is ``c*R + N`` in ``[c*l, c*u + c - 1]``; ``c > 0``."""
+        for atom, factor in self.form.terms.items():
+            if atom.kind is FLOORDIV and atom.divisor > 0 and factor in (1, -1):
+                lower, upper = self.ends if factor > 0 else (-self.ends[1], -self.ends[0])
+                rest, divisor = self.form.without(atom).times(factor * atom.divisor), atom.divisor
+                yield rest.plus(atom.numerator), (lower * divisor, upper * divisor + (divisor - 1))
 
     def multiple_in(self, form: Form) -> int:
         """Number of times that the fact's form is contained in another; 0 if it is not."""
@@ -163,7 +171,44 @@ def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
     return lower, upper
 
 
-class Context(Recorder):
+class Operations(Protocol):
+    """What a scope answers for canonical forms."""
+
+    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
+        """Lowest and highest value of a canonical form; the true range may be narrower."""
+
+    def view(self, form: Form) -> DigitView:
+        """The digits of a canonical form."""
+
+    def canonical(self, form: Form) -> Form:
+        """The canonical form that is equal on the domain."""
+
+    def single(self, form: Form) -> Form:
+        """The form as one term, which laws do not look into."""
+
+    def floordiv(self, numerator: Form, divisor: int) -> Form:
+        """``floor(numerator / divisor)`` for a divisor other than zero."""
+
+    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
+        """A quotient in normal shape as an atom, or its only value."""
+
+    def quotient(self, numerator: Form, divisor: Form) -> Form:
+        """``floor(numerator / divisor)`` for any divisor."""
+
+    def mod(self, numerator: Form, divisor: Form) -> Form:
+        """``numerator - divisor * floor(numerator / divisor)``."""
+
+    def product(self, left: Form, right: Form, /) -> Form:
+        """The product, multiplied out."""
+
+    def monomial(self, atoms: Iterable[Atom], /) -> Atom:
+        """The atom that multiplies atoms."""
+
+    def minimum(self, arguments: Iterable[Form]) -> Form:
+        """The least of canonical forms."""
+
+
+class Context(Recorder, Operations):
     """Bounds and facts, the ranges of atoms, and the canonical operations that a scope has."""
 
     def __init__(self, bounds: Bounds, log: RewriteLog | None = None) -> None:
@@ -224,52 +269,6 @@ class Context(Recorder):
             return lower, upper
         self.used(DIVISOR_RANGE)
         return lower or 1, upper or -1
-
-    # Members of a scope.
-
-    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
-        """Lowest and highest value of a canonical form; the true range may be narrower."""
-        raise NotImplementedError
-
-    def view(self, form: Form) -> DigitView:
-        """The digits of a canonical form."""
-        raise NotImplementedError
-
-    def canonical(self, form: Form) -> Form:
-        """The canonical form that is equal on the domain."""
-        raise NotImplementedError
-
-    def single(self, form: Form) -> Form:
-        """The form as one term, which laws do not look into."""
-        raise NotImplementedError
-
-    def floordiv(self, numerator: Form, divisor: int) -> Form:
-        """``floor(numerator / divisor)`` for a divisor other than zero."""
-        raise NotImplementedError
-
-    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
-        """A quotient in normal shape as an atom, or its only value."""
-        raise NotImplementedError
-
-    def quotient(self, numerator: Form, divisor: Form) -> Form:
-        """``floor(numerator / divisor)`` for any divisor."""
-        raise NotImplementedError
-
-    def mod(self, numerator: Form, divisor: Form) -> Form:
-        """``numerator - divisor * floor(numerator / divisor)``."""
-        raise NotImplementedError
-
-    def product(self, left: Form, right: Form, /) -> Form:
-        """The product, multiplied out."""
-        raise NotImplementedError
-
-    def monomial(self, atoms: Iterable[Atom], /) -> Atom:
-        """The atom that multiplies atoms."""
-        raise NotImplementedError
-
-    def minimum(self, arguments: Iterable[Form]) -> Form:
-        """The least of canonical forms."""
-        raise NotImplementedError
 
 
 # Conditions and assumptions as facts: forms, and the intervals that they lie in.

@@ -170,14 +170,10 @@ class _Propagator:
 
     def _unround(self, fact: Fact) -> None:
         """Range of ``c*R + N`` from that of ``R + floor(N/c) == floor((c*R + N)/c)``."""
-        for atom, factor in fact.form.terms.items():
-            is_lone = abs(factor) == 1 and len(fact.form.terms) > 1
-            if is_lone and atom.kind is AtomKind.FLOORDIV and len(self._facts) < MAX_FACTS:
-                lower, upper = fact.ends if factor > 0 else (-fact.ends[1], -fact.ends[0])
-                rest = fact.form.without(atom).times(factor * atom.divisor)
-                ends = lower * atom.divisor, upper * atom.divisor + (atom.divisor - 1)
+        for form, ends in fact.numerators() if len(fact.form.terms) > 1 else ():
+            if len(self._facts) < MAX_FACTS:
                 self._context.used(law.QUOTIENT_FACT)
-                self.add(self._context.canonical(rest.plus(atom.numerator)), ends)
+                self.add(self._context.canonical(form), ends)
 
     def bounds(self) -> dict[str, Interval]:
         """Bounds of the variables that were narrowed."""

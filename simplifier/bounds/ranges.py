@@ -10,7 +10,7 @@ from operator import attrgetter, mul
 from typing import Final, TypeAlias
 
 from simplifier.bounds import digits
-from simplifier.bounds.context import UNBOUNDED, Context, DigitView, Fact, term_by_term
+from simplifier.bounds.context import UNBOUNDED, Context, Fact, term_by_term
 from simplifier.bounds.interval import (
     INFINITY,
     NEGATIVE_INFINITY,
@@ -116,7 +116,8 @@ def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[
     """
     quotients = [atom for atom in form.terms if atom.kind is FLOORDIV]
     signs = {form.terms[atom] > 0 for atom in quotients}
-    if len(signs) < 2 or not _has_single_quotient(context.view(form)):  # noqa: PLR2004 - both
+    units = context.view(form).units if len(signs) > 1 else ()
+    if not any(unit.holds_quotient for _, unit in units):
         return
     whole = lcm(*[atom.divisor for atom in quotients])
     exact = form.without(*quotients).times(whole)
@@ -128,11 +129,6 @@ def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[
         most += max(weight, 0) * (atom.divisor - 1)
     lower, upper = range_of(context, exact, depth - 1)
     yield law.ROUNDINGS_RANGE, (-(-(lower - most) // whole), (upper - least) // whole)
-
-
-def _has_single_quotient(view: DigitView) -> bool:
-    """Whether some quotient belongs to no digit."""
-    return any(unit.holds_quotient for _, unit in view.units)
 
 
 def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
