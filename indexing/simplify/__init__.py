@@ -6,6 +6,5 @@
 
 from __future__ import annotations
 
-from indexing.simplify.constraints import scope_with_facts
+from indexing.simplify.constraints import conditioned, scope_with_facts, simplified_domain
 from indexing.simplify.smallest import result_bounds, simplified, simplified_by_isl, simplified_in
-from indexing.simplify.tightening import conditioned, simplified_domain

@@ -25,8 +25,8 @@ from indexing.simplify.constraints import (
     renumbered,
     scope_with_facts,
     scope_within,
+    simplified_domain,
 )
-from indexing.simplify.tightening import simplified_domain
 from indexing.variable import Variable
 from simplifier import forms
 from simplifier.exact import MAX_ATTEMPTS, Allowance, Budget, BudgetError, range_within
@@ -65,7 +65,7 @@ def _with_same_variables(indexing_map: RelationT, *, preserve_size_one: bool) ->
     domain = simplified_domain(indexing_map.domain, preserve_size_one=preserve_size_one)
     forms = indexing_map.forms
     if not domain.is_known_empty:
-        preserved = PreservedVariables.of(domain) if preserve_size_one else NONE_PRESERVED
+        preserved = PreservedVariables.of(domain, are_wanted=preserve_size_one)
         forms = tuple(map(preserved.form_shown, _simplified_forms(domain, preserved, forms)))
     is_same = forms == indexing_map.forms and domain == indexing_map.domain
     return indexing_map if is_same else indexing_map.derived(forms, domain)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from indexing import IndexingMap, Variable, parse_map
 from indexing.domain import Constraint, Domain
-from indexing.simplify import tightening
+from indexing.simplify import constraints
 from indexing.simplify.constraints import Residues, merged, normal
 from simplifier import Interval
 from simplifier.canonical.scope import scope_of
@@ -366,8 +366,8 @@ def test_constraints_that_differ_in_names_alone_are_asked_about_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Along the layers of a model the same windows come again, on ranges of other numbers."""
-    asked = Mock(wraps=tightening._tightened_group)
-    monkeypatch.setattr(tightening, "_tightened_group", asked)
+    asked = Mock(wraps=constraints._tightened_group)
+    monkeypatch.setattr(constraints, "_tightened_group", asked)
     layers = range(8)
     ranges = ", ".join(f"s{n}" for n in range(16))
     bounds = ", ".join(f"s{n} in [0, {977 if n < 8 else 4}]" for n in range(16))
