@@ -30,17 +30,7 @@ from indexing.variable import (
 )
 from simplifier import forms
 from simplifier.errors import listed, quoted
-from simplifier.forms import (
-    DOCUMENT,
-    FOREIGN,
-    Atom,
-    AtomKind,
-    Form,
-    Interval,
-    Key,
-    Syntax,
-    format_form,
-)
+from simplifier.forms import DOCUMENT, Atom, AtomKind, Form, Interval, Key, Syntax
 
 Constraint: TypeAlias = "tuple[Form, Interval]"
 """A form whose values must lie in an interval."""
@@ -152,6 +142,11 @@ class Domain:
         """The domain of other variables and the same parameters, without constraints."""
         return Domain.of(dims, ranges, runtime, (), self.parameters)
 
+    def with_parameters(self, more: Iterable[Variable]) -> Domain:
+        """The domain with more parameters; a variable that is called as one loses its name."""
+        named = distinctly_named(*self.roles, parameters=[*self.parameters, *more])
+        return named.with_constraints(self.constraints)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the variables for a reader, in order of declaration."""
@@ -249,7 +244,7 @@ class Domain:
 
     def text_of(self, form: Form, syntax: Syntax = DOCUMENT) -> str:
         """The form's text in the reader's names."""
-        return format_form(self.named(form), self.names, syntax)
+        return forms.format_form(self.named(form), self.names, syntax)
 
     def constraint_texts(self, syntax: Syntax = DOCUMENT) -> list[tuple[str, Constraint]]:
         """The constraints with their texts, sorted by these as in XLA."""
@@ -296,7 +291,7 @@ class Domain:
 
     def _objection(self, atom: Atom, known: Collection[str]) -> str:
         """The error about an atom in a map; empty if there is none."""
-        if atom.kind in FOREIGN:
+        if atom.kind in forms.FOREIGN:
             return f"{quoted(str(forms.Form(0, {atom: 1})))}; expected integer arithmetic"
         if atom.kind is AtomKind.VARIABLE and atom.name not in known:
             declared = f"{quoted(atom.name)}; expected a declared variable ({listed(self.names)})"
@@ -365,6 +360,20 @@ def bare(constraint: Constraint) -> Constraint:
     lower, upper = (interval if factor > 0 else -interval).ends
     factor = abs(factor)
     return forms.variable(atom.name), Interval.from_range((-(-lower // factor), upper // factor))
+
+
+def solved_for(constraint: Constraint, name: str) -> tuple[int, Form, Interval] | None:
+    """Factor, rest and interval of ``a * x + rest in [l, u]`` for an ``a > 0``; no rest has ``x``.
+
+    >>> solved_for((forms.variable("d1") - forms.variable("d0") * 2, Interval(1, None)), "d0")
+    (2, Form(-d1), Interval(lower=None, upper=-1))
+    """
+    form, interval = constraint
+    factor = form.terms.get(forms.variable_atom(name), 0)
+    rest = form - forms.variable(name) * factor
+    if not factor or name in forms.variables_of((rest,)):
+        return None
+    return (factor, rest, interval) if factor > 0 else (-factor, -rest, -interval)
 
 
 def substituted_constraints(

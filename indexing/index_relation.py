@@ -7,19 +7,17 @@ they are looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from indexing.domain import Constraint, Domain, depths_of, distinctly_named
+from indexing.domain import Constraint, Domain, depths_of
 from indexing.errors import MapError
 from indexing.exact.index_set import IndexSet, SetNames
 from indexing.exact.isl import readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
 from indexing.relation import RelationT, asks_emptiness
-from indexing.variable import Variable, check_parameter, united
+from indexing.variable import Variable, check_parameter
 from simplifier import forms
 from simplifier.errors import check_type, quoted
 from simplifier.exact import BUDGET, Budget, asked_of_kept, context_of, kept_context, load_isl
@@ -482,7 +480,7 @@ def applied(relation: ExactRelation, elements: IndexSet, budget: Budget) -> Inde
     dims = relation.domain.by_role_as_forms[0]
     images = [_on_pieces(relation, dims, [piece]).image(budget=budget) for piece in elements.pieces]
     nothing = IndexSet.made(SetNames(("",) * len(relation.forms)), ())
-    return reduce(or_, images) if images else nothing
+    return reduce(IndexSet.__or__, images) if images else nothing
 
 
 def restricted(relation: RelationT, elements: IndexSet) -> RelationT:
@@ -527,19 +525,12 @@ def _on_pieces(
     if not pieces:
         return relation.derived(relation.forms, relation.domain.emptied())
     parameters = [each.within(EVERYTHING) for piece in pieces for each in piece.parameters]
-    domain = _with_parameters(relation.domain, parameters) if parameters else relation.domain
+    domain = relation.domain.with_parameters(parameters) if parameters else relation.domain
     limits = [[*_limits(piece, coordinates)] for piece in pieces]
     if len(limits) == 1:
         return relation.derived(relation.forms, domain.constrained(limits[0]))
     depth = forms.maximum(forms.minimum((forms.ZERO, *depths_of(each))) for each in limits)
     return relation.derived(relation.forms, domain.constrained([(depth, Interval(0, None))]))
-
-
-def _with_parameters(domain: Domain, parameters: Sequence[Variable]) -> Domain:
-    """The domain with more parameters; a variable that is called as one of them loses its name."""
-    every = united([*domain.parameters, *parameters])
-    named = distinctly_named(*domain.roles, parameters=every)
-    return replace(named, constraints=domain.constraints)
 
 
 def _limits(piece: Domain, coordinates: Sequence[Form]) -> Iterator[Constraint]:

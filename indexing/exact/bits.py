@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Final, TypeAlias
 
 from simplifier import forms
@@ -32,12 +32,11 @@ class InputBits:
 
 def input_bits(sizes: Mapping[str, int]) -> tuple[InputBits, ...]:
     """The digits of variables with these numbers of bits, one after another."""
-    found: list[InputBits] = []
-    first = 0
-    for name, count in sizes.items():
-        found.append(InputBits(forms.variable(name), first, count))
-        first += count
-    return tuple(found)
+    places = accumulate(sizes.values(), initial=0)
+    return tuple(
+        InputBits(forms.variable(name), first, count)
+        for (name, count), first in zip(sizes.items(), places, strict=False)
+    )
 
 
 # In digits.

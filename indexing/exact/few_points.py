@@ -5,7 +5,7 @@ A table has a row for each point; equal rows are listed once, in lexicographic o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -236,20 +236,16 @@ def _boxes(rows: Rows) -> list[Box]:
     if not rows.size:
         return [()] * len(rows) if not rows.shape[1] else []
     runs: dict[tuple[Box, ...], list[int]] = {}
-    for value, rest in _by_first(rows):
+    values, starts = np.unique(rows[:, 0], return_index=True)
+    groups = np.split(rows[:, 1:], starts[1:])
+    for value, rest in zip(values.tolist(), groups, strict=True):
         runs.setdefault(tuple(_boxes(rest)), []).append(value)
         boxes.check_few(runs, MAX_BOXES_LISTED)
     found: list[Box] = []
-    for inner, values in runs.items():
-        found += [(run, *box) for run in _runs(values) for box in inner]
+    for inner, along in runs.items():
+        found += [(run, *box) for run in _runs(along) for box in inner]
         boxes.check_few(found, MAX_BOXES_LISTED)
     return found
-
-
-def _by_first(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """The values of the first coordinate, each with the rows behind it."""
-    values, starts = np.unique(rows[:, 0], return_index=True)
-    yield from zip(values.tolist(), np.split(rows[:, 1:], starts[1:]), strict=True)
 
 
 def _runs(values: Sequence[int]) -> list[StridedInterval]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
 from itertools import islice, product
@@ -26,7 +26,7 @@ from indexing.simplify import simplified
 from indexing.transform.evaluate import Point
 from indexing.transform.substitute import substitute
 from indexing.validation import ByName, read_names
-from indexing.variable import Variable, united
+from indexing.variable import Variable
 from simplifier import forms
 from simplifier.errors import check_integers, check_type
 from simplifier.exact import BUDGET, Budget, BudgetError, NotQuasiAffineError, asked, load_isl
@@ -87,7 +87,6 @@ class ExactRelation(Relation):
         >>> parse_map(pairs).equals(parse_map("()[s0] -> (s0), domain: s0 in [0, 7]"))
         True
         """
-        check_map(other, "equals: the other map")
         return _ARE_EQUAL.compared(self, other, budget, is_fixed=runtime_as_parameters)
 
     def is_subset(
@@ -102,7 +101,6 @@ class ExactRelation(Relation):
         >>> even.is_subset(parse_map("()[s0] -> (s0), domain: s0 in [0, 6]"))
         True
         """
-        check_map(other, "is_subset: the other map")
         return _IS_SUBSET.compared(self, other, budget, is_fixed=runtime_as_parameters)
 
     def first_difference(
@@ -325,6 +323,7 @@ class _ExactQuestion(NamedTuple):
 
     def compared(self, left: Relation, right: Relation, budget: Budget, *, is_fixed: bool) -> bool:
         """The answer about two relations; no if they have different numbers of coordinates."""
+        check_map(right, f"{self.name}: the other map")
         if left == right:
             return True
         if not are_comparable(left, right, runtime_as_parameters=is_fixed):
@@ -582,12 +581,7 @@ def with_same_parameters(maps: Sequence[RelationT]) -> Sequence[RelationT]:
     if len({each.parameters for each in maps}) <= 1:
         return maps
     every = [parameter.within(EVERYTHING) for each in maps for parameter in each.parameters]
-    return [_with_parameters(each, every) for each in maps]
-
-
-def _with_parameters(relation: RelationT, more: Iterable[Variable]) -> RelationT:
-    parameters = united((*relation.parameters, *more))
-    return relation.derived(relation.forms, replace(relation.domain, parameters=parameters))
+    return [each.derived(each.forms, each.domain.with_parameters(every)) for each in maps]
 
 
 def _reached(relation: islpy.Map, point: tuple[int, ...]) -> islpy.Set:

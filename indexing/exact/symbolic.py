@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import Final, NamedTuple
 
-from indexing.domain import Constraint, Domain, conditions_of, substituted_constraints
+from indexing.domain import Constraint, Domain, conditions_of, solved_for, substituted_constraints
 from indexing.errors import MapError
 from indexing.exact.boxes import below_and_above, whole
 from indexing.relation import Relation, RelationT
@@ -409,18 +409,16 @@ def _last(points: Points) -> Sum:
 
 def _ends(points: Points, name: str) -> tuple[list[Form], list[Form]] | None:
     """The ends of a variable on both sides; ``None`` if a constraint is not linear in it."""
-    bounds, variable = points.variables[name], forms.variable(name)
+    bounds = points.variables[name]
     lowers = [] if bounds.lower is None else [forms.constant(bounds.lower)]
     uppers = [] if bounds.upper is None else [forms.constant(bounds.upper)]
-    for form, interval in points.limits:
-        if name not in positional(form):
+    for limit in points.limits:
+        if name not in positional(limit[0]):
             continue
-        factor = form.terms.get(forms.variable_atom(name), 0)
-        rest = form - variable * factor
-        if not factor or name in positional(rest):
+        solved = solved_for(limit, name)
+        if solved is None:
             return None
-        ends = -interval if factor < 0 else interval
-        rest, divisor = (-rest, -factor) if factor < 0 else (rest, factor)
+        divisor, rest, ends = solved
         if ends.lower is not None:
             lowers.append(-((rest - ends.lower) // divisor))
         if ends.upper is not None:

@@ -22,6 +22,7 @@ from indexing.domain import (
     bare,
     bounding,
     limited_variable,
+    solved_for,
     substituted_constraints,
     symbolic_ends,
     turned_to_variable,
@@ -29,21 +30,7 @@ from indexing.domain import (
 )
 from indexing.variable import PARAMETER, Variable, has_parameters
 from simplifier import forms
-from simplifier.forms import (
-    CONDITIONS,
-    EXTREMA,
-    INFINITY,
-    NEGATIVE_INFINITY,
-    Atom,
-    AtomKind,
-    Fact,
-    Form,
-    Infinity,
-    Interval,
-    Range,
-    Scope,
-)
-from simplifier.forms import simplified as simplified_form
+from simplifier.forms import Atom, AtomKind, Fact, Form, Infinity, Interval, Range, Scope
 from simplifier.tools.graphs import connected_components
 
 _Limited: TypeAlias = "tuple[Form, Range]"
@@ -85,7 +72,7 @@ def extracted(scope: Scope, fact: Fact) -> Constraint:
     interval = interval_within(fact.form, Interval.from_range(fact.ends), values)
     same, turned = fact.form, -fact.form
     if not same.is_affine:
-        same, turned = simplified_form(scope, same), simplified_form(scope, turned)
+        same, turned = forms.simplified(scope, same), forms.simplified(scope, turned)
     if _text_rank(turned) < _text_rank(same):
         same, interval = turned, -interval
     return same.plus_constant(-same.constant), interval - same.constant
@@ -98,20 +85,20 @@ def _bound_by_extremum(scope: Scope, fact: Fact) -> Constraint | None:
     """
     form, interval = fact.form, Interval.from_range(fact.ends)
     names = [name for name in forms.variables_of((form,)) if name[0] != PARAMETER]
-    has_extrema = any(atom.kind in EXTREMA for atom in form.terms)
+    has_extrema = any(atom.kind in forms.EXTREMA for atom in form.terms)
     is_one_end = (interval.lower is None) != (interval.upper is None)
     if not (has_extrema and is_one_end and len(names) == 1):
         return None
-    variable = forms.variable(names[0])
-    factor = sum(form.terms.get(atom, 0) for atom in variable.terms)
-    rest = form.plus(variable, -factor)
-    if not factor or names[0] in forms.variables_of((rest,)):
+    solved = solved_for((form, interval), names[0])
+    if solved is None:
         return None
-    is_upper = (interval.lower is None) == (factor > 0)
-    beside = ((interval.lower or interval.upper or 0) - rest).times(1 if factor > 0 else -1)
+    factor, rest, interval = solved
+    is_upper = interval.lower is None
     divide = forms.floordiv if is_upper else forms.ceildiv
-    end = simplified_form(scope, divide(beside, forms.constant(abs(factor))))
-    return bare((variable - end, Interval(None, 0) if is_upper else Interval(0, None)))
+    beside = (interval.lower or interval.upper or 0) - rest
+    end = forms.simplified(scope, divide(beside, forms.constant(factor)))
+    side = Interval(None, 0) if is_upper else Interval(0, None)
+    return bare((forms.variable(names[0]) - end, side))
 
 
 def interval_within(form: Form, interval: Interval, values: Interval) -> Interval:
@@ -138,9 +125,9 @@ def _primitive(form: Form, ends: Range, values: Range) -> Fact | None:
     For ``k < 0`` the ends are swapped. An end that the values never pass is open; if both ends are,
     nothing is left.
     """
-    lower = NEGATIVE_INFINITY if values[0] >= ends[0] else ends[0]
-    upper = INFINITY if values[1] <= ends[1] else ends[1]
-    is_implied = lower == NEGATIVE_INFINITY and upper == INFINITY
+    lower = forms.NEGATIVE_INFINITY if values[0] >= ends[0] else ends[0]
+    upper = forms.INFINITY if values[1] <= ends[1] else ends[1]
+    is_implied = lower == forms.NEGATIVE_INFINITY and upper == forms.INFINITY
     return None if is_implied else Fact.of(form, (lower, upper))
 
 
@@ -159,7 +146,7 @@ def _smaller(scope: Scope, fact: Fact) -> list[_Limited]:
 def _compared(scope: Scope, fact: Fact) -> list[_Limited]:
     """The comparison itself, for a condition that must be 1 or 0: ``(x == 5) in [1, 1]``."""
     atom = next(iter(fact.form.terms), None)
-    if len(fact.form.terms) != 1 or atom is None or atom.kind not in CONDITIONS:
+    if len(fact.form.terms) != 1 or atom is None or atom.kind not in forms.CONDITIONS:
         return []
     values = Interval.from_range(scope.range_of(fact.form))
     told = forms.read_fact(fact.form, Interval.from_range(fact.ends).intersect(values))
@@ -180,7 +167,10 @@ def _numerator_of_symbolic(scope: Scope, fact: Fact) -> list[_Limited]:
         rest = fact.form.without(atom).times(factor)
         return [
             (scope.canonical(dividend + forms.product((rest - end, divisor))), side)
-            for end, side in ((lower, (0, INFINITY)), (upper + 1, (NEGATIVE_INFINITY, -1)))
+            for end, side in (
+                (lower, (0, forms.INFINITY)),
+                (upper + 1, (forms.NEGATIVE_INFINITY, -1)),
+            )
             if isinstance(end, int)
         ]
     return []
@@ -210,7 +200,7 @@ def _branches(fact: Fact, *, where_all: bool) -> list[_Limited]:
 
     Where not all but any of them have to be, it is at least ``l``.
     """
-    is_open = fact.ends[0] == NEGATIVE_INFINITY, fact.ends[1] == INFINITY
+    is_open = fact.ends[0] == forms.NEGATIVE_INFINITY, fact.ends[1] == forms.INFINITY
     for atom, factor in fact.form.terms.items():
         if atom.kind is AtomKind.MAX and is_open[(factor < 0) is where_all]:
             return [(branch, fact.ends) for branch in forms.branches(fact.form, atom)]
@@ -704,7 +694,7 @@ def _cost(constraints: Iterable[Constraint]) -> int:
 
 def _in_given_shape(scope: Scope, constraint: Constraint) -> Constraint:
     """The constraint in the shape that it has, because normal shape costs more."""
-    form = simplified_form(scope, constraint[0])
+    form = forms.simplified(scope, constraint[0])
     interval = interval_within(form, constraint[1], forms.range_of(scope, form))
     return form.plus_constant(-form.constant), interval - form.constant
 
@@ -763,7 +753,7 @@ def _values(domain: Domain, form: Form) -> Interval:
         ranges = {atom: domain.bounds[atom.name].ends for atom in form.terms}
         return Interval.from_range(forms.term_by_term(ranges, form))
     scope = scope_within(domain, ())
-    if any(atom.kind in CONDITIONS for atom in form.terms):
+    if any(atom.kind in forms.CONDITIONS for atom in form.terms):
         return forms.range_of(scope, form)
     return Interval.from_range(scope.range_of(scope.canonical(form)))
 
@@ -834,7 +824,7 @@ def _beside_others(scope: Scope, constraint: Constraint) -> list[Constraint]:
     values = forms.range_of(scope, form)
     if interval.contains(values):
         return []
-    smaller = simplified_form(scope, form)
+    smaller = forms.simplified(scope, form)
     if forms.cost_of_form(smaller) >= forms.cost_of_form(form):
         smaller = form
     return [(smaller, interval_within(smaller, interval, values))]
@@ -870,7 +860,7 @@ def _decided(scope: Scope, constraint: Constraint) -> list[Constraint]:
 
 
 def _has_extrema(constraint: Constraint) -> bool:
-    return any(atom.kind in EXTREMA for atom in constraint[0].terms)
+    return any(atom.kind in forms.EXTREMA for atom in constraint[0].terms)
 
 
 def _shaped(scope: Scope, constraint: Constraint) -> Constraint:

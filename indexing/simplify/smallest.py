@@ -32,7 +32,6 @@ from simplifier import forms
 from simplifier.exact import MAX_ATTEMPTS, Allowance, Budget, BudgetError, range_within
 from simplifier.exact import finished as finished_form
 from simplifier.forms import VARIABLE, ZERO, Atom, AtomKind, Form, Interval
-from simplifier.forms import simplified as simplified_form
 from simplifier.tools.graphs import connected_components
 
 
@@ -63,25 +62,25 @@ def _simplified(indexing_map: RelationT, *, preserve_size_one: bool = False) -> 
 
 def _with_same_variables(indexing_map: RelationT, *, preserve_size_one: bool) -> RelationT:
     domain = simplified_domain(indexing_map.domain, preserve_size_one=preserve_size_one)
-    forms = indexing_map.forms
+    results = indexing_map.forms
     if not domain.is_known_empty:
         preserved = PreservedVariables.of(domain, are_wanted=preserve_size_one)
-        forms = tuple(map(preserved.form_shown, _simplified_forms(domain, preserved, forms)))
-    is_same = forms == indexing_map.forms and domain == indexing_map.domain
-    return indexing_map if is_same else indexing_map.derived(forms, domain)
+        results = tuple(map(preserved.form_shown, _simplified_forms(domain, preserved, results)))
+    is_same = results == indexing_map.forms and domain == indexing_map.domain
+    return indexing_map if is_same else indexing_map.derived(results, domain)
 
 
 def _simplified_forms(
-    domain: Domain, preserved: PreservedVariables, forms: tuple[Form, ...]
+    domain: Domain, preserved: PreservedVariables, results: tuple[Form, ...]
 ) -> Iterator[Form]:
     """Each form simplified under the constraints that matter to it."""
     groups = connected(preserved.hidden(domain.constraints)) if domain.constraints else ()
-    for form in map(preserved.form_hidden, forms):
+    for form in map(preserved.form_hidden, results):
         relevant = [pair for group in groups if may_simplify(group, form) for pair in group]
         if not relevant and is_smallest_in_box(domain, form):
             yield form  # as most results of a program, without a scope for their bounds
         elif preserved.facts or domain.parameters:
-            yield simplified_form(scope_within(domain, (*preserved.facts, *relevant)), form)
+            yield forms.simplified(scope_within(domain, (*preserved.facts, *relevant)), form)
         else:
             yield _remembered(domain, relevant, form)
 
@@ -95,7 +94,7 @@ def _remembered(domain: Domain, constraints: Sequence[Constraint], form: Form) -
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def _simplified_alone(domain: Domain, form: Form) -> Form:
-    return simplified_form(scope_with_facts(domain), form)
+    return forms.simplified(scope_with_facts(domain), form)
 
 
 def is_smallest_in_box(domain: Domain, form: Form) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.interval import (
     EVERYTHING,
@@ -21,17 +21,8 @@ from simplifier.bounds.interval import (
     Range,
     meet,
 )
-from simplifier.expr.form import (
-    CONDITIONS,
-    FLOORDIV,
-    VARIABLE,
-    Atom,
-    AtomKind,
-    Form,
-    common_weight,
-    content,
-    factors,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import FLOORDIV, VARIABLE, Atom, AtomKind, Form
 from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder, RewriteLog
 from simplifier.limits import MAX_RANGE_DEPTH
@@ -65,7 +56,7 @@ class Fact(NamedTuple):
         if not form.terms:
             return None
         lead, first = next(iter(form.terms.items()))
-        scale = content(form)
+        scale = forms.content(form)
         lower, upper = ends[0] - form.constant, ends[1] - form.constant
         if first < 0:
             scale = -scale
@@ -94,7 +85,7 @@ class Fact(NamedTuple):
 
     def multiple_in(self, form: Form) -> int:
         """Number of times that the fact's form is contained in another; 0 if it is not."""
-        return common_weight(form.terms, self.form) if self.lead in form.terms else 0
+        return forms.common_weight(form.terms, self.form) if self.lead in form.terms else 0
 
     def multiples_near(self, form: Form) -> Iterator[int]:
         """Multiples of the fact's form, if it is a polynomial, that cancel some term of another."""
@@ -108,7 +99,7 @@ class Fact(NamedTuple):
 
 def variables_multiplied(atom: Atom) -> tuple[Atom, ...]:
     """The variables that an atom is the product of, maybe one; empty if it is something else."""
-    parts = factors(atom)
+    parts = forms.factors(atom)
     return parts if all(part.kind is VARIABLE for part in parts) else ()
 
 
@@ -171,44 +162,7 @@ def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
     return lower, upper
 
 
-class Operations(Protocol):
-    """What a scope answers for canonical forms."""
-
-    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
-        """Lowest and highest value of a canonical form; the true range may be narrower."""
-
-    def view(self, form: Form) -> DigitView:
-        """The digits of a canonical form."""
-
-    def canonical(self, form: Form) -> Form:
-        """The canonical form that is equal on the domain."""
-
-    def single(self, form: Form) -> Form:
-        """The form as one term, which laws do not look into."""
-
-    def floordiv(self, numerator: Form, divisor: int) -> Form:
-        """``floor(numerator / divisor)`` for a divisor other than zero."""
-
-    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
-        """A quotient in normal shape as an atom, or its only value."""
-
-    def quotient(self, numerator: Form, divisor: Form) -> Form:
-        """``floor(numerator / divisor)`` for any divisor."""
-
-    def mod(self, numerator: Form, divisor: Form) -> Form:
-        """``numerator - divisor * floor(numerator / divisor)``."""
-
-    def product(self, left: Form, right: Form, /) -> Form:
-        """The product, multiplied out."""
-
-    def monomial(self, atoms: Iterable[Atom], /) -> Atom:
-        """The atom that multiplies atoms."""
-
-    def minimum(self, arguments: Iterable[Form]) -> Form:
-        """The least of canonical forms."""
-
-
-class Context(Recorder, Operations):
+class Context(Recorder):
     """Bounds and facts, the ranges of atoms, and the canonical operations that a scope has."""
 
     def __init__(self, bounds: Bounds, log: RewriteLog | None = None) -> None:
@@ -270,6 +224,52 @@ class Context(Recorder, Operations):
         self.used(DIVISOR_RANGE)
         return lower or 1, upper or -1
 
+    # Members of a scope.
+
+    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
+        """Lowest and highest value of a canonical form; the true range may be narrower."""
+        raise NotImplementedError
+
+    def view(self, form: Form) -> DigitView:
+        """The digits of a canonical form."""
+        raise NotImplementedError
+
+    def canonical(self, form: Form) -> Form:
+        """The canonical form that is equal on the domain."""
+        raise NotImplementedError
+
+    def single(self, form: Form) -> Form:
+        """The form as one term, which laws do not look into."""
+        raise NotImplementedError
+
+    def floordiv(self, numerator: Form, divisor: int) -> Form:
+        """``floor(numerator / divisor)`` for a divisor other than zero."""
+        raise NotImplementedError
+
+    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
+        """A quotient in normal shape as an atom, or its only value."""
+        raise NotImplementedError
+
+    def quotient(self, numerator: Form, divisor: Form) -> Form:
+        """``floor(numerator / divisor)`` for any divisor."""
+        raise NotImplementedError
+
+    def mod(self, numerator: Form, divisor: Form) -> Form:
+        """``numerator - divisor * floor(numerator / divisor)``."""
+        raise NotImplementedError
+
+    def product(self, left: Form, right: Form, /) -> Form:
+        """The product, multiplied out."""
+        raise NotImplementedError
+
+    def monomial(self, atoms: Iterable[Atom], /) -> Atom:
+        """The atom that multiplies atoms."""
+        raise NotImplementedError
+
+    def minimum(self, arguments: Iterable[Form]) -> Form:
+        """The least of canonical forms."""
+        raise NotImplementedError
+
 
 # Conditions and assumptions as facts: forms, and the intervals that they lie in.
 
@@ -330,7 +330,7 @@ def _facts(form: Form, interval: Interval) -> Iterator[tuple[Form, Interval]]:
         return
     ((atom, factor),) = form.terms.items()
     value, remainder = divmod(interval.lower - form.constant, factor)
-    if atom.kind not in CONDITIONS or remainder or value not in (0, 1):
+    if atom.kind not in forms.CONDITIONS or remainder or value not in (0, 1):
         yield form, interval
     else:
         yield from _of_condition(atom, holds=value == 1)

@@ -18,18 +18,7 @@ from typing import NamedTuple, TypeAlias
 from simplifier.bounds.context import Context, DigitView, Fact, Unit
 from simplifier.bounds.interval import End, Range
 from simplifier.expr import form as forms
-from simplifier.expr.form import (
-    FLOORDIV,
-    MAX,
-    ONE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    common_weight,
-    factors,
-)
+from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key, factors
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
@@ -170,7 +159,7 @@ def _shared_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: 
     has that, and more than ``e``: then ``e`` is a divisor of it, with which the digit lies below
     what is left. 0 where there is no such digit.
     """
-    whole = common_weight(terms, source)
+    whole = forms.common_weight(terms, source)
     if whole:
         return whole
     left = gcd(*(radix * terms.get(atom, 0) + factor * n for atom, n in source.terms.items()))

@@ -18,27 +18,14 @@ from typing import Any, ClassVar, Final, NamedTuple
 from simplifier.bounds.context import UNBOUNDED, Constraints, Context, term_by_term
 from simplifier.bounds.interval import Infinity, Range, meet
 from simplifier.bounds.ranges import definition, inequalities, product_range, ranges_as_written
+from simplifier.expr import form as forms
 from simplifier.expr import operations
-from simplifier.expr.form import (
-    EXTREMA,
-    FLOORDIV,
-    ONE,
-    VARIABLE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    constant,
-    content,
-    postorder,
-    variable_atom,
-    variables_of,
-)
+from simplifier.expr.form import FLOORDIV, ONE, VARIABLE, ZERO, Atom, AtomKind, Form
 from simplifier.limits import MAX_END_SIZE, MAX_ENDS, MAX_LINKED_ATOMS
 
 _DIVISIONS: Final = (FLOORDIV, AtomKind.QUOTIENT, AtomKind.CEILDIV, AtomKind.MOD)
 
-_VALUE: Final = variable_atom("value\0")
+_VALUE: Final = forms.variable_atom("value\0")
 """Stands for what is bounded; no other variable has such a name."""
 
 
@@ -125,10 +112,10 @@ class _Bounding:
     def ends_of(self, form: Form, known: Range) -> ParametricEnds:
         """The ends of the whole form as it is written; if one is open, as it is canonical."""
         canonical = self._context.canonical(form)
-        forms = *(known for known, _ in self._known), form, canonical
-        self._ranges |= ranges_as_written(self._context, forms)
+        wanted = *(known for known, _ in self._known), form, canonical
+        self._ranges |= ranges_as_written(self._context, wanted)
         self._ends |= {atom: _numbers(ends) for atom, ends in self._ranges.items()}
-        for atom in postorder(forms):
+        for atom in forms.postorder(wanted):
             if not self._is_fixed(atom):
                 self._ends[atom] = self._of_atom(atom).short | self._ends[atom]
         found = self._of_form(form)
@@ -151,7 +138,7 @@ class _Bounding:
             return ends.of_each(lambda end: _quotient(end, divisor))
         if not numerator.is_affine:
             return ParametricEnds()
-        names = self._parameters.union(variables_of((divisor,)))
+        names = self._parameters.union(forms.variables_of((divisor,)))
         finer = _Bounding(self._context, names, self._constraints).ends_of(numerator, UNBOUNDED)
         found = finer.of_each(lambda end: self._context.canonical(_quotient(end, divisor)))
         return ParametricEnds(*(tuple(filter(self.is_fixed, side)) for side in found))
@@ -167,12 +154,14 @@ class _Bounding:
 
     def is_defined(self, form: Form) -> bool:
         """Whether no divisor in an operand may be zero."""
-        divisors = (atom.arguments[1] for atom in postorder((form,)) if atom.kind in _DIVISIONS)
+        divisors = (
+            atom.arguments[1] for atom in forms.postorder((form,)) if atom.kind in _DIVISIONS
+        )
         return not any(low <= 0 <= high for low, high in map(self.range_of, divisors))
 
     def _is_fixed(self, atom: Atom) -> bool:
         known = self._fixed
-        for each in postorder((Form(0, {atom: 1}),), skip=known.__contains__):
+        for each in forms.postorder((Form(0, {atom: 1}),), skip=known.__contains__):
             inside = (known[inner] for operand in each.arguments for inner in operand.terms)
             is_own = each.kind is not VARIABLE or each.name in self._parameters
             known[each] = is_own and each.kind is not AtomKind.OPAQUE and all(inside)
@@ -320,11 +309,11 @@ class _Bounding:
 
 
 def _is_short(form: Form) -> bool:
-    return form.depth <= MAX_END_SIZE and len(postorder((form,))) <= MAX_END_SIZE
+    return form.depth <= MAX_END_SIZE and len(forms.postorder((form,))) <= MAX_END_SIZE
 
 
 def _numbers(ends: Range) -> ParametricEnds:
-    low, high = (() if isinstance(end, Infinity) else (constant(end),) for end in ends)
+    low, high = (() if isinstance(end, Infinity) else (forms.constant(end),) for end in ends)
     return ParametricEnds(low, high)
 
 
@@ -332,7 +321,7 @@ def _known(context: Context, constraints: Constraints) -> tuple[tuple[Form, Rang
     """Facts, constraints as they are written, and inequalities of the extrema in both."""
     facts = [(form, ends) for form, _, ends in context.facts]
     facts += [(form, interval.ends) for form, interval in constraints if not form.is_affine]
-    extrema = {atom: None for form, _ in facts for atom in form.terms if atom.kind in EXTREMA}
+    extrema = {atom: None for form, _ in facts for atom in form.terms if atom.kind in forms.EXTREMA}
     return tuple(dict.fromkeys((*facts, *chain.from_iterable(map(definition, extrema)))))
 
 
@@ -341,7 +330,7 @@ def _known(context: Context, constraints: Constraints) -> tuple[tuple[Form, Rang
 
 def _in_lowest_terms(row: Form) -> Form:
     """The inequality divided by its common factor, and rounded: its terms are integers."""
-    common = content(row)
+    common = forms.content(row)
     return row.exactly_divided(common) if common > 1 else row
 
 

@@ -9,6 +9,7 @@ from math import lcm
 from operator import attrgetter, mul
 from typing import Final, TypeAlias
 
+from simplifier import limits
 from simplifier.bounds import digits
 from simplifier.bounds.context import UNBOUNDED, Context, Fact, term_by_term
 from simplifier.bounds.interval import (
@@ -20,31 +21,11 @@ from simplifier.bounds.interval import (
     floordiv_range,
     meet,
 )
-from simplifier.expr.form import (
-    EXTREMA,
-    FLOORDIV,
-    MAX,
-    VARIABLE,
-    Atom,
-    AtomKind,
-    Form,
-    content,
-    fold,
-    is_crowded,
-    is_deep,
-)
+from simplifier.expr import form as forms
+from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form
 from simplifier.laws.catalogue import ranges as law
 from simplifier.laws.law import Law
-from simplifier.limits import (
-    MAX_BITS,
-    MAX_FLATTENED_TERMS,
-    MAX_LINKED_ATOMS,
-    MAX_OPERANDS_COMPARED,
-    MAX_PIVOTS,
-    MAX_RANGE_DEPTH,
-    MAX_TERMS_LINKED,
-    MAX_TERMS_MULTIPLIED,
-)
+from simplifier.limits import MAX_RANGE_DEPTH
 from simplifier.tools.graphs import connected_components
 
 Reading: TypeAlias = "tuple[Law, Range]"
@@ -67,11 +48,11 @@ def range_of(context: Context, form: Form, depth: int = MAX_RANGE_DEPTH) -> Rang
 
 
 def _readings(context: Context, form: Form, plain: Range, depth: int) -> Iterator[Reading]:
-    if not depth or is_deep(form):
+    if not depth or forms.is_deep(form):
         return
     is_outermost = depth == MAX_RANGE_DEPTH
     kinds = {atom.kind for atom in form.terms}
-    if FLOORDIV in kinds and not is_crowded(form):
+    if FLOORDIV in kinds and not forms.is_crowded(form):
         # m*x - m*c*floor(x/c) is m times a digit.
         yield law.DIGIT_RANGE, context.view(form).ends()
         if is_outermost or plain[0] is NEGATIVE_INFINITY or plain[1] is INFINITY:
@@ -134,7 +115,7 @@ def _without_any_rounding(context: Context, form: Form, depth: int) -> Iterator[
 def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     """Ranges by the branches of the first maximum; at the top, of every one."""
     found = digits.maxima(form)
-    looks_at_all = depth == MAX_RANGE_DEPTH and len(found) <= MAX_OPERANDS_COMPARED
+    looks_at_all = depth == MAX_RANGE_DEPTH and len(found) <= limits.MAX_OPERANDS_COMPARED
     for atom in found if looks_at_all else found[:1]:
         lemma = law.BRANCHES_RANGE if form.terms[atom] > 0 else law.BRANCHES_RANGE_NEGATIVE
         yield lemma, _by_branches(context, form, atom, depth - 1)
@@ -267,7 +248,7 @@ def product_range(left: Range, right: Range) -> Range:
 
 def _bounded(lower: End, upper: End) -> Range:
     """A range, or a wider one where its ends would grow without limit."""
-    limit = 1 << MAX_BITS
+    limit = 1 << limits.MAX_BITS
     low = NEGATIVE_INFINITY if lower < -limit else min(lower, limit)
     return low, INFINITY if upper > limit else max(upper, -limit)
 
@@ -298,7 +279,7 @@ def range_as_written(context: Context, form: Form) -> Range:
     return meet(context.range_of(context.canonical(form)), arithmetic)
 
 
-def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Range]:
+def ranges_as_written(context: Context, wanted: Iterable[Form]) -> dict[Atom, Range]:
     """The ranges of all atoms inside any forms, found as for :func:`range_as_written`."""
 
     def of_atom(atom: Atom, operands: tuple[Range, ...]) -> Range:
@@ -311,7 +292,7 @@ def ranges_as_written(context: Context, forms: Iterable[Form]) -> dict[Atom, Ran
             context.used(lemma)
         return narrow
 
-    return fold(forms, of_atom, lambda form, ranges: term_by_term(ranges, form))
+    return forms.fold(wanted, of_atom, lambda form, ranges: term_by_term(ranges, form))
 
 
 def sum_at_a_glance(context: Context, form: Form) -> Range:
@@ -420,7 +401,7 @@ class LinearFacts:
 
         Nor of a sum of many terms: of these the facts one after the other tell most.
         """
-        if len(form.terms) > MAX_TERMS_LINKED:
+        if len(form.terms) > limits.MAX_TERMS_LINKED:
             return None
         facts = self._linking(form)
         return _range_by(form, facts, range_of) if facts else None
@@ -442,7 +423,7 @@ class LinearFacts:
         for atom in waiting:
             for fact in about.get(atom, ()):
                 new = [other for other in fact.form.terms if other not in seen]
-                if not new or len(seen) + len(new) <= MAX_LINKED_ATOMS:
+                if not new or len(seen) + len(new) <= limits.MAX_LINKED_ATOMS:
                     found[id(fact)] = fact
                     seen.update(new)
                     waiting += new
@@ -489,7 +470,7 @@ def _defining(
 
 
 def _of_extremum(atom: Atom) -> Iterator[tuple[Form, Range]]:
-    if atom.kind in EXTREMA:
+    if atom.kind in forms.EXTREMA:
         sign = 1 if atom.kind is MAX else -1
         for operand in atom.arguments:
             yield operand.plus_atom(atom, -1).times(sign), (NEGATIVE_INFINITY, 0)
@@ -513,7 +494,7 @@ def _range_within(
     form: Form, facts: tuple[Fact, ...], ranges: tuple[tuple[Atom, Range], ...]
 ) -> Range:
     atoms, ends = zip(*ranges, strict=True)
-    none, scale = dict.fromkeys(atoms, 0), content(form)
+    none, scale = dict.fromkeys(atoms, 0), forms.content(form)
     stated = [(Form(0, {atom: 1}), each) for atom, each in ranges]
     stated += [(fact.form, fact.ends) for fact in facts]
     rows = [row for each, within in stated for row in inequalities(each, within)]
@@ -554,7 +535,7 @@ class LinearProgram:
 
     def minimum(self) -> End:
         """The least bound: rounded down, as the bounded form is an integer."""
-        for _ in range(MAX_PIVOTS):
+        for _ in range(limits.MAX_PIVOTS):
             changes = list(zip(*self._bound, strict=True))[1:]
             best = min(changes, default=(0, 0))
             if best >= (0, 0):
@@ -641,7 +622,7 @@ def with_what_is_beside(context: Context, form: Form) -> Iterator[tuple[Law, Ran
             continue
         numerator, divisor = atom.arguments
         rest = form.without(atom).times(factor)
-        is_short = len(rest.terms) * len(divisor.terms) <= MAX_FLATTENED_TERMS
+        is_short = len(rest.terms) * len(divisor.terms) <= limits.MAX_FLATTENED_TERMS
         if is_short and context.divisor_range(divisor)[0] >= 1:
             whole = numerator.plus(context.product(rest, divisor))
             ends = range_by_corners(context, whole, divisor)
@@ -715,7 +696,9 @@ def at_most(context: Context, form: Form) -> Form | None:
     -K
     """
     known = context.once(_FactLimits)
-    if len(form.terms) > MAX_TERMS_MULTIPLIED or not any(map(known.may_multiply, form.terms)):
+    if len(form.terms) > limits.MAX_TERMS_MULTIPLIED or not any(
+        map(known.may_multiply, form.terms)
+    ):
         return None
     signs = {value > 0 for value in form.terms.values()}
     return _bounded_by_products(context, form, known) if len(signs) > 1 else None
