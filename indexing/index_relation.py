@@ -16,7 +16,7 @@ from indexing.exact.index_set import IndexSet, SetNames
 from indexing.exact.isl import readable, united_parts
 from indexing.exact.questions import ExactRelation
 from indexing.formats.isl import pairs_of, read_pieces
-from indexing.relation import RelationT, asks_emptiness
+from indexing.relation import Emptiness, RelationT
 from indexing.variable import Variable, check_parameter
 from simplifier import forms
 from simplifier.errors import check_type, quoted
@@ -128,9 +128,12 @@ class IndexRelation(Displayed, Generic[MapT_co]):
         """Whether no element is related to two others."""
         return asked_of_kept(lambda _: bool(self._pairs.is_single_valued()))
 
-    @asks_emptiness
-    def is_empty(self, *, budget: Budget = BUDGET) -> bool:
+    @property
+    def is_empty(self) -> Emptiness:
         """Whether nothing is related, as of sets and maps."""
+        return Emptiness(self._is_empty)
+
+    def _is_empty(self, *, budget: Budget) -> bool:
         return asked_of_kept(lambda _: bool(self._pairs.is_empty()), budget)
 
     def __bool__(self) -> bool:

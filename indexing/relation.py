@@ -7,8 +7,7 @@ make maps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Self, TypeVar
 
 from indexing.domain import Domain
 from indexing.errors import MapError
@@ -187,8 +186,6 @@ def weight(indexing_map: Relation) -> int:
 
 # Whether a set or map is empty: a question that can be asked with and without parentheses.
 
-T = TypeVar("T")
-
 
 class Emptiness:
     """The answer to ``x.is_empty`` and to ``x.is_empty()``: both are found when they are needed.
@@ -224,20 +221,3 @@ class Emptiness:
 
     def __repr__(self) -> str:
         return repr(self())
-
-
-class asks_emptiness(Generic[T]):  # noqa: N801 - a decorator
-    """Makes a method of a budget the attribute ``is_empty``."""
-
-    def __init__(self, ask: Callable[[T], bool]) -> None:
-        self._ask: Callable[..., bool] = ask
-        self.__doc__ = ask.__doc__
-
-    @overload
-    def __get__(self, owner: None, _: type[Any]) -> Callable[..., bool]: ...
-    @overload
-    def __get__(self, owner: T, _: type[Any] | None = None) -> Emptiness: ...
-    def __get__(
-        self, owner: T | None, _: type[Any] | None = None
-    ) -> Emptiness | Callable[..., bool]:
-        return self._ask if owner is None else Emptiness(partial(self._ask, owner))

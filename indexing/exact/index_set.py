@@ -25,7 +25,7 @@ from indexing.exact.few_points import Rows, boxes_of_rows, rows_of_mask
 from indexing.exact.symbolic import symbolic_count
 from indexing.formats.notebook import latex_of_set
 from indexing.formats.text import declarations, read_declarations, read_ends
-from indexing.relation import asks_emptiness
+from indexing.relation import Emptiness
 from indexing.simplify import simplified_domain
 from indexing.validation import ByName
 from indexing.variable import Variable, interval_of, size_of
@@ -259,13 +259,16 @@ class IndexSet(Displayed):
         """The runtime variables and parameters that the set depends on."""
         return self.hull.called[2] + self.hull.parameters if self._names.given else ()
 
-    @asks_emptiness
-    def is_empty(self, *, budget: Budget = BUDGET) -> bool:
+    @property
+    def is_empty(self) -> Emptiness:
         """Whether there is no element: ``points.is_empty`` and ``points.is_empty()`` are one.
 
         >>> IndexSet.box((0, 9)).is_empty, IndexSet.box((0, 9)).is_empty()
         (False, False)
         """
+        return Emptiness(self._is_empty)
+
+    def _is_empty(self, *, budget: Budget) -> bool:
         if self._boxes is not None:
             return not self._boxes
         if self._reading is not None and not (self._is_by_hand and self.pieces):

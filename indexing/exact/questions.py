@@ -15,13 +15,7 @@ from indexing.exact import counting, few_points, isl
 from indexing.exact.boxes import Box, box_set, box_size, whole
 from indexing.exact.index_set import IndexSet, read_set, set_of_rows
 from indexing.exact.symbolic import symbolic_count, tells_points
-from indexing.relation import (
-    Relation,
-    RelationT,
-    asks_emptiness,
-    check_map,
-    check_without_parameters,
-)
+from indexing.relation import Emptiness, Relation, RelationT, check_map, check_without_parameters
 from indexing.simplify import simplified
 from indexing.transform.evaluate import Point
 from indexing.transform.substitute import substitute
@@ -57,8 +51,8 @@ class ExactRelation(Relation):
 
     __slots__ = ()
 
-    @asks_emptiness
-    def is_empty(self, *, budget: Budget = BUDGET) -> bool:
+    @property
+    def is_empty(self) -> Emptiness:
         """Whether the map has no point: ``m.is_empty`` and ``m.is_empty()`` ask the same.
 
         Costs one integer programme over the variables: milliseconds for everyday maps.
@@ -68,6 +62,9 @@ class ExactRelation(Relation):
         >>> parse_map(odd).is_empty()
         True
         """
+        return Emptiness(self._is_empty)
+
+    def _is_empty(self, *, budget: Budget) -> bool:
         return self.domain.is_known_empty or _IS_EMPTY.ask([self], budget)
 
     def __bool__(self) -> bool:
