@@ -21,11 +21,12 @@ from simplifier.exact import (
     MissingIslError,
     NotQuasiAffineError,
     Space,
+    asked_of_kept,
     differing_point,
+    finished,
+    reduced,
+    solved,
 )
-from simplifier.exact import isl as budgets
-from simplifier.exact.isl import asked_of_kept
-from simplifier.exact.questions import finished, reduced, solved
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import Form, variable
@@ -293,7 +294,7 @@ def test_one_long_attempt_may_be_a_collection_of_garbage(
     seconds: tuple[int, ...], is_answered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, lasts = 0, iter(seconds)
-    monkeypatch.setattr(budgets, "process_time", lambda: now)
+    monkeypatch.setattr(exact, "process_time", lambda: now)
 
     def ask(_: islpy.Context) -> str:
         nonlocal now
@@ -301,26 +302,26 @@ def test_one_long_attempt_may_be_a_collection_of_garbage(
         if last is None:
             return "answer"
         now += last
-        raise BudgetError(budgets.ATTEMPT)
+        raise BudgetError(exact.ATTEMPT)
 
     if is_answered:
-        assert budgets.asked(ask, budgets.BUDGET) == "answer"
+        assert exact.asked(ask, exact.BUDGET) == "answer"
     else:
         with pytest.raises(BudgetError):
-            budgets.asked(ask, budgets.BUDGET)
+            exact.asked(ask, exact.BUDGET)
 
 
-@pytest.mark.parametrize("budget", [None, 3 * budgets.ATTEMPT], ids=["no limit", "operations"])
+@pytest.mark.parametrize("budget", [None, 3 * exact.ATTEMPT], ids=["no limit", "operations"])
 def test_after_a_few_operations_a_question_has_all_of_its_budget(budget: int | None) -> None:
     asked: list[islpy.Context] = []
 
     def ask(context: islpy.Context) -> str:
         asked.append(context)
         if len(asked) == 1:
-            raise BudgetError(budgets.ATTEMPT)
+            raise BudgetError(exact.ATTEMPT)
         return f"{context.get_max_operations()} operations"
 
-    assert budgets.asked(ask, budget) == f"{budget or 0} operations"
+    assert exact.asked(ask, budget) == f"{budget or 0} operations"
 
 
 def test_simplify_keeps_what_it_has_when_the_budget_ends_and_bounds_have_none() -> None:
