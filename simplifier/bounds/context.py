@@ -25,7 +25,6 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import FLOORDIV, VARIABLE, Atom, AtomKind, Form
 from simplifier.laws.catalogue.ranges import DIVISOR_RANGE, FACT_RANGE
 from simplifier.laws.rewrite_log import Recorder, RewriteLog
-from simplifier.limits import MAX_RANGE_DEPTH
 
 Made = TypeVar("Made")
 
@@ -165,6 +164,31 @@ def term_by_term(ranges: Mapping[Atom, Range], form: Form) -> Range:
 class Context(Recorder):
     """Bounds and facts, the ranges of atoms, and the canonical operations that a scope has."""
 
+    # The operations of a scope.
+
+    range_of: Callable[..., Range]
+    """Lowest and highest value of a canonical form; the true range may be narrower."""
+    view: Callable[[Form], DigitView]
+    """The digits of a canonical form."""
+    canonical: Callable[[Form], Form]
+    """The canonical form that is equal on the domain."""
+    single: Callable[[Form], Form]
+    """The form as one term, which laws do not look into."""
+    floordiv: Callable[[Form, int], Form]
+    """``floor(numerator / divisor)`` for a divisor other than zero."""
+    quotient_atom: Callable[[Form, int], Form]
+    """A quotient in normal shape as an atom, or its only value."""
+    quotient: Callable[[Form, Form], Form]
+    """``floor(numerator / divisor)`` for any divisor."""
+    mod: Callable[[Form, Form], Form]
+    """``numerator - divisor * floor(numerator / divisor)``."""
+    product: Callable[..., Form]
+    """The product, multiplied out."""
+    monomial: Callable[..., Atom]
+    """The atom that multiplies atoms."""
+    minimum: Callable[[Iterable[Form]], Form]
+    """The least of canonical forms."""
+
     def __init__(self, bounds: Bounds, log: RewriteLog | None = None) -> None:
         self.log = log
         self.bounds = dict(bounds)
@@ -223,52 +247,6 @@ class Context(Recorder):
             return lower, upper
         self.used(DIVISOR_RANGE)
         return lower or 1, upper or -1
-
-    # Members of a scope.
-
-    def range_of(self, form: Form, depth: int = MAX_RANGE_DEPTH) -> Range:
-        """Lowest and highest value of a canonical form; the true range may be narrower."""
-        raise NotImplementedError
-
-    def view(self, form: Form) -> DigitView:
-        """The digits of a canonical form."""
-        raise NotImplementedError
-
-    def canonical(self, form: Form) -> Form:
-        """The canonical form that is equal on the domain."""
-        raise NotImplementedError
-
-    def single(self, form: Form) -> Form:
-        """The form as one term, which laws do not look into."""
-        raise NotImplementedError
-
-    def floordiv(self, numerator: Form, divisor: int) -> Form:
-        """``floor(numerator / divisor)`` for a divisor other than zero."""
-        raise NotImplementedError
-
-    def quotient_atom(self, numerator: Form, divisor: int) -> Form:
-        """A quotient in normal shape as an atom, or its only value."""
-        raise NotImplementedError
-
-    def quotient(self, numerator: Form, divisor: Form) -> Form:
-        """``floor(numerator / divisor)`` for any divisor."""
-        raise NotImplementedError
-
-    def mod(self, numerator: Form, divisor: Form) -> Form:
-        """``numerator - divisor * floor(numerator / divisor)``."""
-        raise NotImplementedError
-
-    def product(self, left: Form, right: Form, /) -> Form:
-        """The product, multiplied out."""
-        raise NotImplementedError
-
-    def monomial(self, atoms: Iterable[Atom], /) -> Atom:
-        """The atom that multiplies atoms."""
-        raise NotImplementedError
-
-    def minimum(self, arguments: Iterable[Form]) -> Form:
-        """The least of canonical forms."""
-        raise NotImplementedError
 
 
 # Conditions and assumptions as facts: forms, and the intervals that they lie in.
