@@ -29,16 +29,7 @@ from indexing.simplify import result_bounds, simplified, simplified_by_isl
 from indexing.tile.tile import Tile, masked_tile_of
 from indexing.transform import evaluate, substitute
 from indexing.transform.evaluate import NO_PARAMETERS, CompiledMap, Index, Point, Value
-from indexing.validation import (
-    Boolean,
-    ByName,
-    Condition,
-    Parameter,
-    Results,
-    Size,
-    Sizes,
-    Variables,
-)
+from indexing.validation import Boolean, ByName, Condition, Parameter, Results, Sizes, Variables
 from simplifier import forms
 from simplifier.errors import check_type
 from simplifier.exact import BUDGET, Budget, NotQuasiAffineError
@@ -177,7 +168,7 @@ class IndexingMap(ExactRelation):
         return cls(results, validation.read_grid(grid), ranges, runtime, constraints)
 
     @classmethod
-    def identity(cls, sizes: Iterable[Size]) -> IndexingMap:
+    def identity(cls, sizes: Iterable[validation.Size]) -> IndexingMap:
         """The map from every element of a tensor to itself.
 
         >>> print(IndexingMap.identity([4, 8]))
