@@ -475,8 +475,7 @@ def ordered(things: Iterable[_N], needs: Callable[[_N], Iterable[_N]]) -> list[_
 _ASYNC: Final = frozenset({"async-start", "async-update"})
 
 STARTS: Final[Mapping[str, frozenset[str]]] = {
-    "async-done": _ASYNC,
-    "async-update": _ASYNC,
+    **dict.fromkeys(CONTINUE_CALLS, _ASYNC),
     **{
         f"{each}-done": frozenset({f"{each}-start"})
         for each in ("all-gather", "all-reduce", "collective-permute", "copy")

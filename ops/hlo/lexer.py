@@ -99,13 +99,7 @@ class HloLexer(ProgramLexer):
         rb"\\(?:x(?P<hex>[0-9a-fA-F]{1,2})|(?P<octal>[0-7]{1,3})|(?P<letter>.))", re.DOTALL
     )
     letters: ClassVar[Mapping[bytes, bytes]] = {
-        b"n": b"\n",
-        b"t": b"\t",
-        b"r": b"\r",
-        b"a": b"\a",
-        b"b": b"\b",
-        b"f": b"\f",
-        b"v": b"\v",
+        name.encode(): mark.encode() for name, mark in zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)
     }
     pieces = _BALANCED
     closing: ClassVar[Mapping[str, str]] = {"{": "}"}

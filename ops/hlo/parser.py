@@ -669,10 +669,8 @@ class InstructionReader:
             for number, shape in enumerate(taken)
         )
         root = self._finish(inner, attributes)
-        instructions = (*root.operands, root)
-        computation = Computation(self._computations.unused_name(name), instructions, root)
-        self._computations.computations.append(computation)
-        return computation
+        table = InstructionTable(by_name={each.name: each for each in (*root.operands, root)})
+        return self.completed(self._computations.unused_name(name), table)
 
 
 # The parser of modules: one method for each rule of the grammar.
