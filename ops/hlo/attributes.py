@@ -464,18 +464,17 @@ class Codec:
     read: Callable[[HloLexer], Any]
     write: Callable[[Any], str] = str
 
+    def value(self, lexer: HloLexer) -> Any:  # noqa: ANN401  (one type for each format)
+        """Take the value of an attribute.
 
-def read_value(lexer: HloLexer, codec: Codec) -> Any:  # noqa: ANN401  (one type for each format)
-    """Take the value of an attribute.
-
-    Raises:
-        HloTextError: the text is not of the form that the codec reads, or makes no sense.
-    """
-    start = lexer.start
-    try:
-        return codec.read(lexer)
-    except AttributeValueError as error:
-        raise lexer.error_since(start, str(error)) from None
+        Raises:
+            HloTextError: the text is not of the form that the codec reads, or makes no sense.
+        """
+        start = lexer.start
+        try:
+            return self.read(lexer)
+        except AttributeValueError as error:
+            raise lexer.error_since(start, str(error)) from None
 
 
 def list_of(item: Codec, what: str, separator: str = ",") -> Codec:
@@ -571,9 +570,8 @@ def _read_padding(lexer: HloLexer) -> tuple[tuple[int, ...], ...]:
 
 
 def _write_padding(padding: tuple[tuple[int, int, int], ...]) -> str:
-    if any(interior for _, _, interior in padding):
-        return "x".join(f"{low}_{high}_{interior}" for low, high, interior in padding)
-    return "x".join(f"{low}_{high}" for low, high, _ in padding)
+    shown = 3 if any(interior for _, _, interior in padding) else 2
+    return "x".join("_".join(map(str, row[:shown])) for row in padding)
 
 
 def _read_metadata(lexer: HloLexer) -> Mapping[str, str | int]:
@@ -671,11 +669,9 @@ class Reference(enum.Enum):
     LITERAL = "a shape and a literal"
 
 
-_OF_SOME_YEARS: Final = (
-    *("all_reduce_id", "async_group_id", "barrier", "debug_attributes"),
-    *("is_cross_program_prefetch", "metadata_payload", "opaque", "operation_queue_id"),
-    *("outer_dimension_partitions", "sparsity", "wait_on_operation_queues"),
-)
+_OF_SOME_YEARS: Final = """all_reduce_id async_group_id barrier debug_attributes
+    is_cross_program_prefetch metadata_payload opaque operation_queue_id outer_dimension_partitions
+    sparsity wait_on_operation_queues"""
 """No map depends on these, which XLA wrote for few years, or has written since 2026 only."""
 
 COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
@@ -687,7 +683,7 @@ COMMON_ATTRIBUTES: dict[str, Codec | Reference] = {
     "metadata": METADATA,
     "statistics": BRACKETED,
     "backend_config": RAW,
-    **dict.fromkeys(_OF_SOME_YEARS, Codec(lambda lexer: lexer.anything("a value"))),
+    **dict.fromkeys(_OF_SOME_YEARS.split(), Codec(lambda lexer: lexer.anything("a value"))),
 }
 """The attributes that every instruction may have."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from indexing.layout import ElementType, Kind, Shape, ShapeError, bitcast_map
 from indexing.passes import SHAPE_TYPES
-from ops.hlo.attributes import Codec, Reference, read_value
+from ops.hlo.attributes import Codec, Reference
 from ops.hlo.errors import AttributeValueError, EditError
 from ops.hlo.lexer import HloLexer
 from ops.hlo.literal import Literal, read_literal
@@ -90,7 +90,7 @@ def _read_back(name: str, value: object, codec: Codec) -> Any:  # noqa: ANN401
     if isinstance(value, str) and value[:1] in {"{", "["}:
         text = value
     lexer = HloLexer(text)
-    found = read_value(lexer, codec)
+    found = codec.value(lexer)
     if lexer.kind != "end":
         raise AttributeValueError(f"attribute {name} is {quoted(value)}; expected {found} alone")
     return found

@@ -27,7 +27,7 @@ from ops.hlo.errors import (
 from ops.hlo.lexer import escape
 from ops.hlo.literal import Literal
 from ops.hlo.opcodes import bare, check_opcode, near_names
-from ops.index_maps import Size
+from ops.index_maps import Size, in_order
 from simplifier.errors import Span, check_type
 from simplifier.tools.display import Displayed, html_of_sections
 
@@ -241,7 +241,7 @@ class Computation(Displayed):
             object.__setattr__(instruction, "_computation", self)
         numbered = [(i.parameter_number, i) for i in self.instructions]
         found = {number: i for number, i in numbered if number is not None}
-        object.__setattr__(self, "parameters", tuple(found[number] for number in sorted(found)))
+        object.__setattr__(self, "parameters", in_order(found))
 
     @property
     def module(self) -> HloModule:

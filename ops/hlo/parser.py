@@ -19,15 +19,7 @@ from weakref import WeakValueDictionary
 
 from indexing.layout import Shape, ShapeError
 from indexing.passes import BLANK, SHAPE_TYPES, plain_array
-from ops.hlo.attributes import (
-    ATTRIBUTES,
-    COMMON_ATTRIBUTES,
-    MODULE_ATTRIBUTES,
-    Codec,
-    ProgramShape,
-    Reference,
-    read_value,
-)
+from ops.hlo.attributes import ATTRIBUTES, MODULE_ATTRIBUTES, Codec, ProgramShape, Reference
 from ops.hlo.errors import AttributeValueError, HloFileError, HloTextError
 from ops.hlo.files import PROTOBUF_TEXT, files_in, protobuf, read_text
 from ops.hlo.lexer import ATTRIBUTE, LINE, NO_NAMES, OPERAND, OPERANDS, HloLexer
@@ -41,7 +33,6 @@ from ops.hlo.opcodes import (
     RETIRED,
     Opcode,
     find_opcode,
-    near_names,
     nearby,
 )
 from ops.hlo.shape_inference import infer_shape, signature, verify
@@ -359,7 +350,7 @@ class InstructionReader:
     def _plain_value(self, name: str, text: str) -> Any:  # noqa: ANN401  (one type for each format)
         form = ATTRIBUTES[name]
         if isinstance(form, Codec):
-            return _alone(text, partial(read_value, codec=form))
+            return _alone(text, form.value)
         known = {Reference.COMPUTATION: self._computations.by_name}[form]
         return known[_alone(text, lambda lexer: lexer.name("a computation"))]
 
@@ -574,7 +565,7 @@ class InstructionReader:
     def _value(self, form: Codec | Reference) -> Any:  # noqa: ANN401  (one type for each format)
         if isinstance(form, Reference):
             return self._references[form]()
-        return read_value(self._lexer, form)
+        return form.value(self._lexer)
 
     def _computation(self) -> Computation | _NotShown:
         """Take the name of a computation, or a whole one in braces."""
@@ -630,8 +621,7 @@ class InstructionReader:
         draft.opcode = f"async-{part}"
         if part == "start":
             own = {*OPCODES[base].required, *OPCODES[base].optional}
-            outside = {*_OUTSIDE, *attributes.keys() - ATTRIBUTES.keys()}
-            kept = {n: v for n, v in attributes.items() if n in outside and n not in own}
+            kept = {n: v for n, v in attributes.items() if n not in own}
             inner = {n: v for n, v in attributes.items() if n in own or n in _ON_BOTH}
             return {"calls": self._wrapped(draft, base, inner), **kept}
         calls = draft.operands[0].attributes.get("calls")
@@ -806,7 +796,7 @@ _ALL_NAMES: Final = ATTRIBUTES.keys() | MODULE_ATTRIBUTES.keys()
 
 def _may_be_new(name: str, required: Collection[str]) -> bool:
     """Whether a newer XLA may call an attribute so, and it is no misspelt one that is required."""
-    return name not in _ALL_NAMES and not near_names(name, required)
+    return name not in _ALL_NAMES and not nearby(name, required)
 
 
 def _alone(text: str, read: Callable[[HloLexer], _T]) -> _T:
@@ -826,9 +816,6 @@ def _has_shape(operand: Instruction, text: str) -> bool:
 
 _SHAPED = "with its shape before it, such as f32[2] %{}, it becomes a parameter"
 """A hint for scraps."""
-
-_OUTSIDE = {"async_execution_thread", "output_to_operand_aliasing", *COMMON_ATTRIBUTES}
-"""Attributes of the asynchronous operation, unless the wrapped one has them by itself."""
 
 _ON_BOTH = {"backend_config", "frontend_attributes", "metadata", "origin", "statistics"}
 """Attributes of both, as in XLA."""

@@ -23,7 +23,6 @@ from ops.hlo.attributes import (
     MeshAxis,
     MeshGroups,
     Window,
-    read_value,
 )
 from ops.hlo.lexer import HloLexer
 from ops.hlo.opcodes import OPCODES
@@ -96,7 +95,7 @@ def test_one_word_may_stand_for_a_list(text: str, value: tuple[bool, ...]) -> No
 @for_all(VALUES)
 def test_value_is_read_and_written_back(name: str, text: str, value: object) -> None:
     lexer = HloLexer(text)
-    assert read_value(lexer, codec_of(name)) == value
+    assert codec_of(name).value(lexer) == value
     assert lexer.kind == "end"
     assert codec_of(name).write(value) == text
 
@@ -111,7 +110,7 @@ lower => 1 => true
 replica_groups => [ 2,4 ] <= [8] => [2,4]<=[8]
 """)
 def test_value_is_written_in_one_form(name: str, text: str, written: str) -> None:
-    assert codec_of(name).write(read_value(HloLexer(text), codec_of(name))) == written
+    assert codec_of(name).write(codec_of(name).value(HloLexer(text))) == written
 
 
 @for_table("""
@@ -130,7 +129,7 @@ mesh['a'=2] {} => {{0},{1}}
 """)
 def test_groups_are_listed(text: str, listed: str) -> None:
     codec = codec_of("replica_groups")
-    groups = read_value(HloLexer(text), codec).groups
+    groups = codec.value(HloLexer(text)).groups
     assert codec.write(ListedGroups(groups)) == listed
 
 
@@ -148,7 +147,7 @@ sharding => replicated => expected a text in braces or quotes
 """)
 def test_a_wrong_value_is_refused(name: str, text: str, message: str) -> None:
     with pytest.raises(hlo.HloTextError, match=re.escape(message)):
-        read_value(HloLexer(text), codec_of(name))
+        codec_of(name).value(HloLexer(text))
 
 
 def test_every_attribute_belongs_to_an_opcode_or_is_kept_with_the_module() -> None:
