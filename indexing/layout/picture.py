@@ -163,19 +163,9 @@ class TiledArray:
         rows, columns = sorted((last - 2, last - 1), key=lambda position: self.groups[position])
         return rows, columns
 
-    def sizes(self, dimension: int) -> tuple[int, ...]:
-        """The sizes of the dimensions of a group."""
-        return tuple(self.shape.dimensions[number] for number in self.groups[dimension])
-
     def name(self, dimension: int) -> str:
         """The names of the dimensions of a group."""
         return ",".join(self.shape.dimension_names[number] for number in self.groups[dimension])
-
-    def tile_sizes(self, dimension: int) -> list[int]:
-        """The size of the tiles of each level along a dimension, if they have it."""
-        from_last = dimension - len(self.groups)
-        tiles = (level.tile for level in self.levels)
-        return [tile[from_last] for tile in tiles if len(tile) >= -from_last]
 
     def offset(self, index: GridIndex) -> int:
         """The offset in memory at an index of the grid."""
@@ -239,10 +229,11 @@ def _groups(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _axis(grid: TiledArray, dimension: int) -> Axis:
-    sizes, padded_size = grid.sizes(dimension), grid.padded_sizes[dimension]
+    sizes = tuple(grid.shape.dimensions[number] for number in grid.groups[dimension])
+    padded_size, from_last = grid.padded_sizes[dimension], dimension - len(grid.groups)
+    tiles = [level.tile[from_last] for level in grid.levels if len(level.tile) >= -from_last]
     most = grids.MAX_ROWS if dimension == grid.plane[0] else _most_columns(grid)
-    borders = [*grid.tile_sizes(dimension)[:_BORDERS], prod(sizes)]
-    positions = grids.shown_positions(padded_size, borders, most)
+    positions = grids.shown_positions(padded_size, [*tiles[:_BORDERS], prod(sizes)], most)
     return Axis(grid.name(dimension), sizes, padded_size, positions)
 
 

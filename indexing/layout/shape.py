@@ -84,9 +84,20 @@ class Shape(ArrayShape):
 
         >>> Shape.parse("(f32[<=4,?], b(s32[2]{0}))").elements[0].dimensions
         (4, -1)
+        >>> Shape.parse("f32[2,3]{0,0}")
+        Traceback (most recent call last):
+        simplifier.errors.TextError: 1:1: minor_to_major {0,0} lists a dimension twice
+        f32[2,3]{0,0}
+        ^^^^^^^^^^^^^
         """
         check_type(text, str, "Shape.parse: the text", "a string")
-        return parse_shape(text)
+        reader = _ShapeReader(text)
+        shape = reader.shape()
+        if shape.is_array and reader.accept("{"):
+            raise reader.expected("a dimension or ':' in the braces of a layout")
+        if reader.text:
+            raise reader.expected("the end of the shape")
+        return shape
 
     @classmethod
     def of_tuple(cls, elements: Iterable[Shape]) -> Shape:
@@ -209,27 +220,6 @@ _IN_LAYOUT = re.compile(BLANK + r"[\d:]")
 
 _MAX_DIGITS = 19
 """Those of the longest integer of 64 bits."""
-
-
-def parse_shape(text: str) -> Shape:
-    """The shape from its whole text.
-
-    Raises:
-        TextError: the text is no shape, or one that makes no sense.
-
-    >>> parse_shape("f32[2,3]{0,0}")
-    Traceback (most recent call last):
-    simplifier.errors.TextError: 1:1: minor_to_major {0,0} lists a dimension twice
-    f32[2,3]{0,0}
-    ^^^^^^^^^^^^^
-    """
-    reader = _ShapeReader(text)
-    shape = reader.shape()
-    if shape.is_array and reader.accept("{"):
-        raise reader.expected("a dimension or ':' in the braces of a layout")
-    if reader.text:
-        raise reader.expected("the end of the shape")
-    return shape
 
 
 def read_shape(source: str, start: int) -> tuple[Shape, int]:
