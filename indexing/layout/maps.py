@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from itertools import islice, pairwise, product
 from math import prod
+from operator import ge
 from typing import Any, TypeAlias, TypeVar
 
 from indexing.domain import Constraint, Domain
@@ -308,12 +309,9 @@ class TileLevel:
     def tile_at(self, offset: int) -> int | None:
         """The number of the tile at an offset, row by row; ``None`` where no tile is."""
         index, _ = backward(self.steps, (offset,))
-        number = 0
-        for digit, count in zip(index, self.counts, strict=False):
-            if digit >= count:
-                return None
-            number = number * count + digit
-        return number
+        digits = index[: len(self.counts)]
+        is_outside = any(map(ge, digits, self.counts))
+        return None if is_outside else _number(digits, self.counts)
 
 
 def tile_levels(shape: ArrayShape) -> tuple[TileLevel, ...]:

@@ -440,7 +440,9 @@ def svg_of_layout(shape: ArrayShape) -> str:
     </svg>
     """
     picture = layout_picture(shape)
-    return svg.document(str(shape), _description(picture), _panels(picture))
+    what = "Each cell is a place in memory with its offset; below, the same places in their order."
+    about = "\n".join([what, *picture.summary, _memory_title(picture), *picture.notes])
+    return svg.document(str(shape), about, _panels(picture))
 
 
 def _panels(picture: LayoutPicture) -> Iterator[Panel]:
@@ -459,11 +461,6 @@ def shown(cell: MemoryCell, label: str, colors: int) -> Cell:
         return Cell(HATCH, label, "label", cell.outlines)
     tile = cell.tiles[0] if cell.tiles else None
     return Cell(f"tile{(tile or 0) % colors}", label, "", cell.outlines)
-
-
-def _description(picture: LayoutPicture) -> str:
-    what = "Each cell is a place in memory with its offset; below, the same places in their order."
-    return "\n".join([what, *picture.summary, _memory_title(picture), *picture.notes])
 
 
 _MAX_INDEX: Final = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 from math import prod
 from typing import Final, NamedTuple, TypeVar
 
@@ -192,13 +192,9 @@ def _outline(box: Box, level: int) -> str:
         side + sign * (inset if ends else -inset)
         for side, sign, ends in zip(outer, signs, sides, strict=True)
     )
-    lines = (
-        (left, top, left, bottom),
-        (right, top, right, bottom),
-        (left, top, right, top),
-        (left, bottom, right, bottom),
-    )
-    return "".join(svg.line(*ends) for ends, is_side in zip(lines, sides, strict=True) if is_side)
+    vertical = [svg.line(x, top, x, bottom) for x in (left, right)]
+    horizontal = [svg.line(left, y, right, y) for y in (top, bottom)]
+    return "".join(compress(vertical + horizontal, sides))
 
 
 def cell_width(labels: Iterable[str], least: float, around: float, class_: str = "") -> float:
@@ -316,13 +312,11 @@ class _Sheet:
         pairs = zip(places, cells, strict=True)
         outlined = [(*place, cell.outlines[0]) for place, cell in pairs if cell.outlines]
         for x, y, ends in outlined:
-            for is_end, row in ((ends.top, y), (ends.bottom, y + 2)):
-                if is_end:
-                    self.put(x, row, "-" * (width + 2))
+            for row in compress((y, y + 2), (ends.top, ends.bottom)):
+                self.put(x, row, "-" * (width + 2))
         for x, y, ends in outlined:
-            for is_end, column in ((ends.left, x), (ends.right, x + width + 1)):
-                if is_end:
-                    self._bar(column, y)
+            for column in compress((x, x + width + 1), (ends.left, ends.right)):
+                self._bar(column, y)
 
     def _bar(self, x: int, y: int) -> None:
         """Write a bar from one rule to the next."""
