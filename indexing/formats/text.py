@@ -100,12 +100,10 @@ def read_map(text: str, file: str = "", *, unbounded: bool = False) -> Relation:
     return relation
 
 
-def read_maps(text: str, file: str = "") -> list[Relation]:
+def read_maps(text: str, file: str = "") -> tuple[Relation, ...]:
     """The relations that ``or`` joins in a text."""
     lexer, noted = _lexer_of(text, file)
-    relations = [_read_map(lexer, noted)]
-    while lexer.accept("or"):
-        relations.append(_read_map(lexer, noted))
+    relations = lexer.joined(lambda: _read_map(lexer, noted), "or")
     lexer.finish()
     return relations
 
