@@ -549,10 +549,8 @@ _COLOR_COUNTS: Final = (6, 5, 7, 4, 3)
 
 
 def _meanings(picture: LayoutPicture) -> dict[str, str]:
-    outlined, others = (
-        picture.levels[: grids.OUTLINED_LEVELS],
-        picture.levels[grids.OUTLINED_LEVELS :],
-    )
+    most = grids.OUTLINED_LEVELS
+    outlined, others = picture.levels[:most], picture.levels[most:]
     found = {f"outline{level}": f"tile {tile}" for level, tile in enumerate(outlined)}
     if others:
         found[""] = f"tile {', '.join(others)}: not outlined"

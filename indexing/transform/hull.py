@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from math import prod
 from typing import Final
 
@@ -51,14 +51,11 @@ def _with_free_ranges(
     results: Iterable[Form | Interval], ranges: tuple[Variable, ...]
 ) -> tuple[list[Form], tuple[Variable, ...]]:
     """The results with a range for each interval, which comes after those that are there."""
-    found: list[Form] = []
-    for result in results:
-        if isinstance(result, Interval):
-            found.append(forms.variable(f"s{len(ranges)}"))
-            ranges += (Variable(result),)
-        else:
-            found.append(result)
-    return found, ranges
+    given = [*results]
+    added = [Variable(each) for each in given if isinstance(each, Interval)]
+    free = (forms.variable(f"s{number}") for number in count(len(ranges)))
+    found = [next(free) if isinstance(each, Interval) else each for each in given]
+    return found, (*ranges, *added)
 
 
 def box(indexing_map: RelationT, dims: Sequence[Interval], limits: Sequence[Interval]) -> RelationT:

@@ -170,7 +170,7 @@ test_bad_texts = errors_in(parse)("""
 8:1 «8» => expected the end of the text, but found '8'
 """)
 
-NAMES = {**{name: getattr(cute, name) for name in cute.__all__}, "cute": cute}
+NAMES = {**{name: getattr(cute, name) for name in dir(cute)}, "cute": cute}
 
 test_shapes_that_do_not_fit = refusals(NAMES, ShapeError)("""
 CuteLayout(()) => has a tuple without sizes

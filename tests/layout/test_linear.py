@@ -26,7 +26,7 @@ from tests.layout.model import wavefronts
 # their names there: the call, and its bases: the indices along the dimensions.
 
 NAMES: Final[dict[str, Any]] = {
-    **{name: getattr(linear, name) for name in linear.__all__},
+    **{name: getattr(linear, name) for name in dir(linear)},
     "parse_map": parse_map, "FOUR": BlockSplit((4,), (2,), (0,)),
     "TWO": BlockSplit((2,), (2,), (0,)), "ALL": BlockSplit((4,), (4,), (0,)),
     "COLUMNS": BlockSplit((1, 2), (1, 2), (1, 0)), "QUARTERS": BlockSplit((2, 2), (2, 2), (1, 0)),

@@ -204,7 +204,7 @@ def test_lanes_and_warps_follow_an_order(given: tuple[Any, ...], expected: tuple
 
 
 NAMES: dict[str, Any] = {
-    **{name: getattr(linear, name) for name in linear.__all__},
+    **{name: getattr(linear, name) for name in dir(linear)},
     "read_kernel": read_kernel, "add": by_hand.add,
     "of_rows": partial(BY_ROW.coalescing, A100, "f32"),
 }  # fmt: skip
