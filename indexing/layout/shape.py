@@ -351,9 +351,6 @@ class _ShapeReader(ScanningLexer):
     def type_field(self) -> ElementType:
         return SHAPE_TYPES[self.in_parentheses(lambda: self.one_of(SHAPE_TYPES, "an element type"))]
 
-    def shape_field(self) -> Shape:
-        return self.in_parentheses(self.shape)
-
     def levels(self) -> tuple[LevelType, ...]:
         self.expect("(")
         return self.one_or_more(self.level, ")")
@@ -363,9 +360,6 @@ class _ShapeReader(ScanningLexer):
         unique = not self.accept("+")
         return LevelType(kind, unique, ordered=not self.accept("~"))
 
-    def tiles(self) -> tuple[tuple[int, ...], ...]:
-        return self._groups(lambda: self.one_or_more(self.tile_size, ")"))
-
     def tile_size(self) -> int:
         if any(map(self.accept, _ASTERISKS)):
             return COMBINE_DIMENSION
@@ -374,15 +368,12 @@ class _ShapeReader(ScanningLexer):
             return COMBINE_DIMENSION
         return self.integer()
 
-    def split_configs(self) -> tuple[SplitConfig, ...]:
-        return self._groups(self.split_config)
-
     def split_config(self) -> SplitConfig:
         dimension = self.integer()
         self.expect(":")
         return SplitConfig(dimension, self.one_or_more(self.integer, ")"))
 
-    def _groups(self, read: Callable[[], _T]) -> tuple[_T, ...]:
+    def groups(self, read: Callable[[], _T]) -> tuple[_T, ...]:
         """One or more items, each after its own opening parenthesis."""
         self.expect("(")
         return self.joined(read, "(")
@@ -395,10 +386,10 @@ _LEVELS = {kind.value for kind in LevelKind}
 
 _FIELD_READERS: dict[str, Callable[[_ShapeReader], Any]] = {
     "dim_level_types": _ShapeReader.levels,
-    "tiles": _ShapeReader.tiles,
+    "tiles": lambda reader: reader.groups(lambda: reader.one_or_more(reader.tile_size, ")")),
     "index_primitive_type": _ShapeReader.type_field,
     "pointer_primitive_type": _ShapeReader.type_field,
-    "split_configs": _ShapeReader.split_configs,
-    "physical_shape": _ShapeReader.shape_field,
+    "split_configs": lambda reader: reader.groups(reader.split_config),
+    "physical_shape": lambda reader: reader.in_parentheses(reader.shape),
 }
 """The readers of fields of a layout that are not a number in parentheses."""
