@@ -204,7 +204,8 @@ def _chunks(domain: Domain, budget: int | None = None) -> Iterator[tuple[int, di
 
     Columns are by identifier. Without variables there are none, and the one point is a chunk.
     """
-    _check_bounded(domain)
+    if unbounded := _unbounded(domain):
+        raise MapError(f"points: {unbounded}")
     box = domain.bounds
     total = prod(interval.size or 0 for interval in box.values())
     stop = total if budget is None else min(budget, total)
@@ -223,11 +224,12 @@ def columns_of(box: Mapping[str, Interval], numbers: range) -> dict[str, Value]:
     return forms.points_in(box, forms.np.array(numbers, dtype=forms.np.int64 if fits else object))
 
 
-def _check_bounded(domain: Domain) -> None:
+def _unbounded(domain: Domain) -> str | None:
+    """What is wrong with the first variable without bounds."""
     for bounds, name in zip(domain.bounds.values(), domain.names, strict=True):
         if bounds.size is None:
-            message = f"points: {name} has the bounds {bounds}; expected a bounded variable"
-            raise MapError(message)
+            return f"{name} has the bounds {bounds}; expected a bounded variable"
+    return None
 
 
 def _environment(
@@ -293,20 +295,18 @@ def evaluate_forms(wanted: Iterable[Form], environment: Mapping[str, Value]) -> 
     wanted = tuple(wanted)
     if not any(map(forms.is_array, environment.values())):
         return compute(wanted, environment, object)
-    ends = {name: least_and_greatest(environment[name]) for name in forms.variables_of(wanted)}
-    sizes = {name: max(abs(low), abs(high)) for name, (low, high) in ends.items()}
+    used = forms.variables_of(wanted)
+    sizes = {name: max(map(abs, least_and_greatest(environment[name]))) for name in used}
     fits = max(forms.magnitudes(wanted, sizes), default=0) <= MAX_INT64
     return compute(wanted, environment, "int64" if fits else object)
 
 
 def reason_against_bits(wanted: Sequence[Form], domain: Domain, bits: int = 64) -> str | None:
     """The reason why a value within the bounds may need more bits; ``None`` if none does."""
-    sizes: dict[str, int] = {}
-    for identifier, name, variable in zip(domain.identifiers, domain.names, domain, strict=True):
-        lower, upper = variable.bounds.lower, variable.bounds.upper
-        if lower is None or upper is None:
-            return f"{name} has the bounds {variable.bounds}; expected a bounded variable"
-        sizes[identifier] = max(abs(lower), abs(upper))
+    if unbounded := _unbounded(domain):
+        return unbounded
+    box = domain.bounds.items()
+    sizes = {name: max(abs(bounds.lower or 0), abs(bounds.upper or 0)) for name, bounds in box}
     for form in wanted:
         if max(forms.magnitudes([form], sizes), default=0) >> (bits - 1):
             said = f"{bits - 1} bits and a sign" if bits < 64 else "64 bits"  # noqa: PLR2004

@@ -271,9 +271,8 @@ def concatenate_results(first: RelationT, second: RelationT) -> RelationT:
 
 
 def _check_same_variables(first: Domain, second: Domain) -> None:
-    for role, names, others in zip(
-        ROLES, first.by_role(first.names), second.by_role(second.names), strict=True
-    ):
+    pairs = zip(first.by_role(first.names), second.by_role(second.names), strict=True)
+    for role, (names, others) in zip(ROLES, pairs, strict=True):
         if names != others:
             both = f"({listed(names)}) in one map and ({listed(others)}) in the other"
             expected = "expected the same number and names"
