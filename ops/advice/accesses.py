@@ -513,9 +513,8 @@ def _linked(array: Instruction) -> list[Instruction] | None:
         linked.append(caller.operands[array.parameter_number])
     elif array.opcode not in _OF_ANY_LAYOUT and not waste.is_passed(array):
         return None
-    is_one = all(each.shape.is_array for each in linked) and (
-        not caller or caller.opcode == "fusion"
-    )
+    is_fused = not caller or caller.opcode == "fusion"
+    is_one = is_fused and all(each.shape.is_array for each in linked)
     orders = {each.shape.array_layout.minor_to_major for each in (array, *linked) if is_one}
     return None if is_bound or len(orders) != 1 else linked
 

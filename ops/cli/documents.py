@@ -412,26 +412,6 @@ AS_MODULE: Final = "module"
 """The order of the rows that is asked for where none is."""
 
 
-def by_weight(
-    heading: Sequence[str],
-    subjects: Iterable[T],
-    rows_of: Callable[[T], Iterable[Cells]],
-    selection: Selection,
-) -> list[Lines | HloTextError]:
-    """The table of the rows of some subjects, the heaviest first, and the errors behind it."""
-    rows: list[Cells] = []
-    errors: list[HloTextError] = []
-    for each in subjects:
-        try:
-            rows += [*rows_of(each)]
-        except HloTextError as error:
-            errors.append(error)
-    if selection.sort != AS_MODULE:
-        column = heading.index(selection.sort) if selection.sort in heading else None
-        rows.sort(key=lambda row: -row.weight_by(column))
-    return [*table(heading, rows), *errors]
-
-
 @dataclass(frozen=True, slots=True)
 class SelectedQuery(ABC):
     """A query of each subject of a module: of the selected instructions, and the answers wanted.
@@ -602,6 +582,22 @@ class Selection:
     def is_read(self, *names: Instruction) -> bool:
         """Whether answers are about an operand, which has one or several names."""
         return any(_matches(self.parameters, each.name) for each in names)
+
+    def by_weight(
+        self, heading: Sequence[str], subjects: Iterable[T], rows_of: Callable[[T], Iterable[Cells]]
+    ) -> list[Lines | HloTextError]:
+        """The table of the rows of some subjects, the heaviest first, and the errors behind it."""
+        rows: list[Cells] = []
+        errors: list[HloTextError] = []
+        for each in subjects:
+            try:
+                rows += [*rows_of(each)]
+            except HloTextError as error:
+                errors.append(error)
+        if self.sort != AS_MODULE:
+            column = heading.index(self.sort) if self.sort in heading else None
+            rows.sort(key=lambda row: -row.weight_by(column))
+        return [*table(heading, rows), *errors]
 
     def kept(self, answers: Iterable[Item | IndexingError]) -> Iterator[Item | IndexingError]:
         """The answers that are asked for; errors are among them."""

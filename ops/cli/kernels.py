@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
+from itertools import starmap
 from operator import attrgetter
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
@@ -76,9 +77,7 @@ class InstructionReasons(SelectedQuery):
             lines = [f"  {self._nothing()}"]
         return Lines(
             [maps.heading_of(subject), *lines] if lines else [],
-            lambda: (
-                maps.fields_of_instruction(subject) | {"reasons": [*map(_fields_of_reason, found)]}
-            ),
+            lambda: maps.fields_of_instruction(subject, reasons=[*map(_fields_of_reason, found)]),
             any(isinstance(reason.indexing, Unknown) for reason in found),
         )
 
@@ -210,10 +209,7 @@ class InstructionReads(SelectedQuery):
             documents.write_svg(self.picture, access_picture(subject, region, output=output).svg())
         return Lines(
             [maps.heading_of(subject), *lines] if lines else [],
-            lambda: (
-                maps.fields_of_instruction(subject)
-                | {"reads": [_fields_of_read(*each) for each in found]}
-            ),
+            lambda: maps.fields_of_instruction(subject, reads=[*starmap(_fields_of_read, found)]),
             not all(isinstance(read.tile, Tile) for read, _ in found),
         )
 
@@ -393,13 +389,11 @@ def _line_of_access(kernel: Instruction, found: _NumberedAccess) -> str:
 
 
 def _fields_of_schedule(kernel: Instruction, found: _Scheduled) -> Fields:
-    launch = found.schedule.schedule.launch
     return {
         "fusion": kernel.name,
         "emitter": found.schedule.emitter.value,
         "heroes": found.heroes(kernel),
-        "threads": list(launch.threads),
-        "blocks": list(launch.blocks),
+        **asdict(found.schedule.schedule.launch),
         "accesses": [_fields_of_access(kernel, each) for each in found.accesses],
     }
 
@@ -426,7 +420,7 @@ class ModuleLoops(TableQuery):
         """A row for each loop, in the order of the module, then errors."""
         chosen = frozenset(self.selection.of(module))
         wanted = (loop for loop in loops(module) if loop.instruction in chosen)
-        return documents.by_weight(OF_LOOPS, wanted, _rows, self.selection)
+        return self.selection.by_weight(OF_LOOPS, wanted, _rows)
 
 
 def _rows(loop: Loop) -> Iterator[Cells]:
@@ -449,10 +443,7 @@ def _fields(loop: Loop) -> Fields:
         "computation": loop.instruction.computation.name,
         "trip_count": loop.trip_count,
         "unknown": unknown or None,
-        "counters": [
-            {"array": number, "start": each.start, "step": each.step}
-            for number, each in loop.counters.items()
-        ],
+        "counters": [{"array": n} | each._asdict() for n, each in loop.counters.items()],
         "dependences": dependences,
         "updates": updates,
     }
@@ -522,9 +513,7 @@ class FusionCoalescing(TableQuery):
     def subjects(self, module: HloModule) -> Sequence[Lines | HloTextError]:
         """A row for each access, then one for each fusion without a schedule, then errors."""
         rows_of = partial(self._rows, dict[object, list[_Counted]]())
-        return documents.by_weight(
-            OF_ACCESSES, self.selection.kernels(module), rows_of, self.selection
-        )
+        return self.selection.by_weight(OF_ACCESSES, self.selection.kernels(module), rows_of)
 
     def _rows(self, known: dict[object, list[_Counted]], kernel: Fusion) -> Sequence[Cells]:
         """The rows of a kernel; one that is like an earlier one has its accesses."""
@@ -645,7 +634,7 @@ class KernelSummaries(TableQuery):
                 alike=None if advised else key,
             )
 
-        return documents.by_weight(heading, kernels, rows, self.selection)
+        return self.selection.by_weight(heading, kernels, rows)
 
 
 def _summary_fields(kernel: KernelSummary) -> Fields:
@@ -682,9 +671,7 @@ class KernelUtilization(TableQuery):
         """A row for each array that a kernel reads, then errors."""
         counter = OperandCounter(Deadline(self.seconds))
         kernels = self.selection.kernels(module)
-        return documents.by_weight(
-            OF_OPERANDS, kernels, partial(self._rows, counter), self.selection
-        )
+        return self.selection.by_weight(OF_OPERANDS, kernels, partial(self._rows, counter))
 
     def _rows(self, counter: OperandCounter, kernel: Fusion) -> Iterator[Cells]:
         rows = counter.rows(kernel)
@@ -751,7 +738,7 @@ class KernelTiles(TableQuery):
         """Rows for each kernel, then one for each kernel without tiles, then errors."""
         kernels = self.selection.kernels(module)
         tiler = KernelTiler(DEVICES[self.device], _FEW)
-        return documents.by_weight(OF_TILINGS, kernels, partial(self._rows, tiler), self.selection)
+        return self.selection.by_weight(OF_TILINGS, kernels, partial(self._rows, tiler))
 
     def _rows(self, tiler: KernelTiler, kernel: Fusion) -> Iterator[Cells]:
         (root,) = kernel.roots

@@ -318,7 +318,7 @@ class Entry:
         label, sizes = self.label, self.sizes
         for indexing in self.answer:
             is_empty = indexing.map.is_known_empty
-            yield f"  {label}: {_NOTHING if is_empty else short_text(indexing.map, sizes)}"
+            yield f"  {label}: {'reads nothing' if is_empty else short_text(indexing.map, sizes)}"
             yield from (f"    {name}: {note}" for name, note in indexing.notes())
 
     @property
@@ -423,10 +423,6 @@ class _Section:
         return found | {"parameter_origins": origins} if origins else found
 
 
-_NOTHING: Final = "reads nothing"
-"""In the place of a map without points."""
-
-
 def name_of_array(instruction: Instruction, element: int | None) -> str:
     """Name and shape of an operand; of a tuple, those of one array if it is known."""
     arrays = instruction.shape.arrays
@@ -442,13 +438,14 @@ def heading_of(instruction: Instruction, output: int | None = None) -> str:
     return instruction.result_text(output) + source
 
 
-def fields_of_instruction(instruction: Instruction) -> Fields:
-    """The instruction of an answer, as fields."""
+def fields_of_instruction(instruction: Instruction, **answer: object) -> Fields:
+    """The instruction of an answer, and what is answered about it, as fields."""
     return {
         "computation": instruction.computation.name,
         "instruction": instruction.name,
         "opcode": instruction.opcode,
         "shape": str(instruction.shape),
+        **answer,
     }
 
 

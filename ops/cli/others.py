@@ -18,7 +18,7 @@ from indexing.passes import text_of_layout
 from ops.advice import Advice, AdviceList, advise, notes_of, worse
 from ops.cli import documents
 from ops.cli.console import Console
-from ops.cli.documents import Bytes, Cells, Document, Fields, Item, Lines, Selection, by_weight
+from ops.cli.documents import Bytes, Cells, Document, Fields, Item, Lines, Selection
 from ops.cli.files import load_module
 from ops.cli.maps import indented, map_fields
 from ops.explorer import explore as page_about
@@ -144,10 +144,7 @@ def _change_fields(change: Change) -> Fields:
         "change": change.kind.value,
         "before": change.before and change.before.name,
         "after": change.after and change.after.name,
-        "differences": [
-            {"what": each.what, "before": list(each.before), "after": list(each.after)}
-            for each in change.differences
-        ],
+        "differences": [each._asdict() for each in change.differences],
     }
 
 
@@ -169,7 +166,7 @@ def _passes(folder: str, selection: Selection, seconds: float, console: Console)
         return Document("passes", [files], about)
     errors: list[IndexingError] = []
     found = _successive(console.track(files, "modules"), seconds, errors)
-    rows = by_weight(OF_PASSES, found, partial(_pass, selection), selection)
+    rows = selection.by_weight(OF_PASSES, found, partial(_pass, selection))
     nothing = "no pass changes an instruction that runs"
     items = (*rows, *errors)
     return Document("passes", items, about, limit=selection.limit, nothing=nothing)

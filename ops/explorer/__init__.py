@@ -515,6 +515,5 @@ def _of_computations(computations: Iterable[Computation]) -> Iterator[ProgramVie
 
 def _is_scalar(computation: Computation) -> bool:
     """Whether it computes single numbers for another one, as a reduction's: there are many."""
-    return not computation.is_entry and not any(
-        array.dimensions for array in computation.root.shape.arrays
-    )
+    has_dimensions = any(array.dimensions for array in computation.root.shape.arrays)
+    return not (computation.is_entry or has_dimensions)
