@@ -20,7 +20,7 @@ from ops.advice import waste
 from ops.advice.kernels import separated
 from ops.advice.waste import Measure, Rule, Subject, Waste, bytes_of, changed
 from ops.fusion import Fusion
-from ops.hlo import HloModule, Instruction, edit
+from ops.hlo import HloModule, Instruction, ModuleEditor, edit
 from ops.performance.coalescing import Coalescing, coalescing
 from ops.performance.kernels import emission_of, tile_of, with_midpoints
 from ops.performance.tally import Count, at_least, at_most, sum_of_counts
@@ -282,7 +282,7 @@ def _refused(subject: Subject, kernel: Instruction, array: Instruction) -> Waste
     if reason is None or (known and known.emitter in waste.IN_ORDER):
         return None
     hero, emitter = heroes[0]
-    edited = separated(subject.module, kernels=[kernel], places=[ends])
+    edited = waste.edited_by(separated, kernels=[kernel], places=[ends])(subject.module)
     measure = _of_array(subject, array)
     after = at_most(measure.figure(subject.edited(edited)))
     saved = at_least(measure.figure(subject)) - after
@@ -651,13 +651,12 @@ def _around_gathers(subject: Subject) -> Iterator[Waste]:
                 mend=f"Run %{kernel.name} along a new major dimension, and turn the result once.",
                 measure=Measure("bytes moved by relayouts", _bytes_of_all, _bytes),
                 expected=_bytes_of(before) * subject.runs_of(kernel),
-                edit=partial(_gathered, kernel=kernel, back=after),
+                edit=waste.edited_by(_gathered, kernel=kernel, back=after),
             )
 
 
-def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> HloModule:
-    """The module where a gather puts what devices have one behind the other, for one transpose."""
-    editor = edit(module)
+def _gathered(editor: ModuleEditor, *, kernel: Instruction, back: Instruction) -> None:
+    """Let a gather put what devices have one behind the other, for one transpose."""
     (axis,), (source,) = kernel.attributes["dimensions"], kernel.operands[0].operands
     axis = int(axis)
     sizes, order = source.shape.dimensions, source.shape.array_layout.minor_to_major
@@ -677,7 +676,6 @@ def _gathered(module: HloModule, *, kernel: Instruction, back: Instruction) -> H
     turned = editor.insert("transpose", [parts], shape, dimensions=turn, like=back)
     editor.replace(back, editor.insert("bitcast", [turned], back.shape))
     editor.remove(kernel)
-    return editor.finish()
 
 
 RULES: Final[tuple[Rule, ...]] = (uncoalesced, tails, padding, relayouts)

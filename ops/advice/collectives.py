@@ -100,22 +100,22 @@ def _of_own_part(subject: Subject, whole: Instruction) -> Iterator[_Found]:
             why=f"Each device has all of %{whole.name}, but {waste.names_of(slices)} is its own"
             " part alone.",
             mend=f"{mend}, so that each device computes its own part.",
-            mended=partial(on_own_part, whole=whole, slices=slices, registry=subject.registry),
+            mended=waste.edited_by(
+                on_own_part, whole=whole, slices=slices, registry=subject.registry
+            ),
         )
 
 
 def on_own_part(
-    module: HloModule, *, whole: Instruction, slices: Sequence[Instruction], registry: Registry
-) -> HloModule:
-    """The module that computes the own part of a device from its own part of a collective."""
-    editor = edit(module)
+    editor: ModuleEditor, *, whole: Instruction, slices: Sequence[Instruction], registry: Registry
+) -> None:
+    """Compute the own part of a device from its own part of a collective."""
     for own in slices:
         axis = _own_dimension(whole, own) or 0
         part = _Parts(editor, whole, registry, own.operands[1 + axis]).of(own.operands[0], axis)
         if part is not None:
             editor.replace(own, part)
     waste.remove_unread(editor, [whole])
-    return editor.finish()
 
 
 def _own_dimension(whole: Instruction, own: Instruction) -> int | None:
@@ -390,13 +390,13 @@ def _of_something_larger(whole: Instruction) -> Iterator[_Found]:
                 why=f"%{whole.name} sends %{wide.name}, {bytes_of(wide):,} bytes of a device, which"
                 f" is computed of %{source.name}, {bytes_of(source):,} bytes.",
                 mend=f"Let the {whole.opcode} take %{source.name}, and compute %{wide.name} of it.",
-                mended=partial(widened_later, whole=whole),
+                mended=waste.edited_by(widened_later, whole=whole),
             )
 
 
-def widened_later(module: HloModule, *, whole: Instruction) -> HloModule:
-    """The module that widens what devices get, not what they send; itself if this differs."""
-    editor, (wide,) = edit(module), whole.operands
+def widened_later(editor: ModuleEditor, *, whole: Instruction) -> None:
+    """Widen what devices get, not what they send; change nothing if this differs."""
+    (wide,) = whole.operands
     (source,) = wide.operands
     shape = whole.shape.with_element_type(source.shape.element_type)
     changes: dict[str, Any] = {}
@@ -406,12 +406,11 @@ def widened_later(module: HloModule, *, whole: Instruction) -> HloModule:
         along: tuple[int, ...] = whole.attributes.get("dimensions", ())
         for axis in along:
             if axis not in axes:
-                return module
+                return
             changes = {"dimensions": (axes.index(axis),)}
             shape = _with_size(shape, axes.index(axis), whole.shape.dimensions[axis])
     narrow = editor.clone(whole, operands=[source], shape=shape, **changes)
     editor.replace(whole, editor.clone(wide, operands=[narrow], shape=whole.shape))
-    return editor.finish()
 
 
 _MOVES: Final = frozenset(("bitcast", "copy", "reshape", "slice", "transpose"))

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, product
 from typing import Any, Final, TypeAlias
 
 from indexing import MapError
 from indexing.layout import ElementType
 from ops.advice import waste
-from ops.advice.waste import MOVED, RECEIVED, Measure, Rule, Subject, Waste, bytes_of
+from ops.advice.waste import MOVED, RECEIVED, Measure, Rule, Subject, Waste, bytes_of, edited_by
 from ops.fusion import Fusion, Reads
-from ops.hlo import Computation, EditError, HloModule, Instruction, ModuleEditor, edit
+from ops.hlo import Computation, EditError, Instruction, ModuleEditor
 from ops.hlo.attributes import COMMON_ATTRIBUTES
 from ops.performance.kernels import root_of
 from ops.performance.tally import Count, at_most, sum_of_counts
@@ -124,24 +123,22 @@ def missing_fusions(subject: Subject) -> Iterator[Waste]:
             mend=f"Fuse {waste.names_of(producers)} into %{consumer.name}.",
             measure=MOVED,
             expected=2 * subject.bytes_of_runs(alike),
-            edit=partial(fused, groups=same),
+            edit=edited_by(fused, groups=same),
         )
 
 
-def fused(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:
-    """The module with each group of kernels, which lead to the last one, in one fusion.
+def fused(editor: ModuleEditor, *, groups: Iterable[Sequence[Instruction]]) -> None:
+    """Put each group of kernels, which lead to the last one, into one fusion.
 
     Raises:
         EditError: XLA could not emit one as it emits the kernels: a transpose would be a loop.
     """
-    editor = edit(module)
     for kernels in groups:
         inside = [each for kernel in kernels for each in opened(editor, kernel)]
         new = editor.outline(inside, name=kernels[-1].name, kind=_kind_of(inside))
         emitters = {emitter_and_heroes(root_of(each))[0] for each in kernels}
         if (emitters & waste.IN_ORDER) - {emitter_and_heroes(root_of(new))[0]}:
             raise EditError(f"fuse: %{new.name} would lose the emitter of %{kernels[0].name}")
-    return editor.finish()
 
 
 def _groups(subject: Subject) -> Mapping[Instruction, Sequence[Instruction]]:
@@ -220,7 +217,7 @@ def wide_results(subject: Subject) -> Iterator[Waste]:
             mend=mend,
             measure=MOVED,
             expected=subject.bytes_of_runs(kernels),
-            edit=partial(narrowed if narrower else spread, groups=same),
+            edit=edited_by(narrowed if narrower else spread, groups=same),
         )
 
 
@@ -250,9 +247,8 @@ def _reads_inside(kernel: Instruction, user: Instruction) -> Sequence[Instructio
     return [each for inside in given for each in inside.users] if given else [user]
 
 
-def narrowed(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:
-    """The module where kernels convert their results, and not those that read them."""
-    editor = edit(module)
+def narrowed(editor: ModuleEditor, *, groups: Iterable[Sequence[Instruction]]) -> None:
+    """Let kernels convert their results, and not those that read them."""
     for kernel, *users in groups:
         inside, root = _opened(editor, kernel)
         readers = [opened(editor, user) for user in users]
@@ -260,12 +256,10 @@ def narrowed(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> H
         for user, reader in zip(users, readers, strict=True):
             closed(editor, [each for each in reader if each not in converts], user)
         closed(editor, _each_once(editor, [*inside, *converts]), kernel)
-    return editor.finish()
 
 
-def spread(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:
-    """The module where those that read a result make it themselves of what is narrower."""
-    editor = edit(module)
+def spread(editor: ModuleEditor, *, groups: Iterable[Sequence[Instruction]]) -> None:
+    """Let those that read a result make it themselves of what is narrower."""
     for kernel, *users in groups:
         inside, root = _opened(editor, kernel)
         *made, _ = made_of(root, editor.operands)
@@ -275,7 +269,6 @@ def spread(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> Hlo
             closed(editor, [*copies.values(), *opened(editor, user)], user)
         editor.remove(root)
         closed(editor, [each for each in inside if each not in made], kernel)
-    return editor.finish()
 
 
 def _opened(editor: ModuleEditor, kernel: Instruction) -> tuple[Sequence[Instruction], Instruction]:
@@ -327,18 +320,17 @@ def _recomputed(
         mend=f"End a fusion at {waste.names_of(places)}.",
         measure=Measure(unit, operations, _all_operations, 0),
         expected=saved,
-        edit=partial(separated, kernels=kernels, places=[[each] for each in places]),
+        edit=edited_by(separated, kernels=kernels, places=[[each] for each in places]),
     )
 
 
 def separated(
-    module: HloModule, *, kernels: Sequence[Instruction], places: Iterable[Sequence[Instruction]]
-) -> HloModule:
-    """The module where fusions that are alike end at some of their values, those of the first one.
+    editor: ModuleEditor, *, kernels: Sequence[Instruction], places: Iterable[Sequence[Instruction]]
+) -> None:
+    """Let fusions that are alike end at some of their values, those of the first one.
 
     Values that are listed together have one fusion.
     """
-    editor = edit(module)
     bodies = [*dict.fromkeys(body for kernel in kernels for body in kernel.computations)]
     number = {each: position for position, each in enumerate(bodies[0].instructions)}
     for body, together in product(bodies, places):
@@ -350,7 +342,6 @@ def separated(
     for kernel in kernels:
         rest = [each for each in editor.inline(kernel) if not _is_apart(each)]
         editor.outline(rest, name=kernel.name, kind=kernel.attributes["kind"])
-    return editor.finish()
 
 
 def _is_apart(each: Instruction) -> bool:
@@ -578,13 +569,12 @@ def _computed_twice(subject: Subject, same: Sequence[_Twice]) -> Waste:
         mend=f"Copy %{other.name} into that order." if moves else f"Use %{other.name} twice.",
         measure=RECEIVED if _received(later) else MOVED,
         expected=subject.bytes_of_runs(kernels),
-        edit=partial(_without, same=same),
+        edit=edited_by(_without, same=same),
     )
 
 
-def _without(module: HloModule, *, same: Iterable[_Twice]) -> HloModule:
-    """The module where one kernel of each pair serves for both."""
-    editor = edit(module)
+def _without(editor: ModuleEditor, *, same: Iterable[_Twice]) -> None:
+    """Let one kernel of each pair serve for both."""
     for kernel, other, *moves in same:
         shape = moves[-1].operands[0].shape if moves else kernel.shape
         is_same = shape == other.shape
@@ -598,7 +588,6 @@ def _without(module: HloModule, *, same: Iterable[_Twice]) -> HloModule:
         closed(editor, moved, kernel)
         if kernel.opcode.endswith("-done"):
             editor.remove(kernel.operands[0])
-    return editor.finish()
 
 
 def _written_twice(
@@ -620,7 +609,7 @@ def _written_twice(
             mend=f"Write %{first.name} once, and take %{last.name} from it outside.",
             measure=Measure("bytes written", _bytes_written, _bytes_written),
             expected=again * sum(map(subject.runs_of, kernels)),
-            edit=partial(merged, groups=same),
+            edit=edited_by(merged, groups=same),
         )
 
 
@@ -643,7 +632,7 @@ def _read_by_several(subject: Subject, same: Sequence[Sequence[Instruction]]) ->
         mend=f"One fusion with {len(kernels)} results reads %{largest.name} once.",
         measure=MOVED,
         expected=again * sum(map(subject.runs_of, alike)),
-        edit=partial(merged, groups=same),
+        edit=edited_by(merged, groups=same),
     )
 
 
@@ -776,9 +765,8 @@ _SINGLE: Final = frozenset(
 """Opcodes of what is never the same twice, or would be compared by what it runs."""
 
 
-def merged(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> HloModule:
-    """The module with each group of fusions as one, which computes and writes equal values once."""
-    editor = edit(module)
+def merged(editor: ModuleEditor, *, groups: Iterable[Sequence[Instruction]]) -> None:
+    """Make each group of fusions one, which computes and writes equal values once."""
     for kernels in groups:
         kinds = (kernel.attributes.get("kind", "") for kernel in kernels)
         kind = "kInput" if "kInput" in kinds else "kLoop"
@@ -788,7 +776,6 @@ def merged(module: HloModule, *, groups: Iterable[Sequence[Instruction]]) -> Hlo
             if each.opcode == "bitcast" and one.keys().isdisjoint(editor.users(each)):
                 del one[each]
         editor.outline(one, name=kernels[0].name, kind=kind)
-    return editor.finish()
 
 
 def _each_once(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ops.advice import waste
 from ops.advice.waste import MOVED, RECEIVED, Rule, Subject, Waste, bytes_of, leading_to, names_of
-from ops.hlo import Computation, HloModule, Instruction, ModuleEditor, edit
+from ops.hlo import Computation, Instruction, ModuleEditor
 from ops.hlo.builder import CONTROL
 from ops.hlo.editor import SideEffects
 from ops.loop_dependence import UPDATES
@@ -57,7 +56,7 @@ def _invariant(
         mend=f"Compute %{kernel.name} before %{outermost.name} and carry the result.",
         measure=RECEIVED if is_sent else of_these,
         expected=size * (trips - 1) * subject.runs_of(outermost),
-        edit=partial(hoisted, kernel=kernel, loops=loops),
+        edit=waste.edited_by(hoisted, kernel=kernel, loops=loops),
         price=f"{size:,} bytes more live while %{outermost.name} runs.",
     )
 
@@ -79,9 +78,8 @@ def _around(
     return (loop, *_around(around, outer, invariant))
 
 
-def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instruction]) -> HloModule:
-    """The module that computes a value before loops, of which the first has it in its body."""
-    editor = edit(module)
+def hoisted(editor: ModuleEditor, *, kernel: Instruction, loops: Sequence[Instruction]) -> None:
+    """Compute a value before loops, of which the first has it in its body."""
     for loop in loops:
         copies: dict[Instruction, Instruction] = {}
         for each in leading_to([kernel], editor.operands):
@@ -90,7 +88,6 @@ def hoisted(module: HloModule, *, kernel: Instruction, loops: Sequence[Instructi
         editor.replace(kernel, inside)
         waste.remove_unread(editor, reversed(copies))
         kernel = copies[kernel]
-    return editor.finish()
 
 
 def _copy_before(
@@ -199,20 +196,18 @@ def _copy(subject: Subject, found: _Needless) -> Waste:
             figure=waste.of_each(found.copies, waste.bytes_moved_by),
         ),
         expected=2 * size * runs * len(found.copies),
-        edit=partial(shared, found=found),
+        edit=waste.edited_by(shared, found=found),
     )
 
 
-def shared(module: HloModule, *, found: _Needless) -> HloModule:
-    """The module without copies; an update of what was copied waits for those who read it."""
-    editor = edit(module)
+def shared(editor: ModuleEditor, *, found: _Needless) -> None:
+    """Take out copies; an update of what was copied waits for those who read it."""
     for copy in found.copies:
         editor.replace(copy, _source(copy))
     if found.update and found.first:
         waits = (*found.update.attributes.get(CONTROL, ()), *found.first)
         given: dict[str, Any] = {CONTROL: waits}
         editor.replace(found.update, editor.clone(found.update, **given))
-    return editor.finish()
 
 
 def _source(copy: Instruction) -> Instruction:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from indexing.layout import ShapeError
 from ops.analysis.queries import findings_in
 from ops.devices import groups_of, listed_groups
-from ops.hlo import EditError, HloModule, Instruction, ModuleEditor
+from ops.hlo import EditError, HloModule, Instruction, ModuleEditor, edit
 from ops.hlo.attributes import ProgramShape
 from ops.hlo.module import Computation, detached, with_copies
 from ops.limits import Device
@@ -196,6 +196,17 @@ def again(module: HloModule, instruction: Instruction) -> Instruction | None:
 
 Changes: TypeAlias = "dict[Instruction, Mapping[str, Any]]"
 """Other values of some fields of instructions."""
+
+
+def edited_by(change: Callable[..., None], **given: object) -> Callable[[HloModule], HloModule]:
+    """The edit of a module that a function makes with an editor, and with what else is given."""
+
+    def edited(module: HloModule) -> HloModule:
+        editor = edit(module)
+        change(editor, **given)
+        return editor.finish()
+
+    return edited
 
 
 def edit_of(changes: Changes) -> Callable[[HloModule], HloModule]:
