@@ -226,25 +226,19 @@ _BY_PATTERN: Final[Options] = {
     for option, metavar, meaning in _PATTERNS
 }
 
-FILTERS: Final[Options] = _BY_PATTERN | {
-    "--unknown": flag("print only answers in which something is unknown"),
-    "--limit --top": number("print at most this many answers about each module"),
-}
-"""The fields of a :class:`Selection`: all commands about instructions have these."""
-
 MAX_LINES: Final = 300
 """Of a text for people: some screens."""
 
 MAX_COLUMNS: Final = 400
 """Of a line for people: five lines of a terminal."""
 
-EXTENT: Final[Options] = {
+ABOUT_MODULES: Final[Options] = _BY_PATTERN | {
+    "--unknown": flag("print only answers in which something is unknown"),
+    "--limit --top": number("print at most this many answers about each module"),
     "--all": flag(f"print each answer on its own, and more than {MAX_LINES} lines"),
     "--long": flag(f"print lines of more than {MAX_COLUMNS} characters, and whole domains of maps"),
 }
-"""How much is printed: all commands about modules have these."""
-
-ABOUT_MODULES: Final = FILTERS | EXTENT
+"""The fields of a :class:`Selection`, and how much is printed: for all commands about modules."""
 
 
 def sorted_by(default: str, columns: Iterable[str]) -> Options:
@@ -254,22 +248,13 @@ def sorted_by(default: str, columns: Iterable[str]) -> Options:
     return {"--sort": choice(orders, meaning)}
 
 
-MINIMAL: Final[Options] = {
-    "--minimal": flag("leave out maps that another map to the same array contains")
-}
-
 VIEWS: Final[Options] = {
     "--direction": choice(maps.DIRECTIONS, "from each result to what it needs (default), or back"),
     "--physical-layout": flag("use the dimensions in memory, after tiles are cut"),
     "--linear-offsets": flag("lead to offsets in memory, counted in elements"),
+    "--minimal": flag("leave out maps that another map to the same array contains"),
 }
-"""The fields of a :class:`View`: all commands that print maps between tensors have these."""
-
-TOGETHER: Final[Mapping[str, type[Selection | maps.View]]] = {
-    "selection": Selection,
-    "view": maps.View,
-}
-"""The values that hold several options."""
+"""The fields of a :class:`View`, and which maps: for all commands about maps between tensors."""
 
 SECONDS_OF_MODULE: Final[Options] = {
     "--seconds": value(
@@ -299,7 +284,7 @@ def without(options: Options, *names: str) -> Options:
 def gathered(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a command, where a value takes the place of those that are its fields."""
     found = dict(options)
-    for name, kind in TOGETHER.items():
+    for name, kind in (("selection", Selection), ("view", maps.View)):
         names = [field.name for field in fields(kind)]
         if names[0] in found:
             found[name] = kind(**{each: found.pop(each) for each in names if each in found})
@@ -437,8 +422,8 @@ COMMANDS: Final = {
         sorted_by("bytes", kernels.OF_KERNELS[:-1]),
         {"--advise": flag("name what advise has to say about each kernel")},
     ),
-    "maps": about_modules(maps.InstructionMaps, VIEWS, MINIMAL),
-    "fusions": about_modules(maps.FusionMaps, VIEWS, MINIMAL),
+    "maps": about_modules(maps.InstructionMaps, VIEWS),
+    "fusions": about_modules(maps.FusionMaps, VIEWS),
     "why": about_modules(
         kernels.InstructionReasons,
         {
