@@ -601,11 +601,9 @@ class Selection:
 
     def kept(self, answers: Iterable[Item | IndexingError]) -> Iterator[Item | IndexingError]:
         """The answers that are asked for; errors are among them."""
-        return (
-            each
-            for each in answers
-            if isinstance(each, IndexingError) or each.is_unknown or not self.unknown
-        )
+        if not self.unknown:
+            return iter(answers)
+        return (each for each in answers if isinstance(each, IndexingError) or each.is_unknown)
 
 
 def _matches(patterns: Sequence[str], name: str) -> bool:

@@ -197,11 +197,10 @@ class InstructionReads(SelectedQuery):
 
     def answer(self, analysis: ModuleAnalysis, subject: Instruction) -> Lines:  # noqa: ARG002 - as all queries
         """Reads of the tiles of one instruction."""
-        found = [
-            (read, self._elements(read))
-            for read in reads(subject, self.tile)
-            if self.selection.is_read(read.operand)
-        ]
+        wanted = (
+            each for each in reads(subject, self.tile) if self.selection.is_read(each.operand)
+        )
+        found = [(each, self._elements(each)) for each in wanted]
         lines = dict.fromkeys(line for each in found for line in _lines_of_read(*each))
         if self.picture is not None:
             output = self._outputs_with_tiles(subject)[0]
@@ -522,12 +521,11 @@ class FusionCoalescing(TableQuery):
             counted = known[key] = known.get(key) or [*self._counted(root)]
         except (FusionError, MapError, ShapeError, DeviceError) as error:
             return [_unknown(OF_ACCESSES, "fusion", root, str(error), str(error))]
-        return [
-            _access(root, each, found, text)
-            for each, found, text in counted
-            if not self.selection.parameters
-            or (each.role == "operand" and self.selection.is_read(root.operands[each.number]))
-        ]
+        if self.selection.parameters:
+            wanted = {n for n, each in enumerate(root.operands) if self.selection.is_read(each)}
+            read = (each for each in counted if each[0].role == "operand")
+            counted = [each for each in read if each[0].number in wanted]
+        return [_access(root, *each) for each in counted]
 
     def _counted(self, root: Instruction) -> Iterator[_Counted]:
         """The accesses of a kernel, reads first."""
