@@ -10,7 +10,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import islice
@@ -514,11 +514,6 @@ class Selection:
     def is_everything(self) -> bool:
         """Whether no instruction is left out."""
         return not (self.instructions or self.computations or self.opcodes)
-
-    @property
-    def whatever_is_read(self) -> Selection:
-        """The same instructions, whatever they read."""
-        return replace(self, parameters=())
 
     def of(self, module: HloModule) -> tuple[Instruction, ...]:
         """The instructions of a module that are meant, in order.

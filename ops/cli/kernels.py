@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import starmap
 from operator import attrgetter
@@ -65,7 +65,7 @@ class InstructionReasons(SelectedQuery):
 
     def subjects(self, module: HloModule) -> Sequence[Instruction]:
         """The instructions that have such an element."""
-        chosen = _chosen(self.selection.whatever_is_read, module)
+        chosen = _chosen(replace(self.selection, parameters=()), module)
         self.selection.check(module)
         return [each for each in chosen if _has_element(each, self.element)] or chosen
 
