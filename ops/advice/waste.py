@@ -294,20 +294,17 @@ def received_by_device(instruction: Instruction) -> Count:
     whole = bytes_of(*instruction.operands)
     if opcode in {"collective-broadcast", "collective-permute"}:
         return whole if any(len({*group}) > 1 for group in listed_groups(instruction)) else 0
-    if opcode not in _TIMES_WHOLE:
+    if opcode not in _PARTED:
         return 0
     devices = max(map(len, groups_of(instruction)))
-    parts = _TIMES_WHOLE[opcode] * whole * (devices - 1)
+    parts = (2 if opcode == "all-reduce" else 1) * whole * (devices - 1)
     if opcode == "ragged-all-to-all":
         return Interval(0, parts)
     return parts if opcode == "all-gather" else parts // devices
 
 
-_TIMES_WHOLE: Final = {
-    **dict.fromkeys(("all-gather", "all-to-all", "ragged-all-to-all", "reduce-scatter"), 1),
-    "all-reduce": 2,
-}
-"""Collectives -> how often each array goes through the network."""
+_PARTED: Final = ("all-gather", "all-reduce", "all-to-all", "ragged-all-to-all", "reduce-scatter")
+"""Collectives that move each array in as many parts as there are devices."""
 
 
 def bytes_of(*instructions: Instruction) -> int:
