@@ -552,10 +552,13 @@ _SECTORS: Final = frozenset({"wasted_sectors", "sectors", "ideal_sectors"})
 
 
 def _text_of_coalescing(found: Coalescing) -> str:
+    """The condition, the bounds, and the verdict of XLA where exact counts say something else."""
     condition = f"; fewest where {found.condition}" if found.condition else ""
     shown = sorted(_SECTORS.intersection(found.bounds))
     bounds = f"; bounds: {listed(shown)}" if shown else ""
-    verdict = "" if found.is_coalesced is (found.wasted_sectors == 0) else _XLA[found.is_coalesced]
+    is_agreed = found.is_coalesced is (found.wasted_sectors == 0)
+    seen = "coalesced" if found.is_coalesced else "not coalesced"
+    verdict = "" if is_agreed else f"; XLA, by one warp and the middle of values: {seen}"
     return f"{condition}{bounds}{verdict}"
 
 
@@ -571,13 +574,6 @@ def _access(fusion: Instruction, at: _NumberedAccess, found: Coalescing, text: s
 
     cells, weight = (*sectors, found.ratio, found.vector_width, words), found.wasted_sectors
     return Cells(cells, fields, at_most(weight), (), bool(_SECTORS & {*found.bounds}))
-
-
-_XLA: Final = {
-    True: "; XLA, by one warp and the middle of values: coalesced",
-    False: "; XLA, by one warp and the middle of values: not coalesced",
-}
-"""The verdict of XLA where exact counts say something else."""
 
 
 def _unknown(
@@ -681,16 +677,11 @@ def _operand(row: OperandUtilization) -> Cells:
     place = f" output {row.element}" if operand.shape.is_tuple else ""
     shape = operand.shape.arrays[row.element]
     bounds = f"; bounds: {row.bounds}" if row.bounds else ""
-    cells = (
-        Bytes(row.unused_bytes),
-        Bytes(row.reread_bytes),
-        *(row.elements, row.elements_read, row.reads),
-        Bytes(row.bytes),
-        f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}",
-    )
-    wasted = (each for each in (row.unused_bytes, row.reread_bytes) if isinstance(each, int))
-    fields = partial(_operand_fields, row)
-    return Cells(cells, fields, sum(wasted), is_unknown=bool(row.bounds))
+    text = f"%{operand.name}{place}, {shape}, of %{kernel.name}{bounds}"
+    in_vain, counts = (row.unused_bytes, row.reread_bytes), (row.elements, row.elements_read)
+    cells = (*map(Bytes, in_vain), *counts, row.reads, Bytes(row.bytes), text)
+    wasted = sum(each for each in in_vain if isinstance(each, int))
+    return Cells(cells, partial(_operand_fields, row), wasted, is_unknown=bool(row.bounds))
 
 
 def _operand_fields(row: OperandUtilization) -> Fields:
