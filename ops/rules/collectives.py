@@ -54,7 +54,7 @@ def all_reduce(
     sizes = index_maps.checked_sizes("all-reduce", "operand", operand_sizes)
     groups = devices.device_groups("all-reduce", replica_groups, replica_count).sorted()
     members = _to_members(groups, sizes)
-    return indexing_between(sizes, groups.count, members, members)
+    return _on_replicas(sizes, groups.count, members, members)
 
 
 def all_gather(
@@ -91,7 +91,7 @@ def all_gather(
     groups = devices.even_groups(op, replica_groups, replica_count)
     output_sizes = index_maps.with_value(sizes, axis, sizes[axis] * groups.size)
     there, back = _whole_and_blocks(groups, output_sizes, sizes, axis)
-    return indexing_between(output_sizes, groups.count, there, back)
+    return _on_replicas(output_sizes, groups.count, there, back)
 
 
 def _whole_and_blocks(
@@ -143,7 +143,7 @@ def reduce_scatter(
     block, conditions = _block(op, sizes, axis, groups.size)
     output_sizes = index_maps.with_value(sizes, axis, block)
     back, there = _whole_and_blocks(groups, sizes, output_sizes, axis)
-    return indexing_between(output_sizes, groups.count, there, back).on_condition(conditions)
+    return _on_replicas(output_sizes, groups.count, there, back).on_condition(conditions)
 
 
 def all_to_all(
@@ -196,7 +196,7 @@ def all_to_all(
         return ReplicaMap(from_sizes, member, moved, constraints=taking_part)
 
     there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)
-    return indexing_between(output_sizes, groups.count, there, back).on_condition(conditions)
+    return _on_replicas(output_sizes, groups.count, there, back).on_condition(conditions)
 
 
 def all_to_all_of_tuple(
@@ -247,7 +247,7 @@ def all_to_all_of_tuple(
 
     numbers = range(groups.size)
     return tuple(
-        _of_operands(sizes, (maps_between(result, operand) for operand in numbers))
+        OpIndexing.between(sizes, *(maps_between(result, operand) for operand in numbers))
         for result in numbers
     )
 
@@ -346,20 +346,11 @@ class ReplicaMap:
     reads: Sequence[RuntimeElement] = ()
 
 
-def indexing_between(
+def _on_replicas(
     output_sizes: Sizes, count: int, there: ReplicaMap, back: ReplicaMap
 ) -> OpIndexing:
     """The maps of an operation with one operand on ``count`` replicas, from both directions."""
-    return _of_operands(output_sizes, [(_simplified(there, count), _simplified(back, count))])
-
-
-def _of_operands(output_sizes: Sizes, operands: Iterable[_Maps]) -> OpIndexing:
-    """The operation with these maps for each operand."""
-    there, back = zip(*operands, strict=True)
-    to_inputs, output_origins, output_replicas = zip(*there, strict=True)
-    to_outputs, input_origins, input_replicas = zip(*back, strict=True)
-    origins, replicas = (output_origins, input_origins), (output_replicas, input_replicas)
-    return OpIndexing(tuple(output_sizes), to_inputs, to_outputs, *origins, *replicas)
+    return OpIndexing.between(output_sizes, (_simplified(there, count), _simplified(back, count)))
 
 
 def _to_members(
@@ -454,7 +445,7 @@ def collective_permute(
     named = [replica for pair in pairs for replica in pair]
     count = max(1, devices.checked_replica_count(op, named, replica_count))
     there = _moved(op, sizes, [pair[::-1] for pair in pairs], "target")
-    return indexing_between(sizes, count, there, _moved(op, sizes, pairs, "source"))
+    return _on_replicas(sizes, count, there, _moved(op, sizes, pairs, "source"))
 
 
 def collective_broadcast(
@@ -485,7 +476,7 @@ def collective_broadcast(
     sizes, count, to_root, from_root = _rooted_maps(
         "collective-broadcast", operand_sizes, replica_groups, replica_count, root
     )
-    return indexing_between(sizes, count, to_root, from_root)
+    return _on_replicas(sizes, count, to_root, from_root)
 
 
 def collective_reduce(
@@ -516,7 +507,7 @@ def collective_reduce(
     sizes, count, to_root, from_root = _rooted_maps(
         "collective-reduce", operand_sizes, replica_groups, replica_count, root
     )
-    return indexing_between(sizes, count, from_root, to_root)
+    return _on_replicas(sizes, count, from_root, to_root)
 
 
 def _rooted_maps(
@@ -589,7 +580,7 @@ def _from_element(number: int, sizes: Sizes) -> OpIndexing:
     chosen = forms.constant(number)
     index = (index_maps.symbol(axis) for axis in range(len(sizes)))
     back = index_maps.index_map(index, [Interval(number, number)], sizes)
-    return OpIndexing(tuple(sizes), (index_maps.index_map([chosen], sizes),), (back,))
+    return OpIndexing.between(sizes, (index_maps.index_map([chosen], sizes), back))
 
 
 def _on_arrays(build: MapsFunction) -> MapsFunction:
@@ -648,7 +639,7 @@ def ragged_all_to_all(
     results = index_maps.checked_sizes(op, "output", output_sizes)
     groups = devices.even_groups(op, replica_groups, replica_count)
     conditions = [*_check(op, sizes, results, offset_count, groups.size)]
-    same = rule.MapOfOperand(index_maps.index_map(index_maps.dimensions_of(results), results))
+    same = index_maps.index_map(index_maps.dimensions_of(results), results)
     every = [index_maps.symbol(axis) for axis in range(len(results))]
     to_own = ReplicaMap(results, OWN_REPLICA, [index_maps.symbol(0)], (offset_count,))
     from_own = ReplicaMap((offset_count,), OWN_REPLICA, every, results)
@@ -658,7 +649,7 @@ def ragged_all_to_all(
         *[_offsets(results, offset_count, groups)] * 3,
         (_simplified(to_own, 1), _simplified(from_own, 1)),
     )
-    return _of_operands(results, maps).on_condition(conditions)
+    return OpIndexing.between(results, *maps).on_condition(conditions)
 
 
 def _rows(sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: DeviceGroups) -> _Maps:

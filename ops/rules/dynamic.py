@@ -21,7 +21,7 @@ from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules import rule
 from ops.rules.constant_folding import value_of
 from ops.rules.data_movement import reshape
-from ops.rules.rule import Maps, MapsFunction, OpIndexing, OpRule, Origin, Unknown
+from ops.rules.rule import MapOfOperand, Maps, MapsFunction, OpIndexing, OpRule, Origin, Unknown
 from simplifier import forms
 from simplifier.errors import INTEGER, check_type
 from simplifier.forms import Form, facts_of
@@ -130,35 +130,23 @@ class _StartedPart:
 
     def sliced(self) -> OpIndexing:
         """The maps of an operation that takes the part."""
-        to_starts, from_starts = self._maps_to_starts(self._part)
-        none = [()] * len(to_starts)
-        return OpIndexing(
-            self._part,
-            (self._to_tensor(), *to_starts),
-            (self._to_part(), *from_starts),
-            (self._origins(self._part), *none),
-            (self._origins(self._sizes), *none),
-        ).on_condition(self._conditions)
+        whole = self._to_tensor(), self._to_part()
+        maps = OpIndexing.between(self._part, whole, *self._maps_to_starts(self._part))
+        return maps.on_condition(self._conditions)
 
     def updated(self) -> OpIndexing:
         """The maps of an operation that writes the part."""
-        kept, covering = self._outside(), self._origins(self._sizes)
-        to_starts, from_starts = self._maps_to_starts(self._sizes)
-        none = [()] * len(to_starts)
-        return OpIndexing(
-            self._sizes,
-            (kept, self._to_part(), *to_starts),
-            (kept, self._to_tensor(), *from_starts),
-            (covering, covering, *none),
-            (covering, self._origins(self._part), *none),
-        ).on_condition(self._conditions)
+        kept = self._outside()
+        pairs = (kept, kept), (self._to_part(), self._to_tensor())
+        maps = OpIndexing.between(self._sizes, *pairs, *self._maps_to_starts(self._sizes))
+        return maps.on_condition(self._conditions)
 
-    def _to_tensor(self) -> IndexingMap:
+    def _to_tensor(self) -> MapOfOperand:
         """Map from an index in the part to the index in the tensor."""
         index = index_maps.dimensions_of(self._part)
         return self._map(map(operator.add, index, self._starts()), self._part)
 
-    def _to_part(self) -> IndexingMap:
+    def _to_part(self) -> MapOfOperand:
         """Map from the indices in the tensor that the part covers to those in the part."""
         index, starts = index_maps.dimensions_of(self._sizes), self._starts()
         covered: list[Constraint] = []
@@ -170,7 +158,7 @@ class _StartedPart:
             covered += index_maps.inside(place, index_maps.between(first, first + part - 1))
         return self._map(map(operator.sub, index, starts), self._sizes, covered)
 
-    def _outside(self) -> IndexingMap:
+    def _outside(self) -> MapOfOperand:
         """The identity on the indices in the tensor that the part does not cover."""
         identity = index_maps.dimensions_of(self._sizes)
         if 0 in self._part:
@@ -191,14 +179,11 @@ class _StartedPart:
             for axis in self._runtime
         )
 
-    def _maps_to_starts(
-        self, result_sizes: Sizes
-    ) -> tuple[tuple[IndexingMap, ...], tuple[IndexingMap, ...]]:
+    def _maps_to_starts(self, result_sizes: Sizes) -> list[tuple[IndexingMap, IndexingMap]]:
         """From a result to each operand with starts, and back: everything depends on them."""
         rank = len(self._sizes)
         starts = [(rank,)] if self._is_vector else [()] * rank
-        pairs = [index_maps.paired(result_sizes, each) for each in starts]
-        return tuple(there for there, _ in pairs), tuple(back for _, back in pairs)
+        return [index_maps.paired(result_sizes, each) for each in starts]
 
     def _starts(self) -> list[Form]:
         numbers = count()
@@ -209,9 +194,11 @@ class _StartedPart:
 
     def _map(
         self, results: Iterable[Form], extents: Sizes, constraints: Iterable[Constraint] = ()
-    ) -> IndexingMap:
+    ) -> MapOfOperand:
+        """A map over the starts that are not known, which are clamped."""
         runtime = [index_maps.between(0, self._last[axis]) for axis in self._runtime]
-        return index_maps.index_map(results, extents, (), constraints, runtime, over=self._part)
+        found = index_maps.index_map(results, extents, (), constraints, runtime, over=self._part)
+        return MapOfOperand(found, self._origins(extents))
 
 
 _ROLES: Final = {"dynamic-slice": "slice", "dynamic-update-slice": "update"}

@@ -17,8 +17,9 @@ from ops.hlo import Computation, Instruction
 from ops.hlo.errors import AttributeValueError
 from ops.hlo.shape_inference import Application, Sized, sizes_of_part
 from ops.index_maps import CheckedSizes, Size, Sizes
+from ops.rules import rule
 from ops.rules.control import routed_from
-from ops.rules.rule import Doubt, OpIndexing, OpRule, Origin, bounds_of, sizes_and_part, sizes_of
+from ops.rules.rule import Doubt, MapOfOperand, OpIndexing, OpRule, Origin
 from simplifier import forms
 from simplifier.errors import INTEGER, check_type
 from simplifier.forms import Form, Interval
@@ -133,7 +134,7 @@ class IndexedWindows:
 
     # Maps. A batch index is a tuple of forms, one for each dimension of the batch.
 
-    def windows_to_operand(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
+    def windows_to_operand(self) -> MapOfOperand:
         """Map from the elements of windows to their indices in the operand."""
         batch = [index_maps.dim(axis) for axis in self.batch_dims]
         results = self._starts(batch)
@@ -142,9 +143,9 @@ class IndexedWindows:
         gone = (*self.dropped_dims, *self.operand_batching_dims)
         within = self._in_windows(dict.fromkeys(gone, forms.ZERO))
         found = index_maps.index_map(results, self.sizes, (), within, self._runtime())
-        return found, self._origins(batch, self.sizes)
+        return MapOfOperand(found, self._origins(batch, self.sizes))
 
-    def operand_to_windows(self) -> tuple[IndexingMap, tuple[Origin, ...]]:
+    def operand_to_windows(self) -> MapOfOperand:
         """Map from an index in the operand to the elements of windows that lie there."""
         batch, others = self.batch_of_operand()
         distances = [index_maps.dim(axis) - start for axis, start in enumerate(self._starts(batch))]
@@ -154,7 +155,7 @@ class IndexedWindows:
         within = self._in_windows({axis: distances[axis] for axis in self.indexed_dims})
         sizes, index = self.reached_sizes, index_maps.in_order(results)
         found = index_maps.index_map(index, sizes, others, within, self._runtime())
-        return found, self._origins(batch, sizes, others)
+        return MapOfOperand(found, self._origins(batch, sizes, others))
 
     def _in_windows(self, places: Mapping[int, Form]) -> list[Constraint]:
         """The constraints that windows hold places, by dimension of the operand."""
@@ -418,14 +419,10 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
     given = (operand, indices, window, index_vector_dim, *dims)
     slices = IndexedWindows(_GATHER_NAMES, 1, *given, is_clamped=True)
     conditions = [*slices.checked(), *_check_windows_fit(slices, range(len(operand)))]
-    from_operand, origins = slices.windows_to_operand()
-    to_result, starts = slices.operand_to_windows()
-    return OpIndexing(
+    return OpIndexing.between(
         slices.sizes,
-        (from_operand, _gathered_to_indices(slices)),
-        (to_result, _indices_to_gathered(slices)),
-        output_origins=(origins, ()),
-        input_origins=(starts, ()),
+        (slices.windows_to_operand(), slices.operand_to_windows()),
+        (_gathered_to_indices(slices), _indices_to_gathered(slices)),
     ).on_condition(conditions)
 
 
@@ -538,14 +535,12 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
         *index_maps.check_sizes("scatter", "the updates", updates, windows.sizes, reason),
     ]
     identity = index_maps.index_map(index_maps.dimensions_of(operand), operand)
-    to_updates, origins = windows.operand_to_windows()
-    from_updates, starts = windows.windows_to_operand()
-    return OpIndexing(
+    updated = windows.operand_to_windows(), windows.windows_to_operand()
+    return OpIndexing.between(
         operand,
-        (identity,) * inputs + (_scattered_to_indices(windows),) + (to_updates,) * inputs,
-        (identity,) * inputs + (_indices_to_scattered(windows),) + (from_updates,) * inputs,
-        output_origins=((),) * (inputs + 1) + (origins,) * inputs,
-        input_origins=((),) * (inputs + 1) + (starts,) * inputs,
+        *[(identity, identity)] * inputs,
+        (_scattered_to_indices(windows), _indices_to_scattered(windows)),
+        *[updated] * inputs,
     ).on_condition(conditions)
 
 
@@ -591,31 +586,31 @@ def _given(instruction: Instruction, names: Names, *others: str) -> dict[str, An
 
 def _gather(instruction: Instruction) -> OpIndexing:
     operand, indices = instruction.operands
-    given, sizes = _given(instruction, _GATHER_NAMES, "slice_sizes"), sizes_of(operand)
+    given, sizes = _given(instruction, _GATHER_NAMES, "slice_sizes"), rule.sizes_of(operand)
     if operand.shape.dynamic_dimensions:
-        sizes, given["slice_sizes"] = sizes_and_part(operand, given["slice_sizes"])
-    return gather(sizes, sizes_of(indices), **given)
+        sizes, given["slice_sizes"] = rule.sizes_and_part(operand, given["slice_sizes"])
+    return gather(sizes, rule.sizes_of(indices), **given)
 
 
 def _scatter(instruction: Instruction) -> OpIndexing:
     given, inputs = _given(instruction, _SCATTER_NAMES), len(instruction.operands) // 2
     for alike in (instruction.operands[:inputs], instruction.operands[inputs + 1 :]):
         _check_alike(alike)
-    sizes = [sizes_of(operand) for operand in instruction.operands]
+    sizes = [rule.sizes_of(operand) for operand in instruction.operands]
     target = _with_bounds(instruction.operands[0], given[_SCATTER_NAMES.indexed_dims])
     return scatter(target, sizes[inputs], sizes[-1], **given, inputs=inputs)
 
 
 def _with_bounds(operand: Instruction, indexed: Sequence[int]) -> Sizes:
     """The sizes of the operand; updates are left out where they do not fit into the bounds."""
-    pairs = zip(sizes_of(operand), bounds_of(operand), strict=True)
+    pairs = zip(rule.sizes_of(operand), rule.bounds_of(operand), strict=True)
     return [bound if axis in indexed else size for axis, (size, bound) in enumerate(pairs)]
 
 
 def _check_alike(operands: Sequence[Instruction]) -> None:
     first = operands[0]
     for other in operands:
-        if sizes_of(other) != sizes_of(first):
+        if rule.sizes_of(other) != rule.sizes_of(first):
             message = f"scatter: %{other.name} is {other.shape}, but %{first.name} {first.shape}"
             raise ShapeError(f"{message}; expected the same sizes")
 

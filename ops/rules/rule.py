@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing import IndexingMap, UndefinedMap
@@ -256,27 +257,12 @@ class Unknown(UndefinedMap):
 
     __slots__ = ()
 
-    def compose(self, producer: object) -> Unknown:  # noqa: ARG002 - nothing is known behind it
-        """A composition with an unknown dependence is unknown."""
+    def simplify(self, *_: object, **__: object) -> Unknown:
+        """There is no map that could be simplified, and none to compose, unite or change."""
         return self
 
-    def union(self, *others: object, sizes: object = None) -> Unknown:  # noqa: ARG002
-        """A union with an unknown dependence is unknown."""
-        return self
-
-    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002 # pyright: ignore[reportIncompatibleMethodOverride] - that of a dependence
-        """There is no indexing that could be changed."""
-        return self
-
-    def only(self, wanted: Callable[[Any], bool]) -> Unknown:  # noqa: ARG002 - as above
-        """There is no indexing that could be left out."""
-        return self
-
-    def simplify(self, **_: object) -> Unknown:
-        """There is no map that could be simplified, contain another, or be held by a known one."""
-        return self
-
-    minimal = widened = simplify
+    compose = union = only = minimal = widened = simplify
+    apply = simplify  # pyright: ignore[reportAssignmentType] - that of a dependence
 
     def singles(self) -> list[Unknown]:
         """The one answer: there is no map."""
@@ -379,7 +365,7 @@ class OpIndexing:
     have it as a constraint. ``output_origins[k]`` has one origin for each
     runtime variable of ``output_to_input[k]``, and ``output_replicas[k]``, a map with one result
     from the same dimensions and ranges, says which replica holds the element; ``input_origins``
-    and ``input_replicas`` say the same of ``input_to_output``. They are empty where no map has
+    and ``input_replicas`` say the same of ``input_to_output``. They may be empty where no map has
     any.
     """
 
@@ -422,12 +408,11 @@ class OpIndexing:
         )
 
     @classmethod
-    def between(
-        cls, output_sizes: Iterable[SizeLike], *operands: tuple[IndexingMap, IndexingMap]
-    ) -> OpIndexing:
+    def between(cls, output_sizes: Iterable[SizeLike], *operands: tuple[Way, Way]) -> OpIndexing:
         """The operation with a pair of maps for each operand: to the operand, and back."""
-        to_inputs, to_outputs = zip(*operands, strict=True) if operands else ((), ())
-        return cls(tuple(output_sizes), to_inputs, to_outputs)
+        there, back = zip(*operands, strict=True) if operands else ((), ())
+        rows = zip(_parts_of(there), _parts_of(back), strict=True)
+        return cls(tuple(output_sizes), *chain.from_iterable(rows))
 
     @property
     def reads_operands(self) -> bool:
@@ -457,3 +442,16 @@ class MapOfOperand(NamedTuple):
     map: IndexingMap
     origins: tuple[Origin, ...] = ()
     replica: IndexingMap | None = None
+
+
+Way: TypeAlias = "IndexingMap | MapOfOperand"
+"""A map between the result and an operand in one direction, with what belongs to it."""
+
+
+def _parts_of(ways: Iterable[Way]) -> tuple[tuple[Any, ...], ...]:
+    """The maps in one direction, their origins and replicas: these are empty for maps alone."""
+    ways = [*ways]
+    if not any(isinstance(each, MapOfOperand) for each in ways):
+        return tuple(ways), (), ()
+    every = (each if isinstance(each, MapOfOperand) else MapOfOperand(each) for each in ways)
+    return tuple(zip(*every, strict=True))
