@@ -30,7 +30,7 @@ from ops.hlo import Computation, Instruction
 from ops.hlo.module import HloModule, with_callees
 from ops.hlo.opcodes import REARRANGE
 from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
-from ops.rules.control import Array, kept_by, only_caller, source_of, source_within
+from ops.rules.control import Array, kept_by, only_caller, source_of
 from ops.rules.counted_loops import (
     CountedLoop,
     Counter,
@@ -365,7 +365,7 @@ class _Tracer:
         there = identity_of(*array)
         itself, found = there, _Update((), ())
         while True:
-            array = source_within(self._state, array, self._registry.routes)
+            array = source_of(array, self._state, self._registry.routes)
             instruction, _ = array
             if instruction is self._state:
                 is_same = there.simplify() == itself.simplify()

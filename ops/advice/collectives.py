@@ -19,7 +19,7 @@ from ops.hlo.opcodes import NEUTRAL, PASS_ELEMENTS
 from ops.index_maps import index_map
 from ops.performance.kernels import moves_something
 from ops.performance.tally import at_most
-from ops.rules.constant_folding import value_of
+from ops.rules.constant_folding import Element, value_of
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import Registry
 from ops.rules.rule import Unknown
@@ -146,7 +146,7 @@ def _value_on(scalar: Instruction, device: int) -> int | None:
         if number is None:
             return None
         scalar, place = scalar.operands[0], index_map([forms.constant(number)], ())
-    found = value_of(scalar, place, forms.constant(device))
+    found = value_of(scalar, Element(place, forms.constant(device)))
     return found.constant if found is not None and found.is_constant else None
 
 

@@ -32,8 +32,8 @@ from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin, for_
 from ops.devices import Devices
 from ops.hlo import Instruction
 from ops.index_maps import Size
-from ops.rules.constant_folding import clamped, value_of
-from ops.rules.control import source_within
+from ops.rules.constant_folding import Element, clamped, value_of
+from ops.rules.control import source_of
 from ops.rules.counted_loops import CountedLoop
 from ops.rules.dynamic import known_sizes, with_bounds
 from ops.rules.rule import Calls, Direction, if_known
@@ -752,9 +752,9 @@ def windows_of(loop: CountedLoop) -> dict[int, UpdateWindow]:
     (state,) = body.parameters
     found: dict[int, UpdateWindow] = {}
     for number in range(len(state.shape.arrays)):
-        update, _ = source_within(state, (body.root, number))
+        update, _ = source_of((body.root, number), state)
         if update.opcode == "dynamic-update-slice":
-            target = source_within(state, (update.operands[0], 0))
+            target = source_of((update.operands[0], 0), state)
             window = window_of(update, loop) if target == (state, number) else None
             if window:
                 found[number] = window
@@ -777,7 +777,7 @@ def window_of(update: Instruction, loop: CountedLoop) -> UpdateWindow | None:
 def offset_of(start: Instruction, loop: CountedLoop, clamp: Interval) -> tuple[int, int] | None:
     """A clamped start index in the first iteration, and the step that each further one adds."""
     iterations = index_maps.index_map((), (Interval(0, loop.trip_count - 1),))
-    value = value_of(start, iterations, None, loop.given_after(_ITERATION))
+    value = value_of(start, Element(iterations, None, loop.given_after(_ITERATION)))
     if value is None:
         return None
     form = clamped(value, clamp, iterations)

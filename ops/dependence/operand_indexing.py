@@ -28,7 +28,7 @@ from ops.devices import (
 )
 from ops.hlo import Instruction
 from ops.index_maps import dim, runtime_value
-from ops.rules.constant_folding import bounds_of, clamped, range_in, value_of
+from ops.rules.constant_folding import Element, bounds_of, clamped, range_in, value_of
 from ops.rules.control import outside, value_of_call
 from ops.rules.counted_loops import CountedLoop, loops_around
 from ops.rules.dynamic import with_all_sizes, with_sizes_in
@@ -530,18 +530,18 @@ class RuntimeOrigin:
         self, ask: Callable[..., Answer], own: IndexingMap, devices: Devices | None
     ) -> tuple[Answer, IndexingMap, dict[str, CountedLoop]]:
         """The answer about the value, its index, and the loops that count, by their counters."""
-        place = len(own.dims)
+        rank = len(own.dims)
         loops = [*loops_around(self.instruction.computation)]
-        counters = {f"d{place + 1 + number}": loop for number, loop in enumerate(loops)}
+        counters = {f"d{rank + 1 + number}": loop for number, loop in enumerate(loops)}
         index, device = with_all_sizes(self.map, self.instruction), None
         if loops or (devices and devices.total > 1):
             index = _with_surroundings(index, devices, loops)
         if devices and devices.total > 1:
-            device = dim(place) if self.replica_id is None else self.replica_id.forms[0]
+            device = dim(rank) if self.replica_id is None else self.replica_id.forms[0]
         given = (loop.given(forms.variable(name)) for name, loop in counters.items())
         (source, number), _ = outside((self.instruction, 0), self.callers)
-        answer = ask(source, index, device, (*chain.from_iterable(given),), number=number)
-        return answer, index, counters
+        place = Element(index, device, (*chain.from_iterable(given),), number)
+        return ask(source, place), index, counters
 
 
 def _with_surroundings(

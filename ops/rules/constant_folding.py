@@ -155,56 +155,16 @@ Given: TypeAlias = "tuple[tuple[Array, Form], ...]"
 """Scalars that are computed otherwise, such as the counter of a loop, with their values."""
 
 
-def value_of(
-    instruction: Instruction,
-    element_map: IndexingMap,
-    device: Form | None = None,
-    given: Given = (),
-    *,
-    number: int = 0,
-) -> Form | None:
-    """The value of the element that a map leads to, as a form over the variables of the map.
+class Element(NamedTuple):
+    """The map to an element, and through how many instructions its value may be followed.
 
     ``device`` is the number of the device that computes it, and ``given`` are values of other
     scalars, over the dimensions of the map, if the value may depend on them. Of a tuple, the array
-    of this ``number`` is meant. ``None`` if the value is no integer, or unknown.
-
-    >>> from indexing import parse_map
-    >>> from ops import hlo
-    >>> text = "ENTRY e { i = s32[8] iota(), iota_dimension=0 ROOT r = s32[8] add(i, i) }"
-    >>> element_map = parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]")
-    >>> print(value_of(hlo.parse(text).entry.root, element_map))
-    d0 * 2 + 2
+    of this ``number`` is meant.
     """
-    return _value(instruction, _Element(element_map, device, given, number))
-
-
-def bounds_of(
-    instruction: Instruction,
-    element_map: IndexingMap,
-    device: Form | None = None,
-    given: Given = (),
-    *,
-    number: int = 0,
-) -> Interval:
-    """The least interval that is found to hold the elements that a map leads to.
-
-    Arguments are those of :func:`value_of`. Nothing is said of values that are no integers.
-
-    >>> from indexing import parse_map
-    >>> from ops import hlo
-    >>> text = "ENTRY e { p = s32[] parameter(0) c = s32[] constant(7) ROOT r = s32[] and(p, c) }"
-    >>> print(bounds_of(hlo.parse(text).entry.root, parse_map("() -> ()")))
-    [0, 7]
-    """
-    return _bounds(instruction, _Element(element_map, device, given, number))
-
-
-class _Element(NamedTuple):
-    """The map to an element, and through how many instructions its value may be followed."""
 
     element_map: IndexingMap
-    device: Form | None
+    device: Form | None = None
     given: Given = ()
     number: int = 0
     depth: int = MAX_DEPTH
@@ -214,12 +174,12 @@ class _Element(NamedTuple):
         """Whether the map leads to no element at all; an undefined map may lead to some."""
         return not self.element_map.is_undefined and self.element_map.is_known_empty
 
-    def under(self, constraint: Constraint) -> _Element:
+    def under(self, constraint: Constraint) -> Element:
         """The element where a constraint on sizes holds."""
         domain = self.element_map.domain.constrained([constraint])
         return self._replace(element_map=IndexingMap.from_forms(self.element_map.forms, domain))
 
-    def through(self, to_operand: IndexingMap) -> _Element:
+    def through(self, to_operand: IndexingMap) -> Element:
         """The element of an operand from which this one is computed."""
         there = _composed(self.element_map, to_operand)
         return self._replace(element_map=there, depth=self.depth - 1)
@@ -249,14 +209,25 @@ def range_in(form: Form, domain: Domain, expected: Interval | None = None) -> In
     return Interval(min(values), max(values)) if values else bounds
 
 
-def _holds(source: Instruction, element: _Element) -> bool:
+def _holds(source: Instruction, element: Element) -> bool:
     """Whether an array has a place of so many dimensions; a wrong program passes on another."""
     is_array = not source.shape.is_tuple
     return is_array and len(element.element_map.forms) == len(source.shape.dimensions)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _value(instruction: Instruction, element: _Element) -> Form | None:
+def value_of(instruction: Instruction, element: Element) -> Form | None:
+    """The value of an element, as a form over the variables of the map that leads there.
+
+    ``None`` if the value is no integer, or unknown.
+
+    >>> from indexing import parse_map
+    >>> from ops import hlo
+    >>> text = "ENTRY e { i = s32[8] iota(), iota_dimension=0 ROOT r = s32[8] add(i, i) }"
+    >>> element = Element(parse_map("(d0) -> (d0 + 1), domain: d0 in [0, 3]"))
+    >>> print(value_of(hlo.parse(text).entry.root, element))
+    d0 * 2 + 2
+    """
     element_type = instruction.shape.arrays[element.number].element_type
     is_integer = element_type.kind in _INTEGERS
     if not is_integer or element.depth < 0 or element.element_map.is_undefined or element.is_none:
@@ -273,19 +244,19 @@ def _value(instruction: Instruction, element: _Element) -> Form | None:
     return found if is_sound else None
 
 
-def _computed(instruction: Instruction, element: _Element) -> Form | None:
+def _computed(instruction: Instruction, element: Element) -> Form | None:
     """The result of the function of an opcode, if the values of all operands are known."""
     function = _FUNCTIONS.get(instruction.opcode)
     arguments: list[BoundedForm] = []
     for operand, there in _read(instruction, element) if function else ():
-        form = _value(operand, there)
+        form = value_of(operand, there)
         if form is None:
             return None
         arguments.append(BoundedForm(form, range_in(form, there.element_map.domain)))
     return function(instruction, arguments) if function and arguments else None
 
 
-def _read(instruction: Instruction, element: _Element) -> list[tuple[Instruction, _Element]]:
+def _read(instruction: Instruction, element: Element) -> list[tuple[Instruction, Element]]:
     """The operands that an element is computed from, and their elements."""
     maps = _MAPS[instruction.opcode](instruction)
     if not isinstance(maps, OpIndexing):
@@ -404,10 +375,10 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
 
 # Values that are not computed from those of all operands.
 
-_Source: TypeAlias = "Callable[[Instruction, _Element], Form | None]"
+_Source: TypeAlias = "Callable[[Instruction, Element], Form | None]"
 
 
-def _constant(constant: Instruction, element: _Element) -> Form | None:
+def _constant(constant: Instruction, element: Element) -> Form | None:
     """The integer that a map leads to in a constant, as a form over the variables of the map.
 
     ``None`` if the text leaves out the values, if there are too many, or if the values in the range
@@ -417,7 +388,7 @@ def _constant(constant: Instruction, element: _Element) -> Form | None:
     >>> from ops import hlo
     >>> text = "ENTRY e { ROOT c = s32[3,3] constant({{0, 9, 0}, {0, 7, 0}, {0, 5, 1}}) }"
     >>> column = parse_map("(d0) -> (d0, 1), domain: d0 in [0, 2]")
-    >>> print(_constant(hlo.parse(text).entry.root, _Element(column, None)))
+    >>> print(_constant(hlo.parse(text).entry.root, Element(column)))
     d0 * -2 + 9
     """
     element_map = element.element_map
@@ -463,12 +434,12 @@ def _within(bounds: Interval, size: int) -> range:
     return range(first, size if bounds.upper is None else min(size, bounds.upper + 1))
 
 
-def _iota(instruction: Instruction, element: _Element) -> Form | None:
+def _iota(instruction: Instruction, element: Element) -> Form | None:
     dimension: int = instruction.attributes["iota_dimension"]
     return element.element_map.forms[dimension]
 
 
-def _dimension_size(instruction: Instruction, element: _Element) -> Form | None:
+def _dimension_size(instruction: Instruction, element: Element) -> Form | None:
     """A size over parameters that the map knows, too."""
     size = array_sizes(instruction.operands[0])[only_dimension(instruction)]
     form = None if size is None else as_form(size)
@@ -476,31 +447,31 @@ def _dimension_size(instruction: Instruction, element: _Element) -> Form | None:
     return form if form is not None and known.issuperset(forms.variables_of((form,))) else None
 
 
-def _number_of_device(instruction: Instruction, element: _Element) -> Form | None:
+def _number_of_device(instruction: Instruction, element: Element) -> Form | None:
     return None if element.device is None else value_on(instruction, element.device)
 
 
-def _selected(instruction: Instruction, element: _Element) -> Form | None:
+def _selected(instruction: Instruction, element: Element) -> Form | None:
     """The value of the operand that is chosen; of both, where that differs between elements."""
     read = _read(instruction, element)
-    choice = _value(*read[0]) if read else None
+    choice = value_of(*read[0]) if read else None
     if choice is None:
         return None
     if choice.is_constant:
-        return _value(*read[1 if choice.constant else 2])
+        return value_of(*read[1 if choice.constant else 2])
     condition = _condition(choice)
     branches = [
         (operand, there.under((condition, Interval(holds, holds))))
         for holds, (operand, there) in zip((1, 0), read[1:], strict=True)
     ]
-    found = [_value(*branch) for branch in branches if not branch[1].is_none]
+    found = [value_of(*branch) for branch in branches if not branch[1].is_none]
     if len(found) < len(branches):
         return found[0] if found else None
     one, other = found
     return None if one is None or other is None else forms.select(condition, one, other)
 
 
-def _joined(instruction: Instruction, element: _Element) -> Form | None:
+def _joined(instruction: Instruction, element: Element) -> Form | None:
     """The value of the operand of a concatenation that the index lies in."""
     axis, maps = only_dimension(instruction), _MAPS[instruction.opcode](instruction)
     sizes = [operand.shape.dimensions[axis] for operand in instruction.operands]
@@ -512,7 +483,7 @@ def _joined(instruction: Instruction, element: _Element) -> Form | None:
         operand, to_operand, end = row
         there = element.through(to_operand)
         if not there.is_none:
-            value = _value(operand, there)
+            value = value_of(operand, there)
             if value is None:
                 return None
             is_before = forms.nonnegative(-index + (end - 1))
@@ -533,15 +504,25 @@ _SOURCES: Final[Mapping[str, _Source]] = {
 
 # Bounds of what is not known.
 
-_Bounds: TypeAlias = "Callable[[Instruction, _Element], Interval]"
+_Bounds: TypeAlias = "Callable[[Instruction, Element], Interval]"
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _bounds(instruction: Instruction, element: _Element) -> Interval:
+def bounds_of(instruction: Instruction, element: Element) -> Interval:
+    """The least interval that is found to hold the elements that a map leads to.
+
+    Nothing is said of values that are no integers.
+
+    >>> from indexing import parse_map
+    >>> from ops import hlo
+    >>> text = "ENTRY e { p = s32[] parameter(0) c = s32[] constant(7) ROOT r = s32[] and(p, c) }"
+    >>> print(bounds_of(hlo.parse(text).entry.root, Element(parse_map("() -> ()"))))
+    [0, 7]
+    """
     element_type = instruction.shape.arrays[element.number].element_type
     if element_type.kind not in _INTEGERS or element.depth < 0 or element.element_map.is_undefined:
         return element_type.value_range
-    value = _value(instruction, element)
+    value = value_of(instruction, element)
     if value is not None:
         return range_in(value, element.element_map.domain, passes.NO_VALUES)
     source, number = source_of((instruction, element.number))
@@ -552,7 +533,7 @@ def _bounds(instruction: Instruction, element: _Element) -> Interval:
     return found if is_sound else element_type.value_range
 
 
-def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
+def _computed_bounds(instruction: Instruction, element: Element) -> Interval:
     """The bounds of the function of an opcode for operands within theirs."""
     function = _FUNCTIONS.get(instruction.opcode)
     operands = dict.fromkeys(_read(instruction, element) if function else ())
@@ -560,7 +541,7 @@ def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
     if function is None or not operands or not kinds <= _INTEGERS:
         return EVERYTHING
     places = {each: number for number, each in enumerate(operands)}
-    box = [_bounds(*each) for each in operands]
+    box = [bounds_of(*each) for each in operands]
     known = [
         BoundedForm(forms.constant(bounds.lower or 0) if bounds.is_point else dim(number), bounds)
         for number, bounds in enumerate(box)
@@ -572,30 +553,30 @@ def _computed_bounds(instruction: Instruction, element: _Element) -> Interval:
     return range_in(form, Domain(tuple(map(Variable, box))))
 
 
-def _bounds_of_constant(constant: Instruction, element: _Element) -> Interval:
+def _bounds_of_constant(constant: Instruction, element: Element) -> Interval:
     values = _table(constant, element.element_map)[1].values()
     return Interval(min(values), max(values)) if values else EVERYTHING
 
 
-def _bounds_of_choice(instruction: Instruction, element: _Element) -> Interval:
+def _bounds_of_choice(instruction: Instruction, element: Element) -> Interval:
     """Bounds of the operand that is chosen, or of both."""
-    choice, one, other = (_bounds(*each) for each in _read(instruction, element))
+    choice, one, other = (bounds_of(*each) for each in _read(instruction, element))
     if choice.is_point:
         return one if choice.lower else other
     return one.union(other)
 
 
-def _bounds_of_any(instruction: Instruction, element: _Element) -> Interval:
+def _bounds_of_any(instruction: Instruction, element: Element) -> Interval:
     """Bounds of all operands that an element may be one of; a slice of nothing has none."""
     return fold(
-        Interval.union, [_bounds(*each) for each in _read(instruction, element)] or [EVERYTHING]
+        Interval.union, [bounds_of(*each) for each in _read(instruction, element)] or [EVERYTHING]
     )
 
 
 def _bounds_of_whole(count: int) -> _Bounds:
     """Bounds of all elements of the first operands."""
 
-    def found(instruction: Instruction, element: _Element) -> Interval:
+    def found(instruction: Instruction, element: Element) -> Interval:
         operands = instruction.operands[:count]
         if any(operand.shape.dynamic_dimensions for operand in operands):
             return EVERYTHING
@@ -604,12 +585,12 @@ def _bounds_of_whole(count: int) -> _Bounds:
             for operand in operands
         )
         deeper = (each._replace(depth=element.depth - 1, given=()) for each in every)
-        return fold(Interval.union, map(_bounds, operands, deeper))
+        return fold(Interval.union, map(bounds_of, operands, deeper))
 
     return found
 
 
-def _number_of_bits(instruction: Instruction, _: _Element) -> Interval:
+def _number_of_bits(instruction: Instruction, _: Element) -> Interval:
     return Interval(0, instruction.shape.element_type.bits)
 
 

@@ -114,8 +114,12 @@ def standard_routes(instruction: Instruction) -> Iterable[Route] | None:
     return found.routes(instruction) if found and found.routes else None
 
 
-def source_of(array: Array) -> Array:
+def source_of(
+    array: Array, start: Instruction | None = None, routes: RoutesOf = standard_routes
+) -> Array:
     """The array that is passed on as this one, as far back as the program passes it on.
+
+    Where the way comes to ``start``, such as the state of a loop, it ends there.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''HloModule m
@@ -128,13 +132,6 @@ def source_of(array: Array) -> Array:
     >>> source_of((module["x"], 0))
     (<%a = f32[] parameter(0)>, 0)
     """
-    while (before := _passed_on(array, standard_routes)) is not None:
-        array = before
-    return array
-
-
-def source_within(start: Instruction, array: Array, routes: RoutesOf = standard_routes) -> Array:
-    """The source of an array in a computation and its callees, back to where it starts."""
     while array[0] is not start and (before := _passed_on(array, routes)) is not None:
         array = before
     return array
@@ -154,7 +151,7 @@ def kept_by(body: Computation, routes: RoutesOf = standard_routes) -> frozenset[
     return frozenset(
         number
         for number in range(len(start.shape.arrays))
-        if source_within(start, (body.root, number), routes) == (start, number)
+        if source_of((body.root, number), start, routes) == (start, number)
     )
 
 

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from indexing.passes import Constraint
 from ops.hlo import Computation, Instruction
 from ops.index_maps import dim, index_map
-from ops.rules.constant_folding import Given, value_of
-from ops.rules.control import kept_by, only_caller, source_within
+from ops.rules.constant_folding import Element, Given, value_of
+from ops.rules.control import kept_by, only_caller, source_of
 from simplifier import forms
 from simplifier.forms import Form, Interval, floordiv, mod
 
@@ -150,7 +150,7 @@ def counters_of(loop: Instruction) -> dict[int, Counter]:
 
 def start_of(loop: Instruction, number: int) -> int | None:
     """The integer that a scalar of the state begins with, if it is known."""
-    value = value_of(loop.operands[0], _SCALAR, number=number)
+    value = value_of(loop.operands[0], Element(_SCALAR, number=number))
     return value.constant if value is not None and value.is_constant else None
 
 
@@ -170,7 +170,7 @@ _SCALAR: Final = index_map((), ())
 def _step(body: Computation, number: int, values: Interval) -> int | None:
     """The step of a scalar that has some of these values; ``None`` if it varies."""
     given = (((body.parameters[0], number), dim(0)),)
-    after = value_of(body.root, index_map((), (values,)), None, given, number=number)
+    after = value_of(body.root, Element(index_map((), (values,)), None, given, number))
     if after is None or not (after - dim(0)).is_constant:
         return None
     return (after - dim(0)).constant
@@ -196,7 +196,7 @@ def _reader(body: Computation, number: int) -> Instruction | None:
     readers = (
         each
         for each in body.instructions
-        if each.opcode in _READERS and source_within(state, (each, 0)) == (state, number)
+        if each.opcode in _READERS and source_of((each, 0), state) == (state, number)
     )
     return next((each for each in readers if not each.shape.is_tuple), None)
 
@@ -230,7 +230,7 @@ def _holds(
 ) -> bool | None:
     """Whether a condition holds after any of these numbers of iterations, or after none."""
     given = _given(condition.parameters[0], counters, dim(0))
-    value = value_of(condition.root, index_map((), (iterations,)), None, given)
+    value = value_of(condition.root, Element(index_map((), (iterations,)), None, given))
     return bool(value.constant) if value is not None and value.is_constant else None
 
 

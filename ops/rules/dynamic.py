@@ -19,7 +19,7 @@ from ops.hlo.shape_inference import Application, Sized, checked_axes, sizes_of_p
 from ops.hlo.true_sizes import array_sizes, bounded_parameters, parameters_of, size_facts
 from ops.index_maps import CheckedSizes, Size, Sizes
 from ops.rules import rule
-from ops.rules.constant_folding import value_of
+from ops.rules.constant_folding import Element, value_of
 from ops.rules.data_movement import reshape
 from ops.rules.rule import MapOfOperand, Maps, MapsFunction, OpIndexing, OpRule, Origin, Unknown
 from simplifier import forms
@@ -260,7 +260,7 @@ def start_values(instruction: Instruction) -> tuple[int | None, ...]:
         if _are_scalars(starts)
         else [(starts[0], [forms.constant(axis)]) for axis in range(rank)]
     )
-    values = (value_of(start, index_maps.index_map(index, ())) for start, index in places)
+    values = (value_of(start, Element(index_maps.index_map(index, ()))) for start, index in places)
     return tuple(value.constant if value and value.is_constant else None for value in values)
 
 

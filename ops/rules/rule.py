@@ -258,11 +258,22 @@ class Unknown(UndefinedMap):
     __slots__ = ()
 
     def simplify(self, *_: object, **__: object) -> Unknown:
-        """There is no map that could be simplified, and none to compose, unite or change."""
+        """There is no map that could be simplified, united with others, or held by a known one."""
         return self
 
-    compose = union = only = minimal = widened = simplify
-    apply = simplify  # pyright: ignore[reportAssignmentType] - that of a dependence
+    union = minimal = widened = simplify
+
+    def compose(self, producer: object) -> Unknown:  # noqa: ARG002 - nothing is known behind it
+        """A composition with an unknown dependence is unknown."""
+        return self
+
+    def apply(self, change: Callable[[Any], Any]) -> Unknown:  # noqa: ARG002 # pyright: ignore[reportIncompatibleMethodOverride] - that of a dependence
+        """There is no indexing that could be changed."""
+        return self
+
+    def only(self, wanted: Callable[[Any], bool]) -> Unknown:  # noqa: ARG002 - as above
+        """There is no indexing that could be left out."""
+        return self
 
     def singles(self) -> list[Unknown]:
         """The one answer: there is no map."""

@@ -11,7 +11,7 @@ from indexing import IndexingMap, parse_map
 from indexing.domain import Ends
 from indexing.transform.hull import MAX_VALUES
 from ops import fusion_indexing, hlo
-from ops.rules.constant_folding import bounds_of, clamped, value_of
+from ops.rules.constant_folding import Element, bounds_of, clamped, value_of
 from simplifier import Interval
 from simplifier.expr import form as forms
 from tests.cases import for_all, for_rows
@@ -178,7 +178,7 @@ ENTRY e {{ p = s32[4] parameter(0) i = s32[4] iota(), iota_dimension=0 u = u32[4
 def test_what_is_known_of_values(instruction: str, expected: str | None) -> None:
     root = hlo.parse(KNOWN_TEXT.format(instruction=instruction)).entry.root
     place = IndexingMap.identity(root.shape.dimensions)
-    value = value_of(root, place)
+    value = value_of(root, Element(place))
     if value is None:
         assert expected is None
         return
@@ -196,25 +196,25 @@ def test_indices_beyond_a_table_have_no_values() -> None:
     root = hlo.parse("ENTRY e { ROOT c = s32[4] constant({5, 3, 1, -1}) }").entry.root
     for by, first in ((-1, 7), (1, 3)):
         place = parse_map(f"(d0) -> (d0 + {by}), domain: d0 in [0, 3]")
-        assert str(value_of(root, place)) == f"d0 * -2 + {first}"
+        assert str(value_of(root, Element(place))) == f"d0 * -2 + {first}"
 
 
 def test_a_long_table_of_a_sum_has_a_value_and_one_that_is_left_out_has_none() -> None:
     count = MAX_VALUES + 1
     values = ", ".join(str(3 * number + 1) for number in range(count))
     root = hlo.parse(f"ENTRY e {{ ROOT c = s32[{count}] constant({{{values}}}) }}").entry.root
-    assert str(value_of(root, IndexingMap.identity([count]))) == "d0 * 3 + 1"
+    assert str(value_of(root, Element(IndexingMap.identity([count])))) == "d0 * 3 + 1"
     root = hlo.parse("ENTRY e { p = s32[4] parameter(0) ROOT c = s32[4] popcnt(p) }").entry.root
-    assert bounds_of(root, IndexingMap.identity([4])) == Interval(0, 32)
+    assert bounds_of(root, Element(IndexingMap.identity([4]))) == Interval(0, 32)
     root = hlo.parse("ENTRY e { ROOT c = s32[4] constant({...}) }").entry.root
-    assert bounds_of(root, IndexingMap.identity([4])) == Interval(-(2**31), 2**31 - 1)
+    assert bounds_of(root, Element(IndexingMap.identity([4]))) == Interval(-(2**31), 2**31 - 1)
 
 
 @pytest.mark.parametrize(("steps", "is_known"), [(1, True), (30, True), (40, False)])
 def test_a_value_is_followed_through_some_instructions(steps: int, is_known: bool) -> None:
     lines = " ".join(f"v{at + 1} = s32[4] negate(v{at})" for at in range(steps))
     text = f"ENTRY e {{ v0 = s32[4] iota(), iota_dimension=0 {lines} ROOT r = copy(v{steps}) }}"
-    value = value_of(hlo.parse(text).entry.root, IndexingMap.identity([4]))
+    value = value_of(hlo.parse(text).entry.root, Element(IndexingMap.identity([4])))
     assert (value is not None) == is_known
 
 
@@ -262,7 +262,7 @@ def test_values_over_a_size(instruction: str, expected: str | None) -> None:
     dims = "(d0)" if root.shape.rank else "()"
     bounds = "d0 in [0, 3], " if root.shape.rank else ""
     place = parse_map(f"{dims}<x_0> -> {dims}, domain: {bounds}x_0 in [1, 9]")
-    value = value_of(root, place)
+    value = value_of(root, Element(place))
     assert (None if value is None else str(value)) == expected
     elsewhere = IndexingMap.identity(root.shape.dimensions)
-    assert value_of(root, elsewhere) is None
+    assert value_of(root, Element(elsewhere)) is None
