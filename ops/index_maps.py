@@ -431,11 +431,12 @@ def _ends(interval: Interval | Ends) -> Ends:
     return Ends(*(None if end is None else forms.constant(end) for end in ends))
 
 
-def inside(form: Form, interval: Interval | Ends) -> list[Constraint]:
-    """The constraints that a form lies in an interval."""
-    if isinstance(interval, Interval):
-        return [(form, interval)]
-    numbers, constraints = passes.limits(form, interval)
+def inside(form: Form, size: Size, first: Size = 0) -> list[Constraint]:
+    """The constraints that a form is one of so many indices, from the first one on."""
+    indices = between(first, first + size - 1)
+    if isinstance(indices, Interval):
+        return [(form, indices)]
+    numbers, constraints = passes.limits(form, indices)
     return [(form, numbers), *constraints]
 
 
@@ -535,8 +536,7 @@ def _for_people(message: str) -> str:
 def numbers(sizes: Iterable[Size]) -> list[int] | None:
     """The sizes, if all are integers."""
     listed = [*sizes]
-    found = [size for size in listed if isinstance(size, int)]
-    return found if len(found) == len(listed) else None
+    return cast("list[int]", listed) if is_numeric(listed) else None
 
 
 def is_numeric(extents: Iterable[object]) -> bool:

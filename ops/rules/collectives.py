@@ -674,11 +674,7 @@ def _rows(sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: Devi
             member,
             index_maps.with_value(index_maps.dimensions_of(begin), 0, reached),
             (groups.size, updates),
-            [
-                *groups.constraints(OWN_REPLICA),
-                *within,
-                *index_maps.inside(reached, index_maps.between(0, end[0] - 1)),
-            ],
+            [*groups.constraints(OWN_REPLICA), *within, *index_maps.inside(reached, end[0])],
             [
                 RuntimeElement(operand, values, *source)
                 for operand, values in enumerate((sent, counted, written), 2)

@@ -155,7 +155,7 @@ class _StartedPart:
                 place, first = index[axis] - starts[axis], 0
             else:
                 place, first = index[axis], known
-            covered += index_maps.inside(place, index_maps.between(first, first + part - 1))
+            covered += index_maps.inside(place, part, first)
         return self._map(map(operator.sub, index, starts), self._sizes, covered)
 
     def _outside(self) -> MapOfOperand:

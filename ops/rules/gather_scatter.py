@@ -162,9 +162,7 @@ class IndexedWindows:
         return [
             limit
             for axis, place in places.items()
-            for limit in index_maps.inside(
-                place, index_maps.between(0, self.window_sizes[axis] - 1)
-            )
+            for limit in index_maps.inside(place, self.window_sizes[axis])
         ]
 
     def batch_of_operand(self) -> tuple[list[Form], list[Size]]:

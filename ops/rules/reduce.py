@@ -463,7 +463,7 @@ def _way(source: _Slices, target: _Slices, used: _Used) -> IndexingMap:
         )
         place = index_maps.dim(source.steps) - used.first * used.sign
         moved = (place if axis == target.steps else each for axis, each in enumerate(found.forms))
-        within = index_maps.inside(place, index_maps.between(0, target.sizes[target.steps] - 1))
+        within = index_maps.inside(place, target.sizes[target.steps])
         found = type(found).from_forms(moved, found.domain)
     else:
         found, _ = index_maps.paired(source.sizes, target.sizes, same)

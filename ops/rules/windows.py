@@ -16,7 +16,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from indexing import IndexingMap
 from indexing.layout import ShapeError
-from indexing.passes import Constraint, Ends, has_parameters
+from indexing.passes import Constraint, has_parameters
 from ops import index_maps
 from ops.hlo import Instruction
 from ops.hlo.attributes import DimensionLabels, Window
@@ -299,11 +299,11 @@ class SlidingWindow:
             offset = forms.mod(position, index_maps.as_form(stride)) + index_maps.scaled(
                 choice, stride
             )
-            constraints += index_maps.inside(offset, index_maps.between(0, self.window_size - 1))
+            constraints += index_maps.inside(offset, self.window_size)
         else:
             window, more = _quotient(position - choice * spread, stride)
             constraints += more
-        return window, [*constraints, *index_maps.inside(window, self._existing)]
+        return window, [*constraints, *self._exists(window)]
 
     def window_at(self, offset: Form, choice: Form) -> ConstrainedIndex:
         """A window that holds an element at an offset; ``choice`` is below `windows_per_offset`."""
@@ -314,10 +314,7 @@ class SlidingWindow:
         window, constraints = choice, [(distance, Interval(0, 0))]
         if growth:
             window, constraints = _quotient(distance if growth > 0 else -distance, abs(growth))
-        return window, [
-            *constraints,
-            *index_maps.inside(window, index_maps.between(0, self._holders - 1)),
-        ]
+        return window, [*constraints, *index_maps.inside(window, self._holders)]
 
     # If a window holds one element at most.
 
@@ -325,10 +322,7 @@ class SlidingWindow:
         """The offset at which a window holds its element."""
         distance, spread = index_maps.scaled(window, self._growth) + self.low, max(1, self._spread)
         offset, constraints = _index_of(distance, spread, 0, self.window_size)
-        return offset, [
-            *constraints,
-            *index_maps.inside(window, index_maps.between(0, self._holders - 1)),
-        ]
+        return offset, [*constraints, *index_maps.inside(window, self._holders)]
 
     @property
     def _growth(self) -> Size:
@@ -347,17 +341,16 @@ class SlidingWindow:
         position = index_maps.scaled(window, self.stride) + offset * self.window_dilation
         return _index_of(position, self.base_dilation, self.low, self.operand_size)
 
-    @property
-    def _existing(self) -> Interval | Ends:
-        """The numbers of windows, unbounded where no window beyond could hold an element anyway."""
+    def _exists(self, window: Form) -> list[Constraint]:
+        """The conditions on the number of a window, unless none beyond could hold an element."""
         if (known := self._numbers) is None:
-            return index_maps.between(0, self.count - 1)
+            return index_maps.inside(window, self.count)
         count, operand_size, stride, low, window_size = known
         last_offset = (window_size - 1) * self.window_dilation
         last_element = low + (operand_size - 1) * self.base_dilation
         is_before = low <= last_offset - stride
         is_behind = last_element >= count * stride
-        return Interval(0 if is_before else None, count - 1 if is_behind else None)
+        return [(window, Interval(0 if is_before else None, count - 1 if is_behind else None))]
 
     @property
     def _spread(self) -> int:
@@ -388,10 +381,7 @@ class SlidingWindow:
 def _index_of(position: Form, step: int, start: Size, size: Size) -> ConstrainedIndex:
     """The index of a position among ``size`` positions, in steps from a start on."""
     index, constraints = _quotient(position - start, step)
-    return index, [
-        *index_maps.inside(position, index_maps.between(start, start + (size - 1) * step)),
-        *constraints,
-    ]
+    return index, [*index_maps.inside(position, (size - 1) * step + 1, start), *constraints]
 
 
 def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
@@ -409,6 +399,11 @@ def _quotient(distance: Form, step: Size) -> ConstrainedIndex:
 def index_variable(axis: int, size: Size) -> Form:
     """The dimension variable of an axis, or 0 if its size leaves no other index."""
     return ZERO if size == 1 else index_maps.dim(axis)
+
+
+def _index_in(sizes: Sequence[Size]) -> list[Form]:
+    """The index of an element, 0 where there is no other one."""
+    return [*map(index_variable, range(len(sizes)), sizes)]
 
 
 def range_variables(sizes: Iterable[Size]) -> tuple[list[Form], list[Size]]:
@@ -430,22 +425,16 @@ def from_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """Map from a window, one in every dimension, to the elements that it holds."""
     offsets, ranges = range_variables(window.elements_per_window for window in windows)
     counts = [window.count for window in windows]
-    found = [
-        window.element(index_variable(number, window.count), offset)
-        for number, (window, offset) in enumerate(zip(windows, offsets, strict=True))
-    ]
-    return simplified_map(found, counts, ranges)
+    found = map(SlidingWindow.element, windows, _index_in(counts), offsets)
+    return simplified_map([*found], counts, ranges)
 
 
 def to_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     """Map from an element to the windows that hold it."""
     choices, ranges = range_variables(window.windows_per_element for window in windows)
     sizes = [window.operand_size for window in windows]
-    found = [
-        window.window(index_variable(number, window.operand_size), choice)
-        for number, (window, choice) in enumerate(zip(windows, choices, strict=True))
-    ]
-    return simplified_map(found, sizes, ranges)
+    found = map(SlidingWindow.window, windows, _index_in(sizes), choices)
+    return simplified_map([*found], sizes, ranges)
 
 
 def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
@@ -454,9 +443,9 @@ def through_windows(windows: Sequence[SlidingWindow]) -> IndexingMap:
     held = (window.elements_per_window for window in windows)
     indices, ranges = range_variables([*held, *(window.windows_per_element for window in windows)])
     found: list[ConstrainedIndex] = []
-    for number, window in enumerate(windows):
-        offset, choice = indices[number], indices[rank + number]
-        holder, is_held = window.window(index_variable(number, window.operand_size), choice)
+    for row in zip(windows, _index_in(sizes), indices[:rank], indices[rank:], strict=True):
+        window, own, offset, choice = row
+        holder, is_held = window.window(own, choice)
         element, is_there = window.element(holder, offset)
         found.append((element, is_held + is_there))
     return simplified_map(found, sizes, ranges)
@@ -491,9 +480,6 @@ def window_of(attributes: Mapping[str, Any]) -> Window:
 
 
 # Convolution: sums of products of a kernel with the windows of a tensor.
-
-_REMEMBERED: Final = 1 << 8
-"""For how many kinds of convolutions the maps are kept."""
 
 
 def convolution(
@@ -564,7 +550,7 @@ def convolution_of(instruction: Instruction) -> OpIndexing:
     return _shared(sizes_of(lhs), sizes_of(rhs), *_described(instruction.attributes))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=1 << 8)
 def _shared(*described: Any) -> OpIndexing:  # noqa: ANN401 - sizes and attributes
     """The maps are kept: four maps with windows take long, and models repeat their layers."""
     return _Convolution.of(*described).maps()
@@ -680,10 +666,7 @@ class _Convolution:
 
     def lhs_to_output(self) -> IndexingMap:
         choices = {label: window.windows_per_element for label, window in self.windows.items()}
-        index, (choice, ranges) = (
-            self._index(self.lhs),
-            _numbered({**choices, "f": self.features}),
-        )
+        index, (choice, ranges) = self._index(self.lhs), _numbered({**choices, "f": self.features})
         found = {
             label: window.window(index[label], choice[label])
             for label, window in self.windows.items()
@@ -776,9 +759,7 @@ def _numbered(sizes: Mapping[str, Size]) -> tuple[dict[str, Form], list[Size]]:
 
 def _split(index: Form, size: Size, groups: int) -> tuple[Form, Form]:
     """The group of an index, and the index in the group; an empty group has no index."""
-    if groups == 1:
-        return ZERO, index
-    return index_maps.block_and_offset(index, size)
+    return (ZERO, index) if groups == 1 else index_maps.block_and_offset(index, size)
 
 
 def _member(group: Form, index: Form, size: Size, groups: int) -> Form:
