@@ -501,11 +501,8 @@ def permute(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     """
     sizes = index_maps.checked_sizes("shuffle", "operand", operand_sizes)
     moved = index_maps.checked_dimensions("shuffle", "dimensions", dimensions, len(sizes))
-    results = index_maps.dimensions_of(sizes)
-    for number, axis in enumerate(moved):
-        results[axis] = index_maps.symbol(number)
-    own_inverse = (index_maps.index_map(results, sizes, [sizes[axis] for axis in moved]),)
-    return OpIndexing(sizes, own_inverse, own_inverse)
+    same = [(axis, axis) for axis in range(len(sizes)) if axis not in moved]
+    return OpIndexing.between(sizes, index_maps.paired(sizes, sizes, same))
 
 
 def _shuffle(instruction: Instruction) -> OpIndexing | Unknown:
@@ -631,22 +628,8 @@ def bitcast_convert(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     conditions = index_maps.not_negative((*operand_sizes, *output_sizes))
     for size, other in zip(operand_sizes[:common], output_sizes[:common], strict=True):
         conditions += index_maps.equal(size, other, message)
-    there = _with_all_parts(output_sizes, operand_sizes)
-    back = _with_all_parts(operand_sizes, output_sizes)
-    return OpIndexing.between(output_sizes, (there, back)).on_condition(conditions)
-
-
-def _with_all_parts(source: Sizes, target: Sizes) -> IndexingMap:
-    """Map from an element to the one at its index in the other shape, or to all parts of it."""
-    parts = target[len(source) :]
-    return index_maps.index_map(
-        (
-            *index_maps.dimensions_of(source)[: len(target)],
-            *(index_maps.symbol(axis) for axis in range(len(parts))),
-        ),
-        source,
-        parts,
-    )
+    maps = index_maps.paired(output_sizes, operand_sizes, [(axis, axis) for axis in range(common)])
+    return OpIndexing.between(output_sizes, maps).on_condition(conditions)
 
 
 def _between_shapes(build: Callable[[Sizes, Sizes], OpIndexing]) -> MapsFunction:

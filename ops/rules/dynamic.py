@@ -149,14 +149,9 @@ class _StartedPart:
     def _to_part(self) -> MapOfOperand:
         """Map from the indices in the tensor that the part covers to those in the part."""
         index, starts = index_maps.dimensions_of(self._sizes), self._starts()
-        covered: list[Constraint] = []
-        for axis, (known, part) in enumerate(zip(self._known, self._part, strict=True)):
-            if known is None:
-                place, first = index[axis] - starts[axis], 0
-            else:
-                place, first = index[axis], known
-            covered += index_maps.inside(place, part, first)
-        return self._map(map(operator.sub, index, starts), self._sizes, covered)
+        results = [*map(operator.sub, index, starts)]
+        covered = chain.from_iterable(map(index_maps.inside, results, self._part))
+        return self._map(results, self._sizes, covered)
 
     def _outside(self) -> MapOfOperand:
         """The identity on the indices in the tensor that the part does not cover."""

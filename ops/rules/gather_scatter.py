@@ -103,11 +103,6 @@ class IndexedWindows:
         """Number of components of an index vector."""
         return (*self.indices_sizes, 1)[self.index_vector_dim]
 
-    @property
-    def component_sizes(self) -> tuple[Size, ...]:
-        """The size of a range over the components of an index vector, if they have a dimension."""
-        return self.indices_sizes[self.index_vector_dim : self.index_vector_dim + 1]
-
     @cached_property
     def batch_dims(self) -> tuple[int, ...]:
         """The dimensions of the tensor of windows that number the windows."""
@@ -147,7 +142,7 @@ class IndexedWindows:
 
     def operand_to_windows(self) -> MapOfOperand:
         """Map from an index in the operand to the elements of windows that lie there."""
-        batch, others = self.batch_of_operand()
+        batch, others = self._batch_of_operand()
         distances = [index_maps.dim(axis) - start for axis, start in enumerate(self._starts(batch))]
         results = dict(zip(self.batch_dims, batch, strict=True))
         for axis, kept in zip(self.window_dims, self.kept_dims, strict=True):
@@ -165,7 +160,7 @@ class IndexedWindows:
             for limit in index_maps.inside(place, self.window_sizes[axis])
         ]
 
-    def batch_of_operand(self) -> tuple[list[Form], list[Size]]:
+    def _batch_of_operand(self) -> tuple[list[Form], list[Size]]:
         """The batch indices of the windows that may hold an element of the operand.
 
         Second are the sizes of the ranges over which they run.
@@ -179,28 +174,25 @@ class IndexedWindows:
         others = [size for axis, size in enumerate(self.batch_sizes) if axis not in known]
         return batch, others
 
-    def operand_of_batch(self, batch: Sequence[Form]) -> dict[int, Form]:
-        """The index in the batching dimensions of the operand that a batch index fixes."""
-        return {axis: batch[number] for axis, number in self._batching.items()}
+    def windows_and_indices(self) -> tuple[IndexingMap, IndexingMap]:
+        """Maps between the elements of a window and the components of its index vector."""
+        axes = (axis for axis in range(len(self.indices_sizes)) if axis != self.index_vector_dim)
+        same = zip(self.batch_dims, axes, strict=True)
+        return index_maps.paired(self.sizes, self.indices_sizes, same)
 
-    def vector_element(self, batch: Sequence[Form], component: Form) -> tuple[Form, ...]:
+    def _vector_element(self, batch: Sequence[Form], component: Form) -> tuple[Form, ...]:
         """The index, in the indices, of a component of the vector of a batch index."""
         axis = self.index_vector_dim
         if axis == len(self.indices_sizes):
             return tuple(batch)
         return (*batch[:axis], component, *batch[axis:])
 
-    def batch_of_vector(self) -> list[Form]:
-        """The batch index of an element of the indices."""
-        index = index_maps.dimensions_of(self.indices_sizes)
-        return index[: self.index_vector_dim] + index[self.index_vector_dim + 1 :]
-
     def _starts(self, batch: Sequence[Form]) -> list[Form]:
         """Begin of the window of a batch index in each dimension of the operand."""
         known = {
             axis: index_maps.runtime_value(number) for number, axis in enumerate(self.indexed_dims)
         }
-        known |= self.operand_of_batch(batch)
+        known |= {axis: batch[number] for axis, number in self._batching.items()}
         return [known.get(axis, forms.constant(0)) for axis in range(len(self.operand_sizes))]
 
     @cached_property
@@ -228,7 +220,7 @@ class IndexedWindows:
             Origin(
                 self.indices,
                 index_maps.index_map(
-                    self.vector_element(batch, forms.constant(number)), dims, ranges
+                    self._vector_element(batch, forms.constant(number)), dims, ranges
                 ),
                 bounds if self.is_clamped else None,
             )
@@ -420,28 +412,8 @@ def gather(  # noqa: PLR0913 - the attributes of the operation
     return OpIndexing.between(
         slices.sizes,
         (slices.windows_to_operand(), slices.operand_to_windows()),
-        (_gathered_to_indices(slices), _indices_to_gathered(slices)),
+        slices.windows_and_indices(),
     ).on_condition(conditions)
-
-
-def _gathered_to_indices(slices: IndexedWindows) -> IndexingMap:
-    """Map from an element of the result to the index vector of its slice."""
-    batch = [index_maps.dim(axis) for axis in slices.batch_dims]
-    return index_maps.index_map(
-        slices.vector_element(batch, index_maps.symbol(0)), slices.sizes, slices.component_sizes
-    )
-
-
-def _indices_to_gathered(slices: IndexedWindows) -> IndexingMap:
-    """Map from a component of an index vector to all elements of its slice."""
-    results = dict(zip(slices.batch_dims, slices.batch_of_vector(), strict=True))
-    for number, axis in enumerate(slices.window_dims):
-        results[axis] = index_maps.symbol(number)
-    return index_maps.index_map(
-        index_maps.in_order(results),
-        slices.indices_sizes,
-        [slices.sizes[axis] for axis in slices.window_dims],
-    )
 
 
 _SCATTER_NAMES: Final = Names(
@@ -533,36 +505,13 @@ def scatter(  # noqa: PLR0913 - the attributes of the operation
         *index_maps.check_sizes("scatter", "the updates", updates, windows.sizes, reason),
     ]
     identity = index_maps.index_map(index_maps.dimensions_of(operand), operand)
+    # An element depends on the index vectors that could move a window there, whatever they are.
+    batching = zip(windows.operand_batching_dims, windows.indices_batching_dims, strict=True)
+    moved = index_maps.paired(windows.reached_sizes, indices, batching)
     updated = windows.operand_to_windows(), windows.windows_to_operand()
     return OpIndexing.between(
-        operand,
-        *[(identity, identity)] * inputs,
-        (_scattered_to_indices(windows), _indices_to_scattered(windows)),
-        *[updated] * inputs,
+        operand, *[(identity, identity)] * inputs, moved, *[updated] * inputs
     ).on_condition(conditions)
-
-
-def _scattered_to_indices(windows: IndexedWindows) -> IndexingMap:
-    """Map from an element to the index vectors that could move a window there."""
-    batch, others = windows.batch_of_operand()
-    component = index_maps.symbol(len(others))
-    return index_maps.index_map(
-        windows.vector_element(batch, component),
-        windows.reached_sizes,
-        [*others, *windows.component_sizes],
-    )
-
-
-def _indices_to_scattered(windows: IndexedWindows) -> IndexingMap:
-    """Map from a component of an index vector to all elements that its window could be moved to."""
-    known = windows.operand_of_batch(windows.batch_of_vector())
-    numbers = count()
-    axes = range(len(windows.operand_sizes))
-    return index_maps.index_map(
-        [known[axis] if axis in known else index_maps.symbol(next(numbers)) for axis in axes],
-        windows.indices_sizes,
-        [windows.reached_sizes[axis] for axis in axes if axis not in known],
-    )
 
 
 def _window_sizes(
