@@ -149,8 +149,10 @@ class _StartedPart:
     def _to_part(self) -> MapOfOperand:
         """Map from the indices in the tensor that the part covers to those in the part."""
         index, starts = index_maps.dimensions_of(self._sizes), self._starts()
-        results = [*map(operator.sub, index, starts)]
-        covered = chain.from_iterable(map(index_maps.inside, results, self._part))
+        results, covered = [*map(operator.sub, index, starts)], list[Constraint]()
+        for axis, (known, part) in enumerate(zip(self._known, self._part, strict=True)):
+            place, first = (results[axis], 0) if known is None else (index[axis], known)
+            covered += index_maps.inside(place, part, first)
         return self._map(results, self._sizes, covered)
 
     def _outside(self) -> MapOfOperand:
