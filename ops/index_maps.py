@@ -403,32 +403,11 @@ def may_be(size: Size, number: int) -> bool:
     return (number - size.constant) % gcd(*size.terms.values()) == 0
 
 
-def is_negative(size: Size) -> bool:
-    """Whether a size is a negative number; nothing is known of forms."""
-    return isinstance(size, int) and size < 0
-
-
 def between(lower: Size, upper: Size) -> Interval | Ends:
     """The interval of these ends."""
     if isinstance(lower, int) and isinstance(upper, int):
         return Interval(lower, upper)
     return Ends(as_form(lower), as_form(upper))
-
-
-def met(one: Interval | Ends, other: Interval | Ends) -> Interval | Ends:
-    """The values in both."""
-    if isinstance(one, Interval) and isinstance(other, Interval):
-        return one.intersect(other)
-    lowers, uppers = zip(_ends(one), _ends(other), strict=True)
-    lower = forms.maximum(each for each in lowers if each is not None)
-    return Ends(lower, forms.minimum(each for each in uppers if each is not None))
-
-
-def _ends(interval: Interval | Ends) -> Ends:
-    if isinstance(interval, Ends):
-        return interval
-    ends = (interval.lower, interval.upper)
-    return Ends(*(None if end is None else forms.constant(end) for end in ends))
 
 
 def inside(form: Form, size: Size, first: Size = 0) -> list[Constraint]:

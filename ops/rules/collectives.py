@@ -271,39 +271,42 @@ def _in_groups(build: Callable[..., OpIndexing]) -> Callable[[Instruction, Sizes
     return of_operand
 
 
-def each_operand(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
+_OfOperand: TypeAlias = "Callable[[Instruction, Sizes], OpIndexing]"
+"""From an instruction and the sizes of an operand to the maps between it and its result."""
+
+
+def _each_operand(build: _OfOperand) -> MapsFunction:
     """Every operand has its own result."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
-        results, operands = instruction.shape.arrays, instruction.operands
-        index_maps.check_count(instruction.opcode, "the result", results, len(operands), "operand")
-        return {
-            (number, number): build(instruction, rule.sizes_of(operand))
-            for number, operand in enumerate(operands)
-        }
+        results, count = instruction.shape.arrays, len(instruction.operands)
+        index_maps.check_count(instruction.opcode, "the result", results, count, "operand")
+        return _by_result(instruction, build)
 
     return maps
 
 
-def started(build: Callable[[Instruction, Sizes], OpIndexing]) -> MapsFunction:
+def _started(build: _OfOperand) -> MapsFunction:
     """The result holds the operands, then the results of the operation, then contexts."""
 
     def maps(instruction: Instruction) -> Mapping[Pair, OpIndexing]:
-        count = len(instruction.operands)
-        every = [rule.sizes_of(operand) for operand in instruction.operands]
-        themselves = {(number, number): elementwise([sizes]) for number, sizes in enumerate(every)}
-        results = {
-            (count + number, number): build(instruction, sizes)
-            for number, sizes in enumerate(every)
-        }
-        return themselves | results
+        themselves = _by_result(instruction, lambda _, sizes: elementwise([sizes]))
+        return themselves | _by_result(instruction, build, len(instruction.operands))
 
     return maps
+
+
+def _by_result(
+    instruction: Instruction, build: _OfOperand, first: int = 0
+) -> dict[Pair, OpIndexing]:
+    """The maps of each operand, whose results begin with the first one."""
+    sizes = map(rule.sizes_of, instruction.operands)
+    return {(first + n, n): build(instruction, each) for n, each in enumerate(sizes)}
 
 
 def _all_to_all(instruction: Instruction) -> Maps:
     if "dimensions" in instruction.attributes:
-        return each_operand(_in_groups(all_to_all))(instruction)
+        return _each_operand(_in_groups(all_to_all))(instruction)
     groups, count = devices.groups_of(instruction), devices.device_count(instruction)
     every = [rule.sizes_of(operand) for operand in instruction.operands]
     elementwise(every)
@@ -732,15 +735,15 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
 RULES: Final[Mapping[str, OpRule]] = {
     opcode: OpRule(maps, values=devices.devices_running)
     for opcode, maps in (
-        ("all-gather", each_operand(_in_groups(all_gather))),
-        ("all-gather-start", started(_in_groups(all_gather))),
-        ("all-reduce", each_operand(_in_groups(all_reduce))),
-        ("all-reduce-start", each_operand(_in_groups(all_reduce))),
+        ("all-gather", _each_operand(_in_groups(all_gather))),
+        ("all-gather-start", _started(_in_groups(all_gather))),
+        ("all-reduce", _each_operand(_in_groups(all_reduce))),
+        ("all-reduce-start", _each_operand(_in_groups(all_reduce))),
         ("all-to-all", _all_to_all),
-        ("reduce-scatter", each_operand(_in_groups(reduce_scatter))),
+        ("reduce-scatter", _each_operand(_in_groups(reduce_scatter))),
         ("collective-broadcast", _rooted(collective_broadcast)),
-        ("collective-permute", _on_arrays(each_operand(_collective_permute))),
-        ("collective-permute-start", _on_arrays(started(_collective_permute))),
+        ("collective-permute", _on_arrays(_each_operand(_collective_permute))),
+        ("collective-permute-start", _on_arrays(_started(_collective_permute))),
         ("collective-reduce", _rooted(collective_reduce)),
         ("ragged-all-to-all", _ragged_all_to_all),
     )

@@ -79,7 +79,7 @@ def _checked_triple(axis: int, triple: Sequence[SizeLike]) -> tuple[Size, Size, 
 
 def _padded_size(axis: int, size: Size, low: Size, high: Size, interior: int) -> Size:
     padded = shape_inference.padded_size(size, low, high, interior)
-    if index_maps.is_negative(padded):
+    if isinstance(padded, int) and padded < 0:
         message = f"pad: dimension {axis} has size {size}, with padding {low}_{high}_{interior}"
         raise ShapeError(f"{message} {padded}; expected 0 or more")
     return padded
@@ -91,15 +91,14 @@ def _taken(size: Size, low: Size, high: Size, interior: int) -> Interval | Ends:
     If there is an element, the last one and what follows it tell the size of the result.
     """
     last = low + (size - 1) * (interior + 1)
-    return index_maps.met(index_maps.between(low, last), index_maps.between(0, last + high))
+    return index_maps.between(index_maps.at_least(0, low), index_maps.least(last, last + high))
 
 
 def _kept(size: Size, low: Size, high: Size, interior: int) -> Interval | Ends:
     """The elements of the operand that are not cut off."""
     before, after = (index_maps.floor_divided(each, interior + 1) for each in (low, high))
-    return index_maps.met(
-        index_maps.between(-before, size - 1 + after), index_maps.between(0, size - 1)
-    )
+    last = index_maps.least(size - 1, size - 1 + after)
+    return index_maps.between(index_maps.at_least(0, -before), last)
 
 
 def _pad(instruction: Instruction) -> OpIndexing:
