@@ -10,20 +10,13 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final, NamedTuple
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable, flow_dependences
 from indexing.passes import Domain, substituted_constraints
 from ops.analysis.queries import flow_in, input_to_output
-from ops.dependence.dependence import (
-    NOTHING,
-    AnyDependence,
-    Dependence,
-    called_by,
-    identity_of,
-    of_element,
-)
+from ops.dependence.dependence import NOTHING, AnyDependence, called_by, identity_of, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import is_number_of_device
 from ops.hlo import Computation, Instruction
@@ -282,12 +275,12 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Elements of the state read to compute an array: ``elements`` lead from that to the state.
+    """An array that is computed from the state.
 
-    Of the array only what is ``written`` counts; all of it if that is ``None``.
+    Of it only what is ``written`` counts; all of it if that is ``None``.
     """
 
-    elements: AnyDependence
+    array: Array
     written: tuple[Write, ...] | None = None
 
 
@@ -296,7 +289,7 @@ class Accesses:
 
     def __init__(self, loop: Instruction, counters: Collection[int], registry: Registry) -> None:
         self.writes: list[Write] = []
-        self._wanted: list[_WantedRead] = []
+        self._wanted: list[Read] = []
         self._body = body = loop.attributes["body"]
         self._tracer = _Tracer(body, registry)
         self._registry = registry
@@ -305,9 +298,12 @@ class Accesses:
                 self._add(number, (body.root, number))
 
     @cached_property
-    def reads(self) -> list[Read]:
-        """The reads; all that the iteration runs is followed for them, and not for the writes."""
-        return [Read(self._tracer.read_for(array), written) for array, written in self._wanted]
+    def reads(self) -> list[tuple[Read, AnyDependence]]:
+        """The reads, and what leads from their arrays to the state.
+
+        All that the iteration runs is followed for them, and not for the writes.
+        """
+        return [(each, self._tracer.read_for(each.array)) for each in self._wanted]
 
     @cached_property
     def doubt(self) -> str:
@@ -318,30 +314,24 @@ class Accesses:
     @property
     def dependences(self) -> Iterator[AnyDependence]:
         """The dependences that lead to the elements written and read."""
-        yield from (each.elements for each in (*self.writes, *self.reads))
+        yield from (each.elements for each in self.writes)
+        yield from (elements for _, elements in self.reads)
 
     def _add(self, number: int, array: Array) -> None:
         """Add the instructions that make one array of the state."""
         made = self._tracer.update(array, number)
         if made is None:
             write = Write(number, array[0], identity_of(*array), is_in_place=False)
-            made = _Update((write,), (_WantedRead(array),))
+            made = _Update((write,), (Read(array),))
         self.writes += made.writes
         self._wanted += made.reads
-
-
-class _WantedRead(NamedTuple):
-    """An array that is computed from the state; of it only what is ``written`` counts."""
-
-    array: Array
-    written: tuple[Write, ...] | None = None
 
 
 class _Update(NamedTuple):
     """An update in place: of some instructions, or all in a loop that is one instruction."""
 
     writes: tuple[Write, ...]
-    reads: tuple[_WantedRead, ...]
+    reads: tuple[Read, ...]
 
     def then(self, other: _Update) -> _Update:
         """Both updates."""
@@ -391,12 +381,12 @@ class _Tracer:
         place = UPDATES[update.opcode]
         elements = self._forward(update, place).compose(there)
         write = Write(number, update, elements, is_in_place=True)
-        reads = [_WantedRead((update.operands[place], 0))]
+        reads = [Read((update.operands[place], 0))]
         if any(each.runtime for each in elements.indexings):
             others = (each for each in update.operands[1:] if each is not update.operands[place])
-            reads += [_WantedRead((each, 0)) for each in others]
+            reads += [Read((each, 0)) for each in others]
         if combines(update):
-            reads.append(_WantedRead((self._state, number), (write,)))
+            reads.append(Read((self._state, number), (write,)))
         return _Update((write,), tuple(reads))
 
     def _by_loop(self, array: Array, number: int, there: AnyDependence) -> _Update | None:
@@ -413,7 +403,7 @@ class _Tracer:
             )
             for each in inside.writes
         )
-        return _Update(writes, (_WantedRead(array, inside.writes),))
+        return _Update(writes, (Read(array, inside.writes),))
 
     def _forward(self, instruction: Instruction, operand: int) -> AnyDependence:
         return input_to_output(instruction, operand, registry=self._registry).indexing[0]
@@ -527,8 +517,10 @@ class InPlaceUpdate:
         """The first two iterations that may write the same element; ``None`` if none do."""
         if self._separation():
             return None
-        places = range(self._common)
-        keyed = IndexRelation(*(_with_results(each, [*map(dim, places)]) for each in self.elements))
+        keys = [*map(dim, range(self._common))]
+        rows = ((*keys, *each.forms) for each in self.elements)
+        maps = map(IndexingMap.from_forms, rows, (each.domain for each in self.elements))
+        keyed = IndexRelation(*maps)
         together = keyed.compose(keyed.inverse(budget=budget), budget=budget).to_later()
         if together.is_empty(budget=budget):
             return None
@@ -565,10 +557,6 @@ class InPlaceUpdate:
         names = ", ".join(f"%{each.name}" for each in self.instructions)
         maps = " or ".join(map(str, self.elements))
         return f"array {self.array} by {names}: {maps}\n{self.why()}"
-
-
-def _with_results(own: IndexingMap, front: Sequence[Form]) -> IndexingMap:
-    return IndexingMap.from_forms([*front, *own.forms], own.domain)
 
 
 def _advance(own: IndexingMap, form: Form, common: int) -> tuple[int, Interval]:
@@ -619,7 +607,7 @@ class IterationSpace:
         self._common: dict[object, Variable] = {}
         for dependence in accesses.dependences:
             for indexing in dependence.indexings:
-                for pair in zip(indexing.runtime, indexing.map.runtime, strict=True):
+                for pair in _runtime(indexing):
                     self._meet(*pair)
 
     @property
@@ -665,12 +653,11 @@ class IterationSpace:
         """Elements of an array of the state that each iteration reads; why maybe fewer."""
         found: list[IndexRelation[IndexingMap]] = []
         reasons: list[str] = []
-        for read in self.accesses.reads:
-            elements = read.elements
+        for read, elements in self.accesses.reads:
+            ways = [each for each in elements.indexings if each.element == number]
             if isinstance(elements, Unknown):
                 reasons.append(elements.reason)
-                elements = Dependence([self._everything(number)])
-            ways = [each for each in elements.indexings if each.element == number]
+                ways = [self._everything(number)]
             # Where only what is written counts, an element of that is behind the iteration.
             is_by_element = read.written is not None
             touched = (self._access(each, self._keys, is_by_element=is_by_element) for each in ways)
@@ -678,9 +665,7 @@ class IterationSpace:
             if relation is not None:
                 reasons.append(reason)
                 found.append(self._after_writes(relation, read))
-        whole = found[0] if found else None
-        for each in found[1:]:
-            whole = each if whole is None else whole | each
+        whole = reduce(lambda one, other: one | other, found) if found else None
         return whole, next(filter(None, reasons), self.accesses.doubt)
 
     def numbers(

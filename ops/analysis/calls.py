@@ -30,10 +30,10 @@ from ops.hlo.attributes import CALLED_ATTRIBUTES, COMMON_ATTRIBUTES
 from ops.hlo.errors import HloTextError
 from ops.hlo.module import INSTRUCTION
 from ops.hlo.true_sizes import array_sizes
-from ops.rules.control import kept_by
+from ops.rules.control import kept_by, through_tuple
 from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.registry import Registry
-from ops.rules.rule import Call, Calls, Direction, Maps, Routes, arrays_in_operands
+from ops.rules.rule import Call, Calls, Direction, Maps, Routes
 from simplifier.errors import IndexingError, check_type, listed
 from simplifier.tools.graphs import postorder, topological_order
 
@@ -511,15 +511,15 @@ class DataFlow:
 
     def _of_calls(self, instruction: Instruction, calls: Calls) -> list[Link]:
         arrays = arrays_of([instruction])
+        themselves = links_of(instruction, Routes(through_tuple(instruction)), self.direction)
         if calls.condition and never_runs(instruction):
-            return [Link(number, 0, number, identity_of(each, number)) for each, number in arrays]
+            return [*themselves]
         if calls.condition:
             return self._iterated(instruction) or self._repeated(instruction)
         if calls.is_start:
-            return _operands_themselves(instruction) + [
-                link._replace(output=link.output + calls.first_output(instruction))
-                for link in self._through(calls.choices[0])
-            ]
+            first, inside = calls.first_output(instruction), self._through(calls.choices[0])
+            started = (link._replace(output=link.output + first) for link in inside)
+            return [*themselves, *started]
         if calls.selector is None:
             return self._through(calls.choices[0])
         links = [link for call in calls.choices for link in self._through(call)]
@@ -563,14 +563,6 @@ class DataFlow:
     def _link(self, begin: Position, end: Position, dependence: AnyDependence) -> Link:
         (_, output), (operand, element) = (begin, end) if self._is_backward else (end, begin)
         return Link(output, operand, element, dependence)
-
-
-def _operands_themselves(instruction: Instruction) -> list[Link]:
-    """The links of a result that sources with the operands."""
-    return [
-        Link(output, operand, element, identity_of(instruction, output))
-        for output, (operand, element) in enumerate(arrays_in_operands(instruction))
-    ]
 
 
 def _position(array: Array) -> Position:

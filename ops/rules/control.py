@@ -19,7 +19,7 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Call, Calls, OpIndexing, OpRule, Route, sizes_of
 
 
-def _through_tuple(instruction: Instruction) -> Iterator[Route]:
+def through_tuple(instruction: Instruction) -> Iterator[Route]:
     """The arrays of all operands, in order."""
     return (
         (output, number, element)
@@ -359,8 +359,8 @@ def _conditional_shape(op: Application) -> Sized:
 RULES: Final[Mapping[str, OpRule]] = {
     **dict.fromkeys(_OF_NOTHING, OpRule(routes=_always())),
     **dict.fromkeys(_OF_FIRST_ARRAYS, OpRule(routes=_FIRST_ARRAYS)),
-    **dict.fromkeys(("domain", "opt-barrier"), OpRule(routes=_through_tuple)),
-    "tuple": OpRule(routes=_through_tuple, shape=_tuple_shape),
+    **dict.fromkeys(("domain", "opt-barrier"), OpRule(routes=through_tuple)),
+    "tuple": OpRule(routes=through_tuple, shape=_tuple_shape),
     "add-dependency": OpRule(routes=_always((0, 0, 0))),  # the value, and a token
     "all-gather-done": OpRule(routes=_AFTER_OPERANDS),
     "async-done": OpRule(routes=_AFTER_TUPLE),

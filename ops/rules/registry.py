@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from indexing import UndefinedMap
 from indexing.layout import UNBOUNDED_SIZE, Shape, ShapeError
@@ -70,10 +70,8 @@ class Registry:
         """Pickle the library's own registry by name, others by their differences from it."""
         if self is REGISTRY:
             return "REGISTRY"
-        return _registry_of, (
-            _difference(self.opcodes, REGISTRY.opcodes),
-            _difference(self.custom_calls, REGISTRY.custom_calls),
-        )
+        changed = _changed(REGISTRY.opcodes, self.opcodes)
+        return _registry_of, (changed, _changed(REGISTRY.custom_calls, self.custom_calls))
 
     def __repr__(self) -> str:
         """A few words: this text stands in the signatures of functions."""
@@ -128,23 +126,20 @@ def check_registry(asker: str, registry: Registry) -> None:
     check_type(registry, Registry, f"{asker}: the registry", "a Registry, such as ops.REGISTRY")
 
 
-def _difference(
-    rules: Mapping[str, OpRule], standard: Mapping[str, OpRule]
-) -> tuple[list[str], dict[str, OpRule]]:
-    """The missing rules of the library, and the added ones."""
-    added = {name: rule for name, rule in rules.items() if rule is not standard.get(name)}
-    return [name for name in standard if name not in rules], added
+_Changed: TypeAlias = "Mapping[str, OpRule | None]"
+"""The rules that differ from those of the library; ``None`` for one that is missing."""
 
 
-def _registry_of(*differences: tuple[list[str], Mapping[str, OpRule]]) -> Registry:
-    """The library's registry with some differences."""
-    standard = REGISTRY.opcodes, REGISTRY.custom_calls
-    return Registry(
-        *(
-            {name: rule for name, rule in rules.items() if name not in missing} | {**added}
-            for rules, (missing, added) in zip(standard, differences, strict=True)
-        )
-    )
+def _changed(standard: Mapping[str, OpRule], own: Mapping[str, OpRule]) -> _Changed:
+    names = {**standard, **own}
+    return {name: own.get(name) for name in names if own.get(name) is not standard.get(name)}
+
+
+def _registry_of(*changes: _Changed) -> Registry:
+    """The library's registry with some changes."""
+    pairs = zip((REGISTRY.opcodes, REGISTRY.custom_calls), changes, strict=True)
+    tables = ({**standard, **changed} for standard, changed in pairs)
+    return Registry(*({name: rule for name, rule in each.items() if rule} for each in tables))
 
 
 # Custom calls that compilers and frameworks write: a rule for each target.
