@@ -564,14 +564,15 @@ def _advance(own: IndexingMap, form: Form, common: int) -> tuple[int, Interval]:
 
     Terms that iterations have in common move all of them alike, so they are left out.
     """
-    iteration = dim(common)
+    (iteration,) = dim(common).terms
     shared = {f"d{place}" for place in range(common)}
-    terms = {forms.Form(0, {atom: 1}): factor for atom, factor in form.terms.items()}
-    step = terms.get(iteration, 0)
-    rest = form - iteration * step
-    for term, factor in terms.items():
-        if shared.issuperset(forms.variables_of([term])):
-            rest -= term * factor
+    step = form.terms.get(iteration, 0)
+    moving = {
+        atom: factor
+        for atom, factor in form.terms.items()
+        if atom is iteration or shared.issuperset(forms.variables_of([Form(0, {atom: 1})]))
+    }
+    rest = form - Form(0, moving)
     if f"d{common}" in forms.variables_of([rest]):
         return step, EVERYTHING
     (bounds,) = IndexingMap.from_forms([rest], own.domain).result_bounds()

@@ -376,18 +376,8 @@ class DataFlow:
         return self._interner.compose(interned(consumer), interned(producer))
 
     def steps_from(self, array: Array) -> list[Step]:
-        """The neighbours of an array in its computation; calls lead to their operands.
-
-        From outputs to inputs, no other instruction is looked at: it may have an error.
-        """
-        instruction, number = array
-        if self._is_backward:
-            operands = instruction.operands
-            return [
-                ((operands[link.operand], link.element), self._step(array, link.dependence))
-                for link in self.links_from(instruction, number)
-            ]
-        graph = self._graph(instruction.computation)
+        """The neighbours of an array in its computation; calls lead to their operands."""
+        graph = self._graph(array[0].computation)
         steps = graph.steps(graph.numbers[array])
         return [(graph.arrays[target], step) for target, step in steps]
 

@@ -315,9 +315,7 @@ class _Walks:
     def of(self, begin: int) -> dict[int, AnyDependence]:
         """All arrays that walks through all iterations end at, and the dependences on them."""
         loop = self._loop
-        sizes = loop.sizes(begin)
-        results = [*index_maps.dimensions_of(sizes), forms.constant(loop.trips)]
-        start = Dependence((OperandIndexing(index_maps.index_map(results, sizes)),))
+        start = Dependence((_extended(loop.itself(begin), [forms.constant(loop.trips)]),))
         found = [(end, self._after(start, each)) for end, each in self._left[begin].items()]
         if loop.is_backward and begin not in loop.kept:
             found += self._decisions_behind(begin)
@@ -598,15 +596,13 @@ class TimedLoop:
 
     def stay(self, number: int) -> OperandIndexing:
         """One iteration of an array that is kept."""
-        *index, left = self.index(number)
-        extents = [*self.timed(number)[:-1], Interval(1, self.trips)]
-        return OperandIndexing(index_maps.index_map([*index, left - 1], extents))
+        return self.after(self.itself(number), count=1, period=0)
 
     # Any number of iterations.
 
     def at_once(self, number: int) -> OperandIndexing:
         """No iteration."""
-        return OperandIndexing(index_maps.index_map(self.index(number), self.timed(number)))
+        return self.after(self.itself(number), count=0, period=0)
 
     def moved(self, number: int, shift: Sequence[int]) -> OperandIndexing:
         """Iterations that each move elements by as much."""
@@ -633,9 +629,7 @@ class TimedLoop:
 
     def arrival(self, number: int) -> AnyDependence:
         """The elements of an array when no iteration is left."""
-        extents = [*self.timed(number)[:-1], Interval(0, 0)]
-        done = index_maps.index_map(index_maps.dimensions_of(self.sizes(number)), extents)
-        return Dependence((OperandIndexing(done),))
+        return Dependence((_extended(self.itself(number), dims=[Interval(0, 0)]),))
 
     def itself(self, number: int) -> OperandIndexing:
         """An array, without time."""
