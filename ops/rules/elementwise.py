@@ -79,12 +79,8 @@ def _shared(operand_sizes: tuple[tuple[Size, ...], ...]) -> OpIndexing:
                 "elementwise", f"operand {number}", sizes, output_sizes, "as in another operand"
             )
     identity = index_maps.index_map(index_maps.dimensions_of(output_sizes), output_sizes)
-    pairs = (
-        (identity, identity)
-        if len(sizes) == len(output_sizes)
-        else index_maps.paired(output_sizes, ())
-        for sizes in operand_sizes
-    )
+    alike, of_scalar = (identity, identity), index_maps.paired(output_sizes, ())
+    pairs = (alike if len(sizes) == len(output_sizes) else of_scalar for sizes in operand_sizes)
     return OpIndexing.between(output_sizes, *pairs).on_condition(conditions)
 
 

@@ -99,11 +99,6 @@ class IndexedWindows:
         return (*self.indices_sizes[:before], *self.indices_sizes[after:])
 
     @cached_property
-    def depth(self) -> Size:
-        """Number of components of an index vector."""
-        return (*self.indices_sizes, 1)[self.index_vector_dim]
-
-    @cached_property
     def batch_dims(self) -> tuple[int, ...]:
         """The dimensions of the tensor of windows that number the windows."""
         rank = len(self.batch_sizes) + len(self.window_dims)
@@ -238,14 +233,12 @@ def _check_vectors(windows: IndexedWindows) -> None:
     if not 0 <= axis <= rank:
         message = f"{names.op}: index_vector_dim is {axis}, but the indices have rank {rank}"
         raise ShapeError(f"{message}; expected 0 to {rank}")
-    if len(windows.indexed_dims) != windows.depth:
-        given = len(windows.indexed_dims)
-        of_size = f"dimension {axis} of the indices has size {windows.depth}"
+    given, depth = len(windows.indexed_dims), (*windows.indices_sizes, 1)[axis]
+    if given != depth:
+        of_size = f"dimension {axis} of the indices has size {depth}"
         source = of_size if axis < rank else "each index is a vector by itself"
-        raise ShapeError(
-            f"{names.op}: {names.indexed_dims} has {given} entries, but {source}; "
-            f"expected {windows.depth}"
-        )
+        message = f"{names.op}: {names.indexed_dims} has {given} entries, but {source}"
+        raise ShapeError(f"{message}; expected {depth}")
 
 
 def _check_operand_dimensions(windows: IndexedWindows) -> None:
@@ -289,12 +282,10 @@ def _check_batching(windows: IndexedWindows) -> Iterator[Constraint]:
 def _check_window_dims(windows: IndexedWindows) -> None:
     """The tensor of windows has the dimensions of the operand that are kept, in their order."""
     names, kept = windows.names, windows.kept_dims
-    if len(windows.window_dims) != len(kept):
-        given = len(windows.window_dims)
-        raise ShapeError(
-            f"{names.op}: {names.window_dims} has {given} entries, but windows keep dimensions "
-            f"{kept} of the operand; expected {len(kept)}"
-        )
+    given = len(windows.window_dims)
+    if given != len(kept):
+        message = f"{names.op}: {names.window_dims} has {given} entries, but windows keep"
+        raise ShapeError(f"{message} dimensions {kept} of the operand; expected {len(kept)}")
     rank = len(windows.batch_sizes) + len(kept)
     index_maps.checked_dimensions(names.op, names.window_dims, windows.window_dims, rank)
     _check_ascending(names.op, names.window_dims, windows.window_dims)

@@ -185,10 +185,9 @@ class _FeatureArray:
     def _maps_between(self, operand: _FeatureArray, need: str) -> tuple[IndexingMap, IndexingMap]:
         if need == "-":
             return index_maps.unrelated(self.sizes, operand.sizes)
-        same = [(axis, axis) for axis in range(len(self.sizes))]
-        return index_maps.paired(
-            self.sizes, operand.sizes, same if need == "same" else [(self.feature, operand.feature)]
-        )
+        every = [(axis, axis) for axis in range(len(self.sizes))]
+        same = every if need == "same" else [(self.feature, operand.feature)]
+        return index_maps.paired(self.sizes, operand.sizes, same)
 
 
 def _tensor_and_vector(
@@ -248,10 +247,8 @@ def sort(operand_sizes: Sizes, dimension: int, inputs: int = 1) -> OpIndexing:
     """
     sizes = index_maps.checked_sizes("sort", "operand", operand_sizes)
     inputs = index_maps.checked_operand_count("sort", "inputs", inputs)
-    (sorted_dimension,) = index_maps.checked_dimensions(
-        "sort", "dimensions", [dimension], len(sizes)
-    )
-    same = [(axis, axis) for axis in range(len(sizes)) if axis != sorted_dimension]
+    (along,) = index_maps.checked_dimensions("sort", "dimensions", [dimension], len(sizes))
+    same = [(axis, axis) for axis in range(len(sizes)) if axis != along]
     return OpIndexing.between(sizes, *(index_maps.paired(sizes, sizes, same),) * inputs)
 
 
@@ -458,9 +455,8 @@ def _way(source: _Slices, target: _Slices, used: _Used) -> IndexingMap:
     is_elementwise = used.use is StepUse.ELEMENTWISE
     same = [*zip(source.within, target.within, strict=True)] if is_elementwise else []
     if used.is_single and source.steps is not None and target.steps is not None:
-        found, _ = index_maps.paired(
-            source.sizes, target.sizes, [*same, (source.steps, target.steps)]
-        )
+        same.append((source.steps, target.steps))
+        found, _ = index_maps.paired(source.sizes, target.sizes, same)
         place = index_maps.dim(source.steps) - used.first * used.sign
         moved = (place if axis == target.steps else each for axis, each in enumerate(found.forms))
         within = index_maps.inside(place, target.sizes[target.steps])

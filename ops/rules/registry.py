@@ -101,9 +101,9 @@ class Registry:
         if not any(array.dynamic_dimensions for shape in shapes for array in shape.arrays):
             return rule.maps(instruction)
         reason = why_sizes_do_not_tell(instruction) if self.is_standard(instruction) else None
-        return (
-            Unknown(f"{opcode}: {reason}") if reason else of_dynamic_sizes(rule.maps, instruction)
-        )
+        if reason:
+            return Unknown(f"{opcode}: {reason}")
+        return of_dynamic_sizes(rule.maps, instruction)
 
     def routes(self, instruction: Instruction) -> Routes | None:
         """The arrays that an instruction passes on; ``None`` if its rule has no routes."""

@@ -204,11 +204,8 @@ class SlidingWindow:
         room = index_maps.total((dilated(self.operand_size, self.base_dilation), padding))
         count = index_maps.total((index_maps.floor_divided(room, self.stride), 1))
         of_nothing = index_maps.floor_divided(padding, self.stride) + 1
-        return (
-            count
-            if isinstance(of_nothing, int) and of_nothing >= 0
-            else index_maps.at_least(0, count)
-        )
+        is_never_negative = isinstance(of_nothing, int) and of_nothing >= 0
+        return count if is_never_negative else index_maps.at_least(0, count)
 
     @property
     def conditions(self) -> list[Constraint]:
@@ -295,10 +292,8 @@ class SlidingWindow:
         position, constraints = _quotient(position, step)
         stride, spread = index_maps.floor_divided(self.stride, step), self._spread // step
         if spread == 1:
-            window = forms.floordiv(position, index_maps.as_form(stride)) - choice
-            offset = forms.mod(position, index_maps.as_form(stride)) + index_maps.scaled(
-                choice, stride
-            )
+            last, place = index_maps.block_and_offset(position, stride)
+            window, offset = last - choice, place + index_maps.scaled(choice, stride)
             constraints += index_maps.inside(offset, self.window_size)
         else:
             window, more = _quotient(position - choice * spread, stride)
