@@ -11,7 +11,7 @@ list which of them work together; without any, all ``replica_count`` replicas ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Final, TypeAlias
 
@@ -53,7 +53,7 @@ def all_reduce(
     """
     sizes = index_maps.checked_sizes("all-reduce", "operand", operand_sizes)
     groups = devices.device_groups("all-reduce", replica_groups, replica_count).sorted()
-    members = _to_members(groups, sizes)
+    members = _in_group(groups, OTHER, ReplicaMap(sizes, ranges=[groups.size]))
     return _on_replicas(sizes, groups.count, members, members)
 
 
@@ -103,11 +103,10 @@ def _whole_and_blocks(
     place = index_maps.dim(axis) + index_maps.scaled(
         groups.position(OWN_REPLICA), block_sizes[axis]
     )
-    member = groups.member(OWN_REPLICA, number)
     inside = index_maps.with_value(element, axis, within)
     block = index_maps.with_value(element, axis, place)
-    whole = ReplicaMap(sizes, member, inside, constraints=groups.constraints(OWN_REPLICA))
-    return whole, _to_members(groups, block_sizes, block)
+    whole = _in_group(groups, number, ReplicaMap(sizes, inside))
+    return whole, _in_group(groups, OTHER, ReplicaMap(block_sizes, block, [groups.size]))
 
 
 def reduce_scatter(
@@ -183,7 +182,7 @@ def all_to_all(
     block, conditions = _block(op, sizes, split, groups.size)
     block_sizes = index_maps.with_value(sizes, split, block)
     output_sizes = index_maps.with_value(block_sizes, concat, block_sizes[concat] * groups.size)
-    taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
+    position = groups.position(OWN_REPLICA)
 
     def replica_map(from_sizes: Sizes, cut: int, laid: int) -> ReplicaMap:
         """Map from blocks along one dimension to blocks along another."""
@@ -192,8 +191,7 @@ def all_to_all(
         moved = index_maps.with_value(
             element, laid, element[laid] + index_maps.scaled(position, block_sizes[laid])
         )
-        member = groups.member(OWN_REPLICA, number)
-        return ReplicaMap(from_sizes, member, moved, constraints=taking_part)
+        return _in_group(groups, number, ReplicaMap(from_sizes, moved))
 
     there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)
     return _on_replicas(output_sizes, groups.count, there, back).on_condition(conditions)
@@ -233,13 +231,12 @@ def all_to_all_of_tuple(
     if groups.size != operand_count:
         message = f"{op}: there are {operand_count} operands for groups of {groups.size} replicas"
         raise ShapeError(f"{message}; expected as many")
-    taking_part, position = groups.constraints(OWN_REPLICA), groups.position(OWN_REPLICA)
+    position = groups.position(OWN_REPLICA)
 
     def replica_map(at: int, towards: int) -> ReplicaMap:
         """Map from the replica at position ``at`` of a group to the one at ``towards``."""
-        member = groups.member(OWN_REPLICA, forms.constant(towards))
         here = (position, Interval(at, at))
-        return ReplicaMap(sizes, member, constraints=[*taking_part, here])
+        return _in_group(groups, forms.constant(towards), ReplicaMap(sizes, constraints=[here]))
 
     def maps_between(result: int, operand: int) -> _Maps:
         there, back = replica_map(operand, result), replica_map(result, operand)
@@ -322,6 +319,9 @@ _OWN: Final = "own"
 OWN_REPLICA: Final = forms.variable(_OWN)
 """The number of the replica that a map starts from."""
 
+OTHER: Final = index_maps.symbol(0)
+"""The position of any replica in the group: a range from the first to the last."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeElement:
@@ -338,15 +338,15 @@ class ReplicaMap:
     """One direction: from an element on its own replica to elements on other replicas.
 
     A rule writes it like this; its maps are found by way of a :class:`JointIndexing`. Without an
-    ``element``, the index is the same.
+    ``element``, the index is the same, and the replica is the own one unless another is given.
     """
 
     sizes: Sizes
-    replica: Form
     element: Sequence[Form] | None = None
     ranges: Sizes = ()
     constraints: Sequence[Constraint] = ()
     reads: Sequence[RuntimeElement] = ()
+    replica: Form = OWN_REPLICA
 
 
 def _on_replicas(
@@ -356,18 +356,11 @@ def _on_replicas(
     return OpIndexing.between(output_sizes, (_simplified(there, count), _simplified(back, count)))
 
 
-def _to_members(
-    groups: DeviceGroups,
-    sizes: Sizes,
-    element: Sequence[Form] | None = None,
-    conditions: Iterable[Constraint] = (),
-    reads: Sequence[RuntimeElement] = (),
-) -> ReplicaMap:
-    """Map to an element on each replica of the group."""
-    position, extents = index_maps.symbol(0), [groups.size]
+def _in_group(groups: DeviceGroups, position: Form, way: ReplicaMap) -> ReplicaMap:
+    """The map to the element on the replica at a position of the group, if there is one."""
     member = groups.member(OWN_REPLICA, position)
-    constraints = [*groups.constraints(OWN_REPLICA, position), *conditions]
-    return ReplicaMap(sizes, member, element, extents, constraints, reads)
+    constraints = [*groups.constraints(OWN_REPLICA, position), *way.constraints]
+    return replace(way, replica=member, constraints=constraints)
 
 
 def _simplified(replica_map: ReplicaMap, count: int) -> rule.MapOfOperand:
@@ -528,11 +521,10 @@ def _rooted_maps(
     if root:
         position, index = index_maps.runtime_value(0), forms.constant(root.index)
         reads = [RuntimeElement(root.operand, Interval(0, groups.size - 1), index)]
-    taking_part = groups.constraints(OWN_REPLICA, position)
-    member = groups.member(OWN_REPLICA, position)
-    to_root = ReplicaMap(sizes, member, constraints=taking_part, reads=reads)
+    to_root = _in_group(groups, position, ReplicaMap(sizes, reads=reads))
     is_root = (groups.position(OWN_REPLICA) - position, Interval(0, 0))
-    return sizes, groups.count, to_root, _to_members(groups, sizes, None, [is_root], reads)
+    from_root = ReplicaMap(sizes, ranges=[groups.size], constraints=[is_root], reads=reads)
+    return sizes, groups.count, to_root, _in_group(groups, OTHER, from_root)
 
 
 def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> ReplicaMap:
@@ -543,9 +535,9 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
             raise ShapeError(f"{op}: replica {first} is the {role} of two pairs; expected of one")
         partners[first] = second
     if not partners:
-        return ReplicaMap(sizes, OWN_REPLICA, constraints=[(OWN_REPLICA, Interval(0, -1))])
+        return ReplicaMap(sizes, constraints=[(OWN_REPLICA, Interval(0, -1))])
     partner, constraints = tabulated_partly(partners, OWN_REPLICA)
-    return ReplicaMap(sizes, partner, constraints=constraints)
+    return ReplicaMap(sizes, constraints=constraints, replica=partner)
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
@@ -644,8 +636,8 @@ def ragged_all_to_all(
     conditions = [*_check(op, sizes, results, offset_count, groups.size)]
     same = index_maps.index_map(index_maps.dimensions_of(results), results)
     every = [index_maps.symbol(axis) for axis in range(len(results))]
-    to_own = ReplicaMap(results, OWN_REPLICA, [index_maps.symbol(0)], (offset_count,))
-    from_own = ReplicaMap((offset_count,), OWN_REPLICA, every, results)
+    to_own = ReplicaMap(results, [index_maps.symbol(0)], (offset_count,))
+    from_own = ReplicaMap((offset_count,), every, results)
     maps = (
         _rows(sizes, results, offset_count // groups.size, groups),
         (same, same),
@@ -658,9 +650,9 @@ def ragged_all_to_all(
 def _rows(sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: DeviceGroups) -> _Maps:
     """From a row of the result to the one that was sent there, if this is so, and back."""
     start, count, target = (index_maps.runtime_value(number) for number in range(3))
-    member, update = groups.member(OWN_REPLICA, index_maps.symbol(0)), index_maps.symbol(1)
-    theirs = groups.position(OWN_REPLICA) * updates + update, member
-    mine = index_maps.symbol(0) * updates + update, OWN_REPLICA
+    update = index_maps.symbol(1)
+    theirs = groups.position(OWN_REPLICA) * updates + update, groups.member(OWN_REPLICA, OTHER)
+    mine = OTHER * updates + update, OWN_REPLICA
 
     sent, written = (index_maps.between(0, each[0]) for each in (sizes, results))
     counted = index_maps.between(0, index_maps.least(sizes[0], results[0]))
@@ -672,17 +664,12 @@ def _rows(sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: Devi
         row = index_maps.dim(0) - before
         within = [(row, Interval(0, None)), (row - count, Interval(None, -1))]
         reached = row + after
-        return ReplicaMap(
-            begin,
-            member,
-            index_maps.with_value(index_maps.dimensions_of(begin), 0, reached),
-            (groups.size, updates),
-            [*groups.constraints(OWN_REPLICA), *within, *index_maps.inside(reached, end[0])],
-            [
-                RuntimeElement(operand, values, *source)
-                for operand, values in enumerate((sent, counted, written), 2)
-            ],
-        )
+        element = index_maps.with_value(index_maps.dimensions_of(begin), 0, reached)
+        conditions = [*within, *index_maps.inside(reached, end[0])]
+        values = enumerate((sent, counted, written), 2)
+        reads = [RuntimeElement(operand, each, *source) for operand, each in values]
+        ranges = groups.size, updates
+        return _in_group(groups, OTHER, ReplicaMap(begin, element, ranges, conditions, reads))
 
     there = replica_map(results, sizes, target, start, theirs)
     back = replica_map(sizes, results, start, target, mine)
@@ -692,13 +679,11 @@ def _rows(sizes: CheckedSizes, results: CheckedSizes, updates: int, groups: Devi
 def _offsets(results: Sizes, count: int, groups: DeviceGroups) -> _Maps:
     """Every element of a result depends on the offsets of every replica of the group."""
     updates = count // groups.size
-    taking_part = groups.constraints(OWN_REPLICA)
     position = groups.position(OWN_REPLICA) * updates + index_maps.symbol(1)
     number, _ = index_maps.block_and_offset(index_maps.dim(0), updates)
-    member = groups.member(OWN_REPLICA, index_maps.symbol(0))
-    there = ReplicaMap(results, member, [position], (groups.size, updates), taking_part)
+    there = _in_group(groups, OTHER, ReplicaMap(results, [position], (groups.size, updates)))
     every = [index_maps.symbol(axis) for axis in range(len(results))]
-    back = ReplicaMap((count,), groups.member(OWN_REPLICA, number), every, results, taking_part)
+    back = _in_group(groups, number, ReplicaMap((count,), every, results))
     return _simplified(there, groups.count), _simplified(back, groups.count)
 
 
