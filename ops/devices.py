@@ -75,9 +75,8 @@ def devices_of(module: HloModule) -> Devices:
     named = largest_number(module.instructions)
     replicas, partitions = declared
     if replicas == 1:
-        replicas = max(
-            named.get(each, 1) for each in (Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS)
-        )
+        modes = Mode.REPLICAS, Mode.REPLICAS_WITH_PARTITIONS
+        replicas = max(named.get(each, 1) for each in modes)
     if partitions == 1:
         partitions = named.get(Mode.PARTITIONS, 1)
     if declared.total == 1:
@@ -238,9 +237,8 @@ class DeviceGroups:
 
     def sorted(self) -> DeviceGroups:
         """The same groups, without regard to the order of their devices."""
-        return DeviceGroups(
-            tuple(sorted(tuple(sorted(group)) for group in self.groups)), self.count
-        )
+        groups = sorted(tuple(sorted(group)) for group in self.groups)
+        return DeviceGroups(tuple(groups), self.count)
 
     def member(self, device: Form, position: Form) -> Form:
         """The device at a position in the group of a device."""
@@ -359,9 +357,8 @@ def groups_of(instruction: Instruction) -> Groups:
 
 def listed_groups(instruction: Instruction) -> Groups:
     """The groups, or pairs, of devices that an instruction lists."""
-    return devices_by_number(
-        mode_of(instruction), numbers_in(instruction), *devices_running(instruction)
-    )
+    mode, running = mode_of(instruction), devices_running(instruction)
+    return devices_by_number(mode, numbers_in(instruction), *running)
 
 
 def device_count(instruction: Instruction) -> int:
@@ -454,9 +451,8 @@ class JointIndexing:
         free = [Variable(EVERYTHING)] * len(passing)
         wider = replace(own, dims=(*own.dims, *free))
         after = IndexingMap.from_forms(_flat(parts), wider)
-        whole = replace(
-            self, parts=parts, approximation=self.approximation or producer.approximation
-        )
+        reason = self.approximation or producer.approximation
+        whole = replace(self, parts=parts, approximation=reason)
         return whole.with_results_of(before.compose(after))
 
     @property

@@ -149,9 +149,8 @@ def on_condition(indexing_map: IndexingMap, conditions: Sequence[Constraint]) ->
 
 def constrained(indexing_map: IndexingMap, form: Form, interval: Interval) -> IndexingMap:
     """The map where a form over its variables lies in an interval."""
-    return IndexingMap.from_forms(
-        indexing_map.forms, indexing_map.domain.constrained([(form, interval)])
-    )
+    limited = indexing_map.domain.constrained([(form, interval)])
+    return IndexingMap.from_forms(indexing_map.forms, limited)
 
 
 def paired(

@@ -399,14 +399,11 @@ def _seen_before(number: int, indexing: OperandIndexing) -> KnownValue | None:
 
 def _over_sizes(indexing: OperandIndexing, found: Mapping[int, KnownValue]) -> OperandIndexing:
     """The indexing with the sizes that these values are over as parameters."""
-    for number, value in found.items():
-        instruction = indexing.runtime[number].instruction
-        wider = with_sizes_in(indexing.map, [value.form], instruction)
-        replica_id = indexing.replica_id
-        if replica_id is not None:
-            replica_id = with_sizes_in(replica_id, [value.form], instruction)
-        indexing = replace(indexing, map=wider, replica_id=replica_id)
-    return indexing
+    used = [value.form for value in found.values()]
+    program, on = indexing.runtime[next(iter(found))].instruction, indexing.replica_id
+    wider = with_sizes_in(indexing.map, used, program)
+    replica_id = None if on is None else with_sizes_in(on, used, program)
+    return replace(indexing, map=wider, replica_id=replica_id)
 
 
 def _over_counters(

@@ -261,9 +261,8 @@ def _in_groups(build: Callable[..., OpIndexing]) -> Callable[[Instruction, Sizes
     def of_operand(instruction: Instruction, sizes: Sizes) -> OpIndexing:
         is_along = "dimensions" in instruction.attributes
         axes = [rule.only_dimension(instruction)] if is_along else []
-        return build(
-            sizes, *axes, devices.groups_of(instruction), devices.device_count(instruction)
-        )
+        groups, count = devices.groups_of(instruction), devices.device_count(instruction)
+        return build(sizes, *axes, groups, count)
 
     return of_operand
 
@@ -433,9 +432,8 @@ def collective_permute(
     op = "collective-permute"
     sizes = index_maps.checked_sizes(op, "operand", operand_sizes)
     check_type(source_target_pairs, Iterable, f"{op}: source_target_pairs", "pairs of replicas")
-    pairs = [
-        index_maps.checked_integers(op, "source_target_pairs", pair) for pair in source_target_pairs
-    ]
+    role = "source_target_pairs"
+    pairs = [index_maps.checked_integers(op, role, pair) for pair in source_target_pairs]
     for pair in pairs:
         index_maps.check_count(op, f"the pair {pair}", pair, 2)
     named = [replica for pair in pairs for replica in pair]
@@ -541,9 +539,8 @@ def _moved(op: str, sizes: Sizes, pairs: Sequence[Sequence[int]], role: str) -> 
 
 
 def _collective_permute(instruction: Instruction, sizes: Sizes) -> OpIndexing:
-    return collective_permute(
-        sizes, devices.listed_groups(instruction), devices.device_count(instruction)
-    )
+    pairs, count = devices.listed_groups(instruction), devices.device_count(instruction)
+    return collective_permute(sizes, pairs, count)
 
 
 def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
@@ -555,9 +552,8 @@ def _rooted(build: Callable[..., OpIndexing]) -> MapsFunction:
         if has_roots:
             roots = rule.sizes_of(instruction.operands[-1])
             index_maps.check_sizes(instruction.opcode, "the vector of roots", roots, (len(data),))
-        index_maps.check_count(
-            instruction.opcode, "the result", instruction.shape.arrays, len(data), "operand"
-        )
+        results = instruction.shape.arrays
+        index_maps.check_count(instruction.opcode, "the result", results, len(data), "operand")
         found: dict[Pair, OpIndexing] = {}
         groups, count = devices.groups_of(instruction), devices.device_count(instruction)
         for number, operand in enumerate(data):
@@ -708,13 +704,9 @@ def _ragged_all_to_all(instruction: Instruction) -> OpIndexing:
     count, *_ = *offsets[0].shape.dimensions, 0
     for each in offsets:
         index_maps.check_sizes(instruction.opcode, f"%{each.name}", rule.sizes_of(each), (count,))
-    return ragged_all_to_all(
-        rule.sizes_of(operand),
-        rule.sizes_of(output),
-        count,
-        devices.groups_of(instruction),
-        devices.device_count(instruction),
-    )
+    groups, replicas = devices.groups_of(instruction), devices.device_count(instruction)
+    sizes, results = rule.sizes_of(operand), rule.sizes_of(output)
+    return ragged_all_to_all(sizes, results, count, groups, replicas)
 
 
 RULES: Final[Mapping[str, OpRule]] = {

@@ -89,9 +89,8 @@ def dynamic_update_slice(
     >>> print(dynamic_update_slice((20, 30), (5, 30), (0, 0)).output_to_input[0])
     (d0, d1) -> (d0, d1), domain: d0 in [5, 19], d1 in [0, 29]
     """
-    return _StartedPart(
-        "dynamic-update-slice", operand_sizes, update_sizes, start_indices
-    ).updated()
+    op = "dynamic-update-slice"
+    return _StartedPart(op, operand_sizes, update_sizes, start_indices).updated()
 
 
 class _StartedPart:
@@ -538,20 +537,17 @@ _REFUSED: Final[Mapping[str, _Refused]] = {
 
 
 def _get_dimension_size(instruction: Instruction) -> OpIndexing:
-    return get_dimension_size(
-        rule.sizes_of(instruction.operands[0]), rule.only_dimension(instruction)
-    )
+    sizes = rule.sizes_of(instruction.operands[0])
+    return get_dimension_size(sizes, rule.only_dimension(instruction))
 
 
 def _set_dimension_size(instruction: Instruction) -> OpIndexing:
     operand, size = instruction.operands
     rule.check_scalars("set-dimension-size", [size])
-    sizes, dimension = [*rule.sizes_of(operand)], rule.only_dimension(instruction)
-    index_maps.checked_dimensions(
-        "set-dimension-size", "dimensions", [dimension], operand.shape.rank
-    )
-    sizes[dimension] = rule.bounds_of(operand)[dimension]
-    return set_dimension_size(sizes, dimension)
+    sizes, dimension = rule.sizes_of(operand), rule.only_dimension(instruction)
+    index_maps.checked_dimensions(instruction.opcode, "dimensions", [dimension], len(sizes))
+    bound = rule.bounds_of(operand)[dimension]
+    return set_dimension_size(index_maps.with_value(sizes, dimension, bound), dimension)
 
 
 def _dynamic_reshape(instruction: Instruction) -> OpIndexing:

@@ -128,14 +128,10 @@ def _blocks(side: _Side, scale_sizes: Sizes) -> _Blocks:
         conditions += needed
         if isinstance(scale, Form):  # A tensor without scales has no elements.
             conditions.append((scale, Interval(1, None)))
-    block = [
-        index_maps.block_and_offset(index_maps.dim(axis), width)[0]
-        for axis, width in enumerate(widths)
-    ]
-    element = (
-        index_maps.scaled(index_maps.dim(axis), width) + index_maps.symbol(axis)
-        for axis, width in enumerate(widths)
-    )
+    pairs = [(index_maps.dim(axis), width) for axis, width in enumerate(widths)]
+    block = [index_maps.block_and_offset(*pair)[0] for pair in pairs]
+    first = [index_maps.scaled(*pair) for pair in pairs]
+    element = (start + index_maps.symbol(axis) for axis, start in enumerate(first))
     there = index_maps.index_map(block, side.sizes)
     back = index_maps.index_map(element, scales, widths)
     known = index_maps.on_condition(there, conditions).simplify()
@@ -215,11 +211,10 @@ def ragged_dot(  # noqa: PLR0913 - these are the operation's attributes
 
 
 def _checked_ragged(lhs: _Side, dimensions: Sequence[int]) -> int:
-    checked = index_maps.checked_dimensions(
-        "ragged-dot", "lhs_ragged_dims", dimensions, len(lhs.sizes)
-    )
+    op, role = "ragged-dot", "lhs_ragged_dims"
+    checked = index_maps.checked_dimensions(op, role, dimensions, len(lhs.sizes))
     if len(checked) != 1:
-        raise ShapeError(f"ragged-dot: lhs_ragged_dims has {len(checked)} entries; expected 1")
+        raise ShapeError(f"{op}: {role} has {len(checked)} entries; expected 1")
     return checked[0]
 
 
@@ -235,10 +230,8 @@ def _checked_lists(
         return (), []
     expected = (*(lhs.sizes[axis] for axis in before), counts[-1])
     shapes = dict.fromkeys(map(index_maps.shown_sizes, (counts[-1:], expected)))
-    wanted = " or ".join(map(str, shapes))
-    message = (
-        f"ragged-dot: group_sizes has sizes {index_maps.shown_sizes(counts)}; expected {wanted}"
-    )
+    given, wanted = index_maps.shown_sizes(counts), " or ".join(map(str, shapes))
+    message = f"ragged-dot: group_sizes has sizes {given}; expected {wanted}"
     if len(counts) != len(expected):
         raise ShapeError(message)
     pairs = zip(counts, expected, strict=True)
@@ -353,12 +346,9 @@ def _dot_shape(op: Application) -> Sized:
     left: Sequence[int] = op.attributes.get("lhs_batch_dims", ())
     right: Sequence[int] = op.attributes.get("rhs_batch_dims", ())
     sizes = [*lhs.own]
-    pairs = zip(
-        shape_inference.checked_axes(lhs.shape, left),
-        shape_inference.checked_axes(rhs.shape, right),
-        strict=False,
-    )
-    for axis, other in pairs:
+    batches = ((lhs.shape, left), (rhs.shape, right))
+    axes = [shape_inference.checked_axes(*batch) for batch in batches]
+    for axis, other in zip(*axes, strict=False):
         if sizes[axis] == lhs.shape.dimensions[axis]:
             sizes[axis] = rhs.own[other]
     batch = [sizes[axis] for axis in left]
@@ -610,10 +600,8 @@ def fft(operand_sizes: Sizes, fft_type: str, fft_length: Sizes) -> OpIndexing:
 def _fft_shape(op: Application) -> Sized:
     (operand,), kind = op.operands, op.attributes["fft_type"]
     sizes = _fft_sizes(operand.own, kind, op.attributes["fft_length"]).output
-    turned = {"RFFT": shape_inference.complex_of_parts, "IRFFT": shape_inference.real_part}.get(
-        kind
-    )
-    like = turned(op) if turned else operand
+    turned = {"RFFT": shape_inference.complex_of_parts, "IRFFT": shape_inference.real_part}
+    like = turned[kind](op) if kind in turned else operand
     return like if tuple(like.own) == sizes else Sized.array(like.shape.element_type, sizes)
 
 
