@@ -269,9 +269,8 @@ def check_count(
     """Raise a :class:`ShapeError` unless there is one value for each dimension (or other thing)."""
     check_type(values, Sequence, f"{op}: {role}", "a list or tuple")
     if len(values) != expected:
-        raise ShapeError(
-            f"{op}: {role} has {len(values)} entries; expected {expected}, one for each {each}"
-        )
+        message = f"{op}: {role} has {len(values)} entries"
+        raise ShapeError(f"{message}; expected {expected}, one for each {each}")
 
 
 def check_sizes(

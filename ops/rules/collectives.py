@@ -100,11 +100,9 @@ def _whole_and_blocks(
     """Map from an array to the block of each replica that an element lies in, and back."""
     element = index_maps.dimensions_of(sizes)
     number, within = index_maps.block_and_offset(index_maps.dim(axis), block_sizes[axis])
-    place = index_maps.dim(axis) + index_maps.scaled(
-        groups.position(OWN_REPLICA), block_sizes[axis]
-    )
+    begin = index_maps.scaled(groups.position(OWN_REPLICA), block_sizes[axis])
     inside = index_maps.with_value(element, axis, within)
-    block = index_maps.with_value(element, axis, place)
+    block = index_maps.with_value(element, axis, index_maps.dim(axis) + begin)
     whole = _in_group(groups, number, ReplicaMap(sizes, inside))
     return whole, _in_group(groups, OTHER, ReplicaMap(block_sizes, block, [groups.size]))
 
@@ -188,9 +186,8 @@ def all_to_all(
         """Map from blocks along one dimension to blocks along another."""
         number, within = index_maps.block_and_offset(index_maps.dim(cut), block_sizes[cut])
         element = index_maps.with_value(index_maps.dimensions_of(sizes), cut, within)
-        moved = index_maps.with_value(
-            element, laid, element[laid] + index_maps.scaled(position, block_sizes[laid])
-        )
+        begin = index_maps.scaled(position, block_sizes[laid])
+        moved = index_maps.with_value(element, laid, element[laid] + begin)
         return _in_group(groups, number, ReplicaMap(from_sizes, moved))
 
     there, back = replica_map(output_sizes, concat, split), replica_map(sizes, split, concat)

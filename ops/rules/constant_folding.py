@@ -568,9 +568,8 @@ def _bounds_of_choice(instruction: Instruction, element: Element) -> Interval:
 
 def _bounds_of_any(instruction: Instruction, element: Element) -> Interval:
     """Bounds of all operands that an element may be one of; a slice of nothing has none."""
-    return fold(
-        Interval.union, [bounds_of(*each) for each in _read(instruction, element)] or [EVERYTHING]
-    )
+    found = [bounds_of(*each) for each in _read(instruction, element)]
+    return fold(Interval.union, found or [EVERYTHING])
 
 
 def _bounds_of_whole(count: int) -> _Bounds:

@@ -140,9 +140,8 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
     """
     operand_sizes = index_maps.checked_sizes("broadcast", "operand", operand_sizes)
     output_sizes = index_maps.checked_sizes("broadcast", "output", output_sizes)
-    dimensions = index_maps.checked_dimensions(
-        "broadcast", "dimensions", dimensions, len(output_sizes)
-    )
+    rank = len(output_sizes)
+    dimensions = index_maps.checked_dimensions("broadcast", "dimensions", dimensions, rank)
     index_maps.check_count("broadcast", "dimensions", dimensions, len(operand_sizes))
     conditions = index_maps.not_negative((*operand_sizes, *output_sizes))
     kept: dict[int, int] = {}
@@ -155,10 +154,10 @@ def broadcast(operand_sizes: Sizes, output_sizes: Sizes, dimensions: Sequence[in
         to_input.append(
             index_maps.dim(target) if is_kept else _copied(index_maps.dim(target), size)
         )
-    new = [target for target in range(len(output_sizes)) if target not in kept]
+    new = [target for target in range(rank) if target not in kept]
     to_output = [
         index_maps.dim(kept[target]) if target in kept else index_maps.symbol(new.index(target))
-        for target in range(len(output_sizes))
+        for target in range(rank)
     ]
     copied_from = [
         (_copied(index_maps.symbol(new.index(target)), size) - index_maps.dim(axis), Interval(0, 0))
@@ -333,12 +332,13 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
         for sizes, offset in zip(checked, offsets, strict=True)
     )
     output_sizes = index_maps.with_value(checked[0], dimension, total)
+    parts = (
+        index_maps.with_value(sizes, dimension, place)
+        for sizes, place in zip(checked, places, strict=True)
+    )
     pairs = (
-        (
-            _moved(index_maps.with_value(sizes, dimension, place), dimension, -offset),
-            _moved(sizes, dimension, offset),
-        )
-        for sizes, offset, place in zip(checked, offsets, places, strict=True)
+        (_moved(part, dimension, -offset), _moved(sizes, dimension, offset))
+        for part, sizes, offset in zip(parts, checked, offsets, strict=True)
     )
     return OpIndexing.between(output_sizes, *pairs).on_condition(conditions)
 
@@ -410,10 +410,9 @@ def transpose(operand_sizes: Sizes, dimensions: Sequence[int]) -> OpIndexing:
     (d0, d1, d2) -> (d0, d2, d1), domain: d0 in [0, 2], d1 in [0, 5], d2 in [0, 12287]
     """
     operand_sizes = index_maps.checked_sizes("transpose", "operand", operand_sizes)
-    dimensions = index_maps.checked_dimensions(
-        "transpose", "dimensions", dimensions, len(operand_sizes)
-    )
-    index_maps.check_count("transpose", "dimensions", dimensions, len(operand_sizes))
+    rank = len(operand_sizes)
+    dimensions = index_maps.checked_dimensions("transpose", "dimensions", dimensions, rank)
+    index_maps.check_count("transpose", "dimensions", dimensions, rank)
     output_sizes = tuple(operand_sizes[source] for source in dimensions)
     maps = index_maps.paired(output_sizes, operand_sizes, enumerate(dimensions))
     return OpIndexing.between(output_sizes, maps)
@@ -474,9 +473,8 @@ def _rotated(sizes: CheckedSizes, distances: Sequence[tuple[int, Size]]) -> Inde
     results = index_maps.dimensions_of(sizes)
     for axis, distance in distances:
         if sizes[axis]:
-            results[axis] = forms.mod(
-                index_maps.dim(axis) + distance, index_maps.as_form(sizes[axis])
-            )
+            moved = index_maps.dim(axis) + distance
+            results[axis] = forms.mod(moved, index_maps.as_form(sizes[axis]))
     return index_maps.index_map(results, sizes, over=[distance for _, distance in distances])
 
 
@@ -559,11 +557,9 @@ def reshape(operand_sizes: Sizes, output_sizes: Sizes) -> OpIndexing:
     if before is None or after is None:
         return reshape_over_parameters(operand_sizes, output_sizes)
     if prod(before) != prod(after):
-        message = (
-            f"reshape: the operand has {prod(before)} elements {operand_sizes}, "
-            f"but the result has {prod(after)} {output_sizes}; expected as many"
-        )
-        raise ShapeError(message)
+        message = f"reshape: the operand has {prod(before)} elements {operand_sizes}, but"
+        message = f"{message} the result has {prod(after)} {output_sizes}"
+        raise ShapeError(f"{message}; expected as many")
     steps = layout.Reshape.between(tuple(before), tuple(after))
     maps = layout.step_map(steps.inverse), layout.step_map(steps)
     return OpIndexing.between(output_sizes, maps)
@@ -660,14 +656,11 @@ def reshape_over_parameters(operand_sizes: CheckedSizes, output_sizes: CheckedSi
     Raises:
         ShapeError: the numbers of elements differ for all values of the parameters.
     """
-    message = (
-        f"reshape: the operand has sizes {index_maps.shown_sizes(operand_sizes)}, "
-        f"the result {index_maps.shown_sizes(output_sizes)}; expected as many elements"
-    )
+    before, after = map(index_maps.shown_sizes, (operand_sizes, output_sizes))
+    message = f"reshape: the operand has sizes {before}, the result {after}"
+    elements, needed = index_maps.product(operand_sizes), index_maps.product(output_sizes)
     conditions = [
-        *index_maps.equal(
-            index_maps.product(operand_sizes), index_maps.product(output_sizes), message
-        ),
+        *index_maps.equal(elements, needed, f"{message}; expected as many elements"),
         *index_maps.not_negative((*operand_sizes, *output_sizes)),
     ]
     to_input = _regrouped(output_sizes, operand_sizes, conditions)
@@ -683,9 +676,8 @@ def _regrouped(
     for before, after in _blocks(source, target):
         own = [*islice(index, len(before))]
         results += _digits(index_maps.row_major(own, before, range(len(own))), after)
-    return index_maps.on_condition(
-        index_maps.index_map(results, source, over=target), conditions
-    ).simplify()
+    found = index_maps.index_map(results, source, over=target)
+    return index_maps.on_condition(found, conditions).simplify()
 
 
 def _blocks(
@@ -748,9 +740,8 @@ def _concatenate_shape(op: Application) -> Sized:
         raise AttributeValueError("the operands have different ranks")
     own = first.shape.dimensions[along]
     for each in op.operands:
-        shape_inference.check_same(
-            first.shape, each.shape, index_maps.with_value(each.shape.dimensions, along, own)
-        )
+        dimensions = index_maps.with_value(each.shape.dimensions, along, own)
+        shape_inference.check_same(first.shape, each.shape, dimensions)
     along_all = index_maps.total(each.own[along] for each in op.operands)
     sizes = index_maps.with_value(shape_inference.common_sizes(op.operands), along, along_all)
     return Sized.array(shape_inference.widest(op.operands), sizes)
@@ -762,10 +753,8 @@ def _pad_shape(op: Application) -> Sized:
         message = f"the padding has {len(padding)} dimensions, but the operand is {operand.shape}"
         raise AttributeValueError(message)
     pairs = zip(operand.own, padding, strict=True)
-    return Sized.array(
-        shape_inference.widest(op.operands),
-        [shape_inference.padded_size(size, *row) for size, row in pairs],
-    )
+    sizes = [shape_inference.padded_size(size, *row) for size, row in pairs]
+    return Sized.array(shape_inference.widest(op.operands), sizes)
 
 
 def _reshape_shape(op: Application) -> Sized:
@@ -782,9 +771,8 @@ def _reshape_shape(op: Application) -> Sized:
     for before, after in layout.common_blocks(*bounds) if is_bounded else whole:
         dynamic = [axis for axis in after if any(shape.dynamic_dimensions[axis : axis + 1])]
         if len(dynamic) == 1:
-            rest = index_maps.product(
-                shape.dimensions[axis] for axis in after if axis != dynamic[0]
-            )
+            others = (shape.dimensions[axis] for axis in after if axis != dynamic[0])
+            rest = index_maps.product(others)
             elements = index_maps.product(operand.own[axis] for axis in before)
             if isinstance(rest, int) and rest:
                 found[dynamic[0]] = index_maps.floor_divided(elements, rest)

@@ -190,9 +190,8 @@ class SlidingWindow:
         index_maps.check_count(op, "window", window.size, len(operand_sizes))
         _check_positive(op, window)
         lows, highs = ([pair[side] for pair in window.pad] for side in range(2))
-        columns = (
-            map(index_maps.read_integer, each) for each in (window.size, window.stride, lows, highs)
-        )
+        symbolic = window.size, window.stride, lows, highs
+        columns = (map(index_maps.read_integer, each) for each in symbolic)
         rows = zip(operand_sizes, *columns, window.lhs_dilate, window.rhs_dilate, strict=True)
         return tuple(cls(*row) for row in rows)
 
