@@ -304,7 +304,7 @@ class ModuleDraft:
     A change takes time for the uses that it changes, however large the module is.
     """
 
-    __slots__ = ("_instead", "_names", "_users", "homes", "members", "operands", "roots")
+    __slots__ = ("_instead", "_users", "homes", "members", "names", "operands", "roots")
 
     def __init__(self, module: HloModule) -> None:
         self.roots: dict[Computation, Instruction] = {}
@@ -312,7 +312,7 @@ class ModuleDraft:
         self.homes: dict[Instruction, Computation] = {}
         self.operands: dict[Instruction, list[Instruction]] = {}
         self._users: dict[Instruction, dict[Instruction, list[int]]] = {}
-        self._names: dict[Computation, UnusedNames] = {}
+        self.names: dict[Computation, UnusedNames] = {}
         self._instead: dict[Instruction, tuple[Instruction, ...]] = {}
         for each in module.computations:
             self.include(each)
@@ -321,7 +321,7 @@ class ModuleDraft:
         """Take in a computation."""
         self.roots[computation] = computation.root
         self.members[computation] = {}
-        self._names[computation] = UnusedNames(each.name for each in computation.instructions)
+        self.names[computation] = UnusedNames(each.name for each in computation.instructions)
         for each in computation.instructions:
             self.add(computation, each)
 
@@ -336,10 +336,6 @@ class ModuleDraft:
     def is_result(self, instruction: Instruction) -> bool:
         """Whether the instruction is the result of its computation."""
         return self.roots[self.homes[instruction]] is instruction
-
-    def unused_name(self, computation: Computation, stem: str) -> str:
-        """A name that no instruction of a computation has or had."""
-        return self._names[computation].like(stem)
 
     def add(self, computation: Computation, instruction: Instruction) -> None:
         """Take in an instruction, of which all operands are there."""

@@ -248,7 +248,7 @@ class ModuleEditor:
                 continue
             reads = tuple(copies[operand] for operand in draft.operands[each])
             before = (*waits, *(copies[earlier] for earlier in draft.predecessors(each)))
-            name = draft.unused_name(home, each.name)
+            name = draft.names[home].like(each.name)
             copies[each] = builder.copy_of(each, name, reads, before)
             self._enter(home, copies[each])
             new.append(copies[each])
@@ -455,8 +455,9 @@ class ModuleEditor:
                 raise EditError(f"insert: %{each.name} stands in another computation")
         for each in instruction.computations:
             self._home(each)
-        name = self._draft.unused_name(home, builder.checked_name(name) if name else otherwise)
-        named = builder.copy_of(instruction, name, instruction.operands, waits)
+        stem = builder.checked_name(name) if name else otherwise
+        unused = self._draft.names[home].like(stem)
+        named = builder.copy_of(instruction, unused, instruction.operands, waits)
         self._enter(home, named)
         return named
 
