@@ -648,9 +648,7 @@ RAW = Codec(_read_raw)
 _TOLERANCES = {"rtol": FLOAT, "atol": FLOAT, "ulps": INTEGER}
 _ACCURACIES = {
     "mode": _word_of("default highest"),
-    "tolerance": Codec(
-        lambda lexer: lexer.braced(lambda: _read_named(lexer, _TOLERANCES), "tolerances")
-    ),
+    "tolerance": list_of(Codec(partial(_read_named, forms=_TOLERANCES)), "tolerances"),
 }
 BRACKETED = Codec(_read_bracketed)
 """The text as it is written, in braces, with brackets that match."""
