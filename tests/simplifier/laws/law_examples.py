@@ -10,7 +10,8 @@ from simplifier import Interval, parse_expr
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import to_sympy
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.law import Comparison, Example, Law, NearMiss, statement
+from simplifier.laws.law import Example, Law, NearMiss
+from tests.simplifier.laws.statements import Comparison, statement
 
 Case: TypeAlias = Example | NearMiss
 

@@ -15,8 +15,16 @@ import numpy as np
 from simplifier.expr.form import BITWISE, CONDITIONS, EXTREMA, Atom, AtomKind, Form, postorder
 from simplifier.expr.operations import ON_BITS
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.law import RELATIONS, Comparison, Law, statement
+from simplifier.laws.law import Law
 from tests.evaluation import Column, Columns, values_of
+from tests.simplifier.laws.statements import (
+    RELATIONS,
+    Comparison,
+    claim_of,
+    conditions_of,
+    metavariables_of,
+    statement,
+)
 
 POINTS: Final = 20_000
 REACH: Final = 6
@@ -37,10 +45,10 @@ def given_and_shown(law: Law) -> tuple[list[Form], list[Form]]:
 
     Those of an identity are its two sides; lemmas bound a form instead.
     """
-    conditions = _sides(law.conditions)
-    if [comparison.relation for comparison in law.claim] == ["=="]:
-        return [law.claim[0].left, *conditions], [law.claim[0].right]
-    return _sides(law.claim) + conditions, []
+    conditions = _sides(conditions_of(law))
+    if [comparison.relation for comparison in claim_of(law)] == ["=="]:
+        return [claim_of(law)[0].left, *conditions], [claim_of(law)[0].right]
+    return _sides(claim_of(law)) + conditions, []
 
 
 def _sides(comparisons: Iterable[Comparison]) -> list[Form]:
@@ -72,12 +80,12 @@ class Sample:
 
 @cache
 def sample(law: Law) -> Sample:
-    draw = random.Random(" ".join(law.metavariables))  # noqa: S311 - the same points in every run
-    rows = ([draw.randint(-REACH, REACH) for _ in range(POINTS)] for _ in law.metavariables)
-    points = {name: np.array(next(rows), dtype=object) for name in law.metavariables}
+    draw = random.Random(" ".join(metavariables_of(law)))  # noqa: S311 - the same points in every run
+    rows = ([draw.randint(-REACH, REACH) for _ in range(POINTS)] for _ in metavariables_of(law))
+    points = {name: np.array(next(rows), dtype=object) for name in metavariables_of(law)}
     given, shown = given_and_shown(law)
-    claim = _holds(law.claim, points) & _defined(shown, points)
-    conditions = [_holds([part], points) for part in law.conditions]
+    claim = _holds(claim_of(law), points) & _defined(shown, points)
+    conditions = [_holds([part], points) for part in conditions_of(law)]
     return Sample(points, _defined(given, points), conditions, claim)
 
 
@@ -215,12 +223,12 @@ def verdicts(law: Law) -> list[str]:
 
     ``unsat`` if it is proved, ``sat`` if there is a counterexample, or ``unknown``.
     """
-    sides = postorder(_sides([*law.claim, *law.conditions]))
+    sides = postorder(_sides([*claim_of(law), *conditions_of(law)]))
     encoding = BitEncoding() if any(each.kind in BITWISE for each in sides) else Encoding()
     given, shown = given_and_shown(law)
-    known = [encoding.all_of(law.conditions)]
+    known = [encoding.all_of(conditions_of(law))]
     steps = [encoding.all_of(statement(step)) for step in law.proof]
-    claim = encoding.all_of(law.claim)
+    claim = encoding.all_of(claim_of(law))
     known += encoding.axioms
     known.append(encoding.defined(given))
     answers: list[str] = []
@@ -231,4 +239,4 @@ def verdicts(law: Law) -> list[str]:
 
 
 def every_condition() -> list[tuple[Law, int]]:
-    return [(law, place) for law in LAWS for place in range(len(law.conditions))]
+    return [(law, place) for law in LAWS for place in range(len(conditions_of(law)))]

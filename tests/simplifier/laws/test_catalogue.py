@@ -16,6 +16,7 @@ from simplifier.laws.rewrite_log import Recorder
 from tests.cases import for_all
 from tests.simplifier.laws.documentation import PAGE, appliers, laws, tables, with_tables
 from tests.simplifier.laws.law_examples import Case, every_case, question
+from tests.simplifier.laws.statements import claim_of, metavariables_of
 from tests.strategies import joined, split
 
 
@@ -26,11 +27,11 @@ def test_cases(case: Case) -> None:
 
 @for_all(LAWS)
 def test_a_law_says_what_it_must(law: Law) -> None:
-    assert law.claim
+    assert claim_of(law)
     assert law.why.endswith(".")
     assert isinstance(law.near_miss, NearMiss)
     assert law.near_miss.why
-    assert all(len(letter) == 1 for letter in law.metavariables)
+    assert all(len(letter) == 1 for letter in metavariables_of(law))
     asked, missed = ((case.expression, case.where) for case in (law.example, law.near_miss))
     assert asked != missed
 

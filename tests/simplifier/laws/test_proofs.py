@@ -12,6 +12,7 @@ from simplifier.laws.catalogue.steps import ALL_RESIDUES
 from simplifier.laws.law import Law
 from tests.cases import for_all
 from tests.simplifier.laws.meaning import every_condition, sample, verdicts
+from tests.simplifier.laws.statements import conditions_of
 
 FEWEST = 25
 """Random points that must meet a law's condition, so that looking at them says something."""
@@ -38,7 +39,7 @@ def test_each_law_holds_on_random_points(law: Law) -> None:
 
 @pytest.mark.parametrize(("law", "place"), every_condition(), ids=name_of)
 def test_each_part_of_a_condition_is_needed(law: Law, place: int) -> None:
-    assert sample(law).counterexample(without=place) is not None, law.conditions[place]
+    assert sample(law).counterexample(without=place) is not None, conditions_of(law)[place]
 
 
 @pytest.mark.needs("z3")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from simplifier import Interval
-from simplifier.laws.law import statement, variables_in
 from tests.cases import for_all
 from tests.indexing.tables import errors_in
 from tests.simplifier.laws.law_examples import interval_of
+from tests.simplifier.laws.statements import statement, variables_in
 
 READ: dict[str, list[str]] = {
     "": [], "A == k": ["A == k"], "l <= A < u": ["l <= A", "A < u"],
