@@ -7,6 +7,7 @@ stand for integers, unless their assumptions deny it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cmp_to_key, lru_cache, partial, reduce
 from itertools import chain, repeat
@@ -371,15 +372,6 @@ def _choice_of_ratios(parts: Sequence[_Ratio]) -> _Ratio:
     return _Ratio(value, divisor)
 
 
-def _absolute_value(parts: Sequence[Form]) -> Form:
-    return operations.maximum((parts[0], -parts[0]))
-
-
-def _sign(parts: Sequence[Form]) -> Form:
-    at_least = operations.maximum((forms.constant(-1), parts[0]))
-    return operations.minimum((ONE, at_least))
-
-
 _ARITHMETIC: Final[Mapping[type, Callable[[Sequence[_Ratio]], _Ratio]]] = {
     sympy.Add: _sum_of_ratios,
     sympy.Mul: _product_of_ratios,
@@ -444,8 +436,8 @@ _FUNCTIONS_OF_INTEGERS: Final[Mapping[type, Callable[[Sequence[Form]], Form]]] =
     sympy.Mod: partial(operations.build, AtomKind.MOD),
     sympy.Min: operations.minimum,
     sympy.Max: operations.maximum,
-    sympy.Abs: _absolute_value,
-    sympy.sign: _sign,
+    sympy.Abs: lambda parts: operations.maximum((parts[0], -parts[0])),
+    sympy.sign: lambda parts: operations.minimum((ONE, operations.maximum((-ONE, parts[0])))),
     **{function: partial(operations.build, kind) for kind, function in _FUNCTIONS.items()},
 }
 
@@ -718,22 +710,6 @@ def _towards_zero(number: sympy.Expr) -> sympy.Expr:
     return sympy.Piecewise((sympy.floor(number), number >= 0), (sympy.ceiling(number), True))
 
 
-def _raised(base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
-    return base**exponent
-
-
-def _shifted_left(base: sympy.Expr, shift: sympy.Expr) -> sympy.Expr:
-    return base * _raised(sympy.Integer(2), shift)
-
-
-def _shifted_right(base: sympy.Expr, shift: sympy.Expr) -> sympy.Expr:
-    return FloorDiv(base, _raised(sympy.Integer(2), shift))
-
-
-def _itself(value: sympy.Expr) -> sympy.Expr:
-    return value
-
-
 _TORCH: Final[dict[str, Reader]] = {
     "FloorDiv": FloorDiv,
     "CleanDiv": FloorDiv,
@@ -747,10 +723,10 @@ _TORCH: Final[dict[str, Reader]] = {
     "FloorToInt": sympy.floor,
     "CeilToInt": sympy.ceiling,
     "TruncToInt": _towards_zero,
-    "LShift": _shifted_left,
-    "RShift": _shifted_right,
-    "PowByNatural": _raised,
-    "Identity": _itself,
+    "LShift": lambda base, shift: base * 2**shift,
+    "RShift": lambda base, shift: FloorDiv(base, 2**shift),
+    "PowByNatural": operator.pow,
+    "Identity": lambda value: value,
     "BitwiseFn_bitwise_and": BitAnd,
     "BitwiseFn_bitwise_or": BitOr,
     "BitwiseFn_bitwise_xor": BitXor,
