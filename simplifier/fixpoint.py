@@ -15,11 +15,10 @@ from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import Abstraction, has_logic
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
-from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
+from simplifier.expr.operations import build, rebuilt, substitute
 from simplifier.extraction import costs_of, count_maxima, extracted, read, sharing
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
-from simplifier.laws.catalogue.floordiv import COMMON_FACTOR, FLATTEN, ONLY_VALUE
-from simplifier.laws.catalogue.maxima import PRUNE
+from simplifier.laws.catalogue.floordiv import FLATTEN, ONLY_VALUE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import MAX_DEPTH, MAX_MAXIMA_SEARCHED, MAX_WIDENING
@@ -133,10 +132,6 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     best = result
     if result != form and (cost >= _DEAR or costs.of(form) < cost * _MUCH):
         best = _best_reading(scope, form, result, is_alone=is_alone)
-    lowest = without_common_factors(best)
-    if lowest != best and costs.of(lowest) <= costs.of(best):
-        scope.shared(form, Rewrite((COMMON_FACTOR,), best, lowest))
-        return lowest
     if best == result != written:
         scope.shared(form, Rewrite((FLATTEN,), written, result))
     return best
@@ -256,8 +251,6 @@ def _by_parts(scope: Scope, form: Form) -> Form:
         if atom.depth <= MAX_DEPTH:
             parts.extend(arguments)
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
-            if atom.kind in EXTREMA:
-                arguments = _undominated(scope, atom.kind, arguments)
             whole = Form(0, {atom: 1})
             value = read(scope, scope.canonical(whole))
             own = rebuilt(atom, arguments)
@@ -277,18 +270,6 @@ def whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
     for part in log.parts.get(form.key, (form,)):
         yield from log.operations(part)
         yield from log.extractions(scope.canonical(part))
-
-
-def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
-    """The operands of an extremum less those that another operand dominates."""
-    ranges = [range_as_written(scope, operand) for operand in operands]
-    if kind is AtomKind.MIN:  # the greatest of the negated operands
-        ranges = [(-upper, -lower) for lower, upper in ranges]
-    best = max(lower for lower, _ in ranges)
-    kept = [upper > best or lower == best for lower, upper in ranges]
-    if not all(kept):
-        scope.fired(PRUNE)
-    return tuple(operand for operand, is_kept in zip(operands, kept, strict=True) if is_kept)
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:

@@ -195,7 +195,9 @@ class _SympyReader:
             if not _is_read(node):
                 stack += self._other(node)
                 continue
-            parts = _parts_of(node)
+            parts = node.args
+            if type(node) is sympy.Piecewise:  # each value, with its condition after it
+                parts = tuple(chain.from_iterable(pair.args for pair in parts))
             missing = [part for part in parts if id(part) not in known]
             if not missing:
                 known[id(node)] = _read(node, [known[id(part)] for part in parts], self._fractions)
@@ -231,13 +233,6 @@ def _is_read(node: sympy.Expr) -> bool:
         return type(node) in _READ
     exponent = node.args[1]
     return isinstance(exponent, sympy.Integer) and abs(int(exponent)) <= _MAX_POWER
-
-
-def _parts_of(node: sympy.Expr) -> Sequence[sympy.Expr]:
-    """The operands; of a ``Piecewise`` each value with its condition after it."""
-    if type(node) is sympy.Piecewise:
-        return tuple(chain.from_iterable(pair.args for pair in node.args))
-    return node.args
 
 
 def _read(node: sympy.Expr, parts: Sequence[_Ratio], fractions: list[Fraction]) -> _Ratio:

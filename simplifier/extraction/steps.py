@@ -36,8 +36,6 @@ class Candidates(NamedTuple):
     alternatives: Iterable[tuple[Form, ...]]
     laws: tuple[Law, ...]
     """Why it is equal."""
-    divisor: int = 0
-    """Of a quotient or remainder."""
     source: Form | None = None
     """Of a remainder, what it is taken of; the alternatives are congruent to it."""
 
@@ -84,7 +82,7 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
                 (rest.plus_constant(weight * last), -weight, last - source, reflected),
             ):
                 residues = _residues(residue, left, dividend, radix)
-                yield Candidates(left, scale, AtomKind.MOD, residues, why, radix, dividend)
+                yield Candidates(left, scale, AtomKind.MOD, residues, why, dividend)
 
 
 def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:
@@ -146,8 +144,7 @@ def quotient_steps(form: Form) -> Iterator[Candidates]:
 def _quotient(
     rest: Form, source: Form, quotient: Atom, weight: int, laws: tuple[Law, ...]
 ) -> Candidates:
-    operands = [(source, quotient.arguments[1])]
-    return Candidates(rest, weight, AtomKind.FLOORDIV, operands, laws, quotient.divisor)
+    return Candidates(rest, weight, AtomKind.FLOORDIV, [(source, quotient.arguments[1])], laws)
 
 
 def _turned_source(source: Form, divisor: int) -> Form:
@@ -311,7 +308,7 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, forms.constant(step))]
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,), step)
+            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,))
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
@@ -388,12 +385,9 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
 
 def _clamped(rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law) -> Iterator[Candidates]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
-    for moved in dict.fromkeys(_moves(rest, ends)):
-        left, inside = rest.plus(moved, -1), [end.plus(moved) for end in ends]
-        for weight, kind, (*clamped, last), turning in _turned(inner, inside):
-            operands = (operations.build(kind, tuple(clamped)), last)
-            laws = (why, *_moving(moved), *turning)
-            yield Candidates(left, weight, _OTHER[kind], [operands], laws)
+    for left, weight, kind, (*clamped, last), laws in _moved(rest, inner, ends):
+        operands = operations.build(kind, clamped), last
+        yield Candidates(left, weight, _OTHER[kind], [operands], (why, *laws))
 
 
 def _quotients(scope: Scope, form: Form, atom: Atom, cost_of: CostOf) -> Iterator[Candidates]:
@@ -433,17 +427,24 @@ def _shifted(
 def _shiftings(
     rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...]
 ) -> Iterator[Candidates]:
+    for left, weight, extremum, parts, laws in _moved(rest, kind, operands):
+        yield Candidates(left, weight, extremum, [parts], (*why, *laws))
+        for grouped in _grouped(extremum, parts):
+            why_grouped = (*why, *laws, law.GROUPED_EXTREMA)
+            yield Candidates(left, weight, extremum, [grouped], why_grouped)
+
+
+_Extremum: TypeAlias = "tuple[Form, int, AtomKind, tuple[Form, ...], tuple[Law, ...]]"
+"""What is beside an extremum, its weight, kind and operands, and why all that is equal."""
+
+
+def _moved(rest: Form, kind: AtomKind, operands: Sequence[Form]) -> Iterator[_Extremum]:
+    """``max(A, B) + t = max(A + t, B + t)``, turned or not."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
+        moving = () if moved == ZERO else (law.SHIFTED_EXTREMA,)
         for weight, extremum, parts, turning in _turned(kind, inside):
-            laws = (*why, *_moving(moved), *turning)
-            yield Candidates(left, weight, extremum, [parts], laws)
-            for grouped in _grouped(extremum, parts):
-                yield Candidates(left, weight, extremum, [grouped], (*laws, law.GROUPED_EXTREMA))
-
-
-def _moving(moved: Form) -> tuple[Law, ...]:
-    return () if moved == ZERO else (law.SHIFTED_EXTREMA,)
+            yield left, weight, extremum, parts, (*moving, *turning)
 
 
 def _turned(
