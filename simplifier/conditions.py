@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -70,7 +71,7 @@ def _rank(scope: Scope, form: Form) -> Callable[[Form], tuple[int, int]]:
 
 def logged(scope: Scope, laws: _Laws, form: Form, result: Form) -> Form:
     """The result of a form, which needs no more steps."""
-    scope.read(Rewrite(laws, form, result))
+    scope.rewrote("read", Rewrite(laws, form, result))
     if scope.log is not None:
         scope.log.parts[result.key] = []
     return result
@@ -401,7 +402,8 @@ def laws_logged(scope: Scope) -> Iterator[Law]:
     """All laws in the log of a scope."""
     log = scope.log
     if log is not None:
-        for rewrite in (*log.canonical.values(), *log.extracted.values(), *log.read.values()):
+        rewrites = (log.rewrites[how].values() for how in ("extracted", "read"))
+        for rewrite in chain(log.canonical.values(), *rewrites):
             if rewrite.before != rewrite.after:
                 yield from rewrite.laws
         yield from log.laws

@@ -133,7 +133,7 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     if result != form and (cost >= _DEAR or costs.of(form) < cost * _MUCH):
         best = _best_reading(scope, form, result, is_alone=is_alone)
     if best == result != written:
-        scope.shared(form, Rewrite((FLATTEN,), written, result))
+        scope.rewrote("shared", Rewrite((FLATTEN,), written, result), form)
     return best
 
 
@@ -199,7 +199,7 @@ def _solved(scope: Scope, form: Form, smaller: Smaller[Scope]) -> Form:
     costs = costs_of(scope)
     if costs.of(other) >= costs.of(form):
         return form
-    scope.solved(Rewrite(solution.laws_for(found), form, restored))
+    scope.rewrote("solved", Rewrite(solution.laws_for(found), form, restored))
     return other
 
 
@@ -217,7 +217,7 @@ def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
     if found is None:
         return None
     restored = solution.restored(found)
-    scope.solved(Rewrite(solution.laws_for(found), form, restored))
+    scope.rewrote("solved", Rewrite(solution.laws_for(found), form, restored))
     if scope.log is not None:
         scope.log.iterations[form.key] = [form, restored]
         scope.log.parts[restored.key] = []

@@ -693,7 +693,7 @@ def rewrites_of(scope: Scope, form: Form) -> Iterator[Rewrite]:
 
 def _by_smaller_problem(scope: Scope, form: Form) -> Iterator[Rewrite]:
     """Steps of the smaller problem, where that was taken: all at once."""
-    rewrite = _log(scope).solved.get(form.key)
+    rewrite = _log(scope).rewrites["solved"].get(form.key)
     if rewrite is None or scope.smaller is None:
         yield from _read(scope, form)
         return
@@ -706,9 +706,10 @@ def _by_smaller_problem(scope: Scope, form: Form) -> Iterator[Rewrite]:
 
 def _read(scope: Scope, form: Form) -> Iterator[Rewrite]:
     """Read in another way first, where that was taken."""
-    rewrite = _log(scope).read.get(form.key)
+    rewrites = _log(scope).rewrites
+    rewrite = rewrites["read"].get(form.key)
     if rewrite is not None:
         yield rewrite
     yield from whole_or_parts(scope, form if rewrite is None else rewrite.after)
-    if form.key in _log(scope).shared:
-        yield _log(scope).shared[form.key]
+    if form.key in rewrites["shared"]:
+        yield rewrites["shared"][form.key]

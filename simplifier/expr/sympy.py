@@ -7,7 +7,6 @@ stand for integers, unless their assumptions deny it.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cmp_to_key, lru_cache, partial, reduce
 from itertools import chain, repeat
@@ -705,6 +704,18 @@ def _towards_zero(number: sympy.Expr) -> sympy.Expr:
     return sympy.Piecewise((sympy.floor(number), number >= 0), (sympy.ceiling(number), True))
 
 
+def _shifted_left(base: sympy.Expr, shift: sympy.Expr) -> sympy.Expr:
+    return base * 2**shift
+
+
+def _shifted_right(base: sympy.Expr, shift: sympy.Expr) -> sympy.Expr:
+    return FloorDiv(base, 2**shift)
+
+
+def _itself(value: sympy.Expr) -> sympy.Expr:
+    return value
+
+
 _TORCH: Final[dict[str, Reader]] = {
     "FloorDiv": FloorDiv,
     "CleanDiv": FloorDiv,
@@ -718,10 +729,10 @@ _TORCH: Final[dict[str, Reader]] = {
     "FloorToInt": sympy.floor,
     "CeilToInt": sympy.ceiling,
     "TruncToInt": _towards_zero,
-    "LShift": lambda base, shift: base * 2**shift,
-    "RShift": lambda base, shift: FloorDiv(base, 2**shift),
-    "PowByNatural": operator.pow,
-    "Identity": lambda value: value,
+    "LShift": _shifted_left,
+    "RShift": _shifted_right,
+    "PowByNatural": sympy.Pow,
+    "Identity": _itself,
     "BitwiseFn_bitwise_and": BitAnd,
     "BitwiseFn_bitwise_or": BitOr,
     "BitwiseFn_bitwise_xor": BitXor,

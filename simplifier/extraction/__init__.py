@@ -130,7 +130,7 @@ class DigitWriter:
         """Log steps during a trace, if no others from the same form were."""
         if self.scope.log is not None:
             for rewrite in steps:
-                self.scope.log.extracted.setdefault(rewrite.before.key, rewrite)
+                self.scope.log.rewrites["extracted"].setdefault(rewrite.before.key, rewrite)
 
     def _operation(self, atom: Atom) -> Form:
         operands = tuple([self.written(each) for each in atom.arguments])
@@ -190,7 +190,7 @@ class FormWriter(DigitWriter):
 
     def _log(self, steps: Sequence[Rewrite]) -> None:
         for rewrite in steps:
-            self.scope.extracted(rewrite)
+            self.scope.rewrote("extracted", rewrite)
 
     def _steps(self, form: Form) -> Sequence[Rewrite]:
         """The steps to the cheapest form, part by part."""

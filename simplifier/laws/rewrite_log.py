@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from simplifier.expr import operations
 from simplifier.expr.form import Atom, Form, Key, postorder
@@ -35,6 +35,12 @@ class Rewrite(NamedTuple):
     after: Form
 
 
+How: TypeAlias = Literal["extracted", "shared", "read", "solved"]
+"""How a form was rewritten: by a step of the extraction; what it was written as became another form
+that shares more work; it was read in another way before all else; in the smaller problem, in terms
+of the variables of this one."""
+
+
 class RewriteLog:
     """The laws that were applied while a problem was worked out.
 
@@ -49,18 +55,12 @@ class RewriteLog:
         """The lemmas of ranges, in the order of first use; problems within a problem share it."""
         self.canonical: dict[Atom, Rewrite] = {}
         """The operations of forms on canonical arguments, with their canonical forms."""
-        self.extracted: dict[Key, Rewrite] = {}
-        """Steps of the extraction, by the form that each replaced."""
+        self.rewrites: dict[How, dict[Key, Rewrite]] = {how: {} for how in get_args(How)}
+        """The rewritings of each kind, by the form that each replaced."""
         self.parts: dict[Key, list[Form]] = {}
         """Forms of which only parts were extracted, and these."""
         self.iterations: dict[Key, list[Form]] = {}
         """The way to the fixpoint, from the first form to the cheapest."""
-        self.read: dict[Key, Rewrite] = {}
-        """Forms that were read in another way before all else."""
-        self.shared: dict[Key, Rewrite] = {}
-        """What else became of the forms that others were written as."""
-        self.solved: dict[Key, Rewrite] = {}
-        """Results of the smaller problem for forms, in terms of the variables of this one."""
 
     def end(self, atom: Atom, arguments: tuple[Form, ...], value: Form) -> None:
         """An operation on these canonical arguments has this value."""
@@ -82,7 +82,7 @@ class RewriteLog:
             if form.key in seen:
                 continue
             seen.add(form.key)
-            rewrite = self.extracted.get(form.key)
+            rewrite = self.rewrites["extracted"].get(form.key)
             if rewrite is not None:
                 yield rewrite
                 stack.append(rewrite.after)
@@ -125,27 +125,12 @@ class Recorder:
         if self.log is not None:
             self.log.lemmas[lemma] = None
 
-    def extracted(self, rewrite: Rewrite) -> None:
-        """Count and log the cheapest of all candidates of one step of the extraction."""
-        self._rewrote(rewrite, self.log and self.log.extracted, rewrite.before)
-
-    def shared(self, form: Form, rewrite: Rewrite) -> None:
-        """What a form was written as shares more work as another form."""
-        self._rewrote(rewrite, self.log and self.log.shared, form)
-
-    def read(self, rewrite: Rewrite) -> None:
-        """A form was read in another way, and the result is cheaper for it."""
-        self._rewrote(rewrite, self.log and self.log.read, rewrite.before)
-
-    def solved(self, rewrite: Rewrite) -> None:
-        """A form became a cheaper one in the problem with an equation solved."""
-        self._rewrote(rewrite, self.log and self.log.solved, rewrite.before)
-
-    def _rewrote(self, rewrite: Rewrite, log: dict[Key, Rewrite] | None, form: Form) -> None:
+    def rewrote(self, how: How, rewrite: Rewrite, form: Form | None = None) -> None:
+        """Count and log a rewriting; what the form was written as, if it is given."""
         for law in rewrite.laws:
             COUNTS[law] += 1
-        if log is not None:
-            log[form.key] = rewrite
+        if self.log is not None:
+            self.log.rewrites[how][(form or rewrite.before).key] = rewrite
 
 
 # The table of all laws.
