@@ -45,8 +45,20 @@ def maximum(context: Context, operands: Iterable[Form]) -> Form:
 
 
 def _is_tangled(form: Form) -> bool:
-    """Whether a form nests extrema and is too large to be compared with others."""
-    return forms.nests_extrema(form) and len(forms.postorder((form,))) > MAX_NESTED_SIZE
+    """Whether a form nests maxima in operations and is too large to be compared with others."""
+    if all(atom.depth < _NESTED_DEPTH for atom in form.terms):
+        return False
+    inside = forms.postorder((form,))
+    return len(inside) > MAX_NESTED_SIZE and any(
+        each.kind is AtomKind.MAX
+        for atom in inside
+        if atom.kind is AtomKind.MAX
+        for each in forms.postorder(atom.arguments)
+    )
+
+
+_NESTED_DEPTH: Final = 3
+"""How deep a term is at least in which a maximum of a quotient of a maximum stands."""
 
 
 def kept_maximum(context: Context, operands: Sequence[Form]) -> Form:

@@ -719,9 +719,6 @@ def linear_combination(form: Form, values: Mapping[Atom, Any]) -> Any:  # noqa: 
 
 # How large a form is: laws do not look into a form that is too deep or has too many quotients.
 
-NESTED_EXTREMA_DEPTH: Final = 3
-"""How deep a term is at least in which an extremum of a quotient of an extremum stands."""
-
 
 def is_deep(form: Form) -> bool:
     """Whether operations are nested too deeply in a form to look into it."""
@@ -736,23 +733,3 @@ def is_crowded(form: Form) -> bool:
     if len(form.terms) <= MAX_QUOTIENTS:
         return False
     return sum(atom.kind is FLOORDIV for atom in form.terms) > MAX_QUOTIENTS
-
-
-def nests_extrema(form: Form) -> bool:
-    """Whether an extremum stands inside another: each candidate for one asks for all of the other.
-
-    >>> from simplifier.expr.text import parse_form
-    >>> nests_extrema(parse_form("max(0, min(x, y) floordiv 2)"))
-    True
-    """
-    if all(atom.depth < NESTED_EXTREMA_DEPTH for atom in form.terms):
-        return False
-    holding: set[Atom] = set()
-    for atom in postorder((form,)):
-        is_extremum = atom.kind in EXTREMA
-        holds_one = any(not holding.isdisjoint(argument.terms) for argument in atom.arguments)
-        if is_extremum and holds_one:
-            return True
-        if is_extremum or holds_one:
-            holding.add(atom)
-    return False

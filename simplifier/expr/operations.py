@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from functools import partial, reduce
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 from simplifier.expr.form import (
     CONDITIONS,
+    FLOORDIV,
     ONE,
     VARIABLE,
     ZERO,
@@ -23,6 +24,8 @@ from simplifier.expr.form import (
     call,
     combine,
     constant,
+    content,
+    fold,
     negated,
     postorder,
 )
@@ -279,3 +282,33 @@ def rebuilt(atom: Atom, arguments: tuple[Form, ...]) -> Form:
     if atom.function is not None:
         return call(atom.name, atom.function, arguments)
     return build(atom.kind, arguments)
+
+
+def without_common_factors(form: Form) -> Form:
+    """The form with common factors of a numerator and its divisor divided out.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> print(without_common_factors(parse_form("((x floordiv 2) * 6 + 3) floordiv 4 + y mod 4")))
+    y mod 4 + ((x floordiv 2) * 3 + 1) floordiv 2
+    """
+    if not any(map(_common_factor, postorder((form,)))):
+        return form
+    return combine(form, fold((form,), _in_lowest_terms, combine))
+
+
+def _common_factor(atom: Atom) -> int:
+    """The common factor of a numerator and its divisor, if that is more than 1."""
+    if atom.kind is not FLOORDIV or atom.divisor <= 1:
+        return 0
+    common = gcd(atom.divisor, content(atom.numerator))
+    return common if common > 1 else 0
+
+
+def _in_lowest_terms(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+    whole = rebuilt(atom, arguments)
+    quotient = whole.only_atom
+    if quotient is None or not (common := _common_factor(quotient)):
+        return whole
+    numerator, divisor = quotient.numerator, quotient.divisor // common
+    rest = numerator.exactly_divided(common)
+    return rest if divisor == 1 else floordiv(rest, constant(divisor))

@@ -57,17 +57,19 @@ def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
     return operands
 
 
-def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:
-    """Two forms and a relation that say ``difference >= 0``, or another ``relation`` to zero.
+def sides(comparison: Atom, *, holds: bool = True) -> tuple[Form, str, Form]:
+    """Two forms and the relation between them, where a comparison with zero holds, or fails.
 
     The left side has the terms that are not subtracted, the right side has the constant.
 
     >>> from simplifier.expr.text import parse_form
-    >>> print(*sides(parse_form("x * 2 - y - 1"), ">="))
-    x * 2 > y
-    >>> print(*sides(parse_form("5 - y"), ">="))
-    y <= 5
+    >>> for text in ("x * 2 - y - 1 >= 0", "y - 6 >= 0"):
+    ...     ((comparison, _),) = parse_form(text).terms.items()
+    ...     print(*sides(comparison), "or", *sides(comparison, holds=False))
+    x * 2 > y or x * 2 <= y
+    y >= 6 or y < 6
     """
+    difference, relation = comparison.numerator, _RELATIONS[comparison.kind][not holds]
     constant = difference.constant
     left = Form(0, {atom: factor for atom, factor in difference.terms.items() if factor > 0})
     right = Form(0, {atom: -factor for atom, factor in difference.terms.items() if factor < 0})
@@ -78,7 +80,7 @@ def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:
     return left, relation, right.plus_constant(-constant)
 
 
-NEGATED: Final = {">=": "<", "==": "!="}
+_RELATIONS: Final = {AtomKind.NONNEGATIVE: (">=", "<"), AtomKind.ZERO: ("==", "!=")}
 """The relations that conditions are, and those that their negations are."""
 
 _TURNED: Final = {">=": "<=", "<": ">", "==": "==", "!=": "!="}
@@ -165,8 +167,7 @@ class Printer:
             parts = [each if holds else 1 - each for each in atom.arguments]
             text = f" {own} ".join(self.condition(part, own) for part in parts)
             return f"({text})" if joint not in ("", own) else text
-        relation = ">=" if atom.kind is AtomKind.NONNEGATIVE else "=="
-        left, relation, right = sides(atom.numerator, relation if holds else NEGATED[relation])
+        left, relation, right = sides(atom, holds=holds)
         return f"{self.sum(left)} {relation} {self.sum(right)}"
 
     def _symbol(self, atom: Atom) -> str:

@@ -186,7 +186,7 @@ def _sums_in(atom: Atom) -> Sequence[Form]:
     """The sums that an operation is applied to; a comparison has two sides."""
     if atom.kind not in _COMPARISONS:
         return atom.arguments
-    left, _, right = sides(atom.numerator, ">=")
+    left, _, right = sides(atom)
     return left, right
 
 

@@ -87,7 +87,12 @@ def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOfRema
         residues |= dict.fromkeys(_shifted_clamps(reduced(source, radix), radix))
     if len(residues) == 1:
         return source
-    return min(residues, key=lambda residue: cost_of(residue, radix))
+
+    def cost(residue: Form) -> int:
+        readings = dict.fromkeys((residue, _by_digits(scope, residue)))
+        return min(cost_of(reading, radix) for reading in readings)
+
+    return min(residues, key=cost)
 
 
 def _residues(scope: Scope, source: Form, radix: int) -> Iterator[Form]:
@@ -130,6 +135,13 @@ _REDUCED: Final[tuple[Callable[[int, int], int], ...]] = (
     lambda weight, radix: (weight + (radix - 1) // 2) % radix - (radix - 1) // 2,
     lambda weight, radix: weight % radix if weight > 0 else -(-weight % radix),
 )
+
+
+def _by_digits(scope: Scope, form: Form) -> Form:
+    """The form with a remainder for each digit, whatever its numerator costs."""
+    for digit in _digits(scope, form):
+        form = digit.written(form, digit.source)
+    return form
 
 
 def is_plain(form: Form) -> bool:
