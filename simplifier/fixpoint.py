@@ -18,7 +18,7 @@ from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read, sharing
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
-from simplifier.laws.catalogue.floordiv import COMMON_FACTOR, FLATTEN, ONLY_VALUE
+from simplifier.laws.catalogue.floordiv import FLATTEN, ONLY_VALUE, SPLIT
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import MAX_DEPTH, MAX_MAXIMA_SEARCHED, MAX_WIDENING
@@ -134,7 +134,7 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
         best = _best_reading(scope, form, result, is_alone=is_alone)
     lowest = without_common_factors(best)
     if lowest != best and costs.of(lowest) <= costs.of(best):
-        scope.rewrote("shared", Rewrite((COMMON_FACTOR,), best, lowest), form)
+        scope.rewrote("shared", Rewrite((SPLIT,), best, lowest), form)
         return lowest
     if best == result != written:
         scope.rewrote("shared", Rewrite((FLATTEN,), written, result), form)

@@ -14,6 +14,7 @@ from simplifier.bounds.interval import Range
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, ONE, ZERO, AtomKind, Form, constant, content
 from simplifier.laws.catalogue import comparisons as law
+from simplifier.laws.catalogue.floordiv import REFLECT
 
 
 def nonnegative(context: Context, form: Form) -> Form:
@@ -32,7 +33,7 @@ def nonnegative(context: Context, form: Form) -> Form:
         context.fired(law.AT_THE_END)
         return zero(context, form)
     if lower == -1:
-        context.fired(law.AT_THE_START)
+        context.fired(law.AT_THE_END)
         return operations.negation(zero(context, form.plus_constant(1)))
     return _known(context, operations.nonnegative(form))
 
@@ -53,11 +54,11 @@ def _without_quotient(context: Context, form: Form) -> Form | None:
     if found is None:
         return None
     sign, numerator, divisor, rest = found
-    if sign > 0:
-        context.fired(law.COMPARED_QUOTIENT)
-        return rest.times(divisor).plus(numerator)
-    context.fired(law.COMPARED_QUOTIENT_TURNED)
-    return rest.times(divisor).plus(numerator, -1).plus_constant(divisor - 1)
+    if sign < 0:
+        context.fired(REFLECT)
+        numerator = (-numerator).plus_constant(divisor - 1)
+    context.fired(law.COMPARED_QUOTIENT)
+    return rest.times(divisor).plus(numerator)
 
 
 def _quotient_and_rest(context: Context, form: Form) -> tuple[int, Form, int, Form] | None:

@@ -184,7 +184,7 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
         found = (_affine_remainder if is_reduced else _affine_quotient)(residue, factor)
         if found is not None:
             quotient, why = found
-            if factor < divisor and why is not law.COMMON_FACTOR:
+            if factor < divisor and why is not law.SPLIT:
                 context.fired(law.SPLIT)
             context.fired(why)
             return quotient, divisor // factor
@@ -219,7 +219,7 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
     lower, upper = small.ends()
     value = lower // divisor
     if value == upper // divisor and isinstance(value, int):
-        return forms.constant(value), law.ONE_VALUE if small.units else law.COMMON_FACTOR
+        return forms.constant(value), law.ONE_VALUE if small.units else law.SPLIT
     if len(small.units) == 1:
         ((weight, unit),) = small.units
         found = _two_valued(unit, weight, small.constant, divisor)
@@ -321,12 +321,11 @@ def flatten(context: Context, numerator: Form, divisor: int, inner: Atom) -> tup
     A negative quotient is turned first: ``-floor(A/a) = floor((a - 1 - A)/a)``.
     """
     radix = inner.divisor
-    if numerator.terms[inner] > 0:
-        context.fired(law.FLATTEN)
-        source = inner.numerator
-    else:
-        context.fired(law.FLATTEN_TURNED)
-        source = inner.numerator.times(-1).plus_constant(radix - 1)
+    source = inner.numerator
+    if numerator.terms[inner] < 0:
+        context.fired(law.REFLECT)
+        source = source.times(-1).plus_constant(radix - 1)
+    context.fired(law.FLATTEN)
     return source.plus(numerator.without(inner), radix), radix * divisor
 
 

@@ -23,6 +23,7 @@ from simplifier.bounds.interval import Range
 from simplifier.expr import form as forms
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, Key, constant, is_deep
 from simplifier.laws.catalogue import maxima as law
+from simplifier.laws.catalogue.floordiv import REFLECT
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_CASES, MAX_NESTED_SIZE, MAX_OPERANDS, MAX_OPERANDS_COMPARED
 
@@ -225,9 +226,10 @@ def hoist_quotient(context: Context, operands: Sequence[Form]) -> Form | None:
         return None
     divisor = min(common)
     chosen = [*zip(operands, (own[divisor] for own in quotients), strict=True)]
-    signs = [operand.terms[atom] for operand, atom in chosen]
     inner = [_inside(operand, atom, divisor) for operand, atom in chosen]
-    context.fired(law.HOIST_QUOTIENT if min(signs) > 0 else law.HOIST_TURNED)
+    if min(operand.terms[atom] for operand, atom in chosen) < 0:
+        context.fired(REFLECT)
+    context.fired(law.HOIST_QUOTIENT)
     return context.floordiv(maximum(context, inner), divisor)
 
 
@@ -295,32 +297,21 @@ def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | No
         return law.PRUNE
     if len(differences) > MAX_OPERANDS_COMPARED:
         return None
-    return _BY_COUNT[_count_needed(context, differences, MAX_CASES)]
+    is_covered = _is_some_nonnegative(context, differences, MAX_CASES)
+    return law.PRUNE_BY_SEVERAL if is_covered else None
 
 
-_BY_COUNT: Final = (None, law.PRUNE, law.PRUNE_BY_TWO, law.PRUNE_BY_THREE)
-
-
-def _count_needed(context: Context, differences: Iterable[Form], cases: int) -> int:
-    """Number of forms that show that some form is not negative at every point; 0 if none do.
-
-    Maxima are looked at case by case.
-    """
+def _is_some_nonnegative(context: Context, differences: Iterable[Form], cases: int) -> bool:
+    """Whether some form is seen not to be negative at every point; maxima case by case."""
     pairs = ((form, _smooth(form)) for form in differences)
     differences = list(dict.fromkeys(chain.from_iterable(pairs)))
     if any(context.range_of(form)[0] >= 0 for form in differences):
-        return 1
+        return True
     atom = next((atom for form in differences for atom in maxima(form)), None)
     if atom is None or cases < len(atom.arguments):
-        return _count_contradicting(context, differences)
+        return _contradict(context, differences)
     left = cases // len(atom.arguments)
-    most = 0
-    for case in _cases(differences, atom):
-        count = _count_needed(context, case, left)
-        if not count:
-            return 0
-        most = max(most, count)
-    return most
+    return all(_is_some_nonnegative(context, case, left) for case in _cases(differences, atom))
 
 
 def _cases(differences: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
@@ -337,19 +328,19 @@ def _cases(differences: Sequence[Form], atom: Atom) -> Iterator[list[Form]]:
         ]
 
 
-def _count_contradicting(context: Context, differences: Sequence[Form]) -> int:
-    """Number of ``A < 0``, ``B < 0``, ``C < 0`` that are seen to contradict each other, or 0.
+def _contradict(context: Context, differences: Sequence[Form]) -> bool:
+    """Whether some of ``A < 0``, ``B < 0``, ``C < 0`` are seen to contradict each other.
 
     Two do where ``p*A + q*B > -p - q``; otherwise ``p*A + q*B + p + q - 1 < 0`` follows, which may
     contradict a third.
     """
     concluded = [form for pair in combinations(differences, 2) for form in _sums(*pair)]
     if any(_is_nonnegative(context, form) for form in concluded):
-        return 2
+        return True
     plain = [form for form in differences if form.is_affine]
     pairs = product([form for form in concluded if form.is_affine], plain)
     by_three = (form for pair in pairs for form in _sums(*pair))
-    return 3 if any(_is_nonnegative(context, form) for form in by_three) else 0
+    return any(_is_nonnegative(context, form) for form in by_three)
 
 
 def _sums(left: Form, right: Form) -> Iterator[Form]:

@@ -67,7 +67,7 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
         shorter = _split(context, numerator, divisor) if is_positive else None
         if shorter is not None:
             return context.quotient(*shorter)
-        context.fired(law.INTEGER_OUTSIDE)
+        context.fired(by_constants.FLATTEN)
         inner = context.quotient(numerator, divisor.exactly_divided(scale))
         return context.floordiv(inner, scale)
     outside, numerator = digits.divided(context, numerator, divisor)
@@ -129,7 +129,7 @@ def _without_common_integer(context: Context, numerator: Form, divisor: Form) ->
             return numerator.exactly_divided(step), divisor.exactly_divided(step)
         inner = context.floordiv(numerator, step) if is_positive else numerator
         if is_positive and all(atom in numerator.terms for atom in inner.terms):
-            context.fired(by_constants.COMMON_FACTOR)
+            context.fired(by_constants.SPLIT)
             return inner, divisor.exactly_divided(step)
     return None
 
@@ -186,8 +186,9 @@ def _flattened(context: Context, numerator: Form, divisor: Form) -> Division | N
         least = 1 if factor < 0 else NEGATIVE_INFINITY
         if _is_short(numerator, divisor, radix) and context.divisor_range(radix)[0] >= least:
             rest = numerator.without(atom)
-            context.fired(by_constants.FLATTEN if factor > 0 else by_constants.FLATTEN_TURNED)
+            context.fired(by_constants.FLATTEN)
             if factor < 0:
+                context.fired(law.TURNED_BY_SYMBOLS)
                 inner, rest = turned(inner), rest.plus_constant(1)
             return context.product(rest, radix).plus(inner), context.product(divisor, radix)
     return None
@@ -216,7 +217,7 @@ def _split(context: Context, numerator: Form, divisor: Form) -> Division | None:
             continue
         value = _one_value(context, rest, group)
         if value is not None:
-            context.fired(law.SYMBOLIC_SPLIT)
+            context.fired(by_constants.SPLIT)
             left = digits.multiples(context, divisor, common)[0].exactly_divided(scale)
             return whole.exactly_divided(scale).plus_constant(value), left
     return None

@@ -17,13 +17,7 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, postorder
 from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import reduced
-from simplifier.laws.catalogue.steps import (
-    CONGRUENT_RESIDUES,
-    DIGIT,
-    REFLECTED_REMAINDER,
-    WHOLE_REMAINDER,
-)
-from simplifier.laws.law import Law
+from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES, DIGIT, REFLECTED_REMAINDER
 from simplifier.laws.rewrite_log import Rewrite
 
 
@@ -34,7 +28,6 @@ class _Remainder(NamedTuple):
     value: Form
     source: Form
     radix: int
-    law: Law
 
     def reflected(self) -> _Remainder:
         """The digit counted from its other end, ``L mod n = n - 1 - (n - 1 - L) mod n``."""
@@ -59,10 +52,10 @@ def natural_reading(scope: Scope, form: Form, residue: Residue) -> list[Rewrite]
     steps: list[Rewrite] = []
     if form.has_quotient_or_maximum and scope.ranges.keys() >= form.terms.keys():
         for found in _digits(scope, form):
-            digit, laws = found, (found.law,)
+            digit, laws = found, (DIGIT,)
             beside = form.constant - digit.weight * digit.value.constant
             if digit.source.constant and beside == -digit.weight * (digit.radix - 1) > 0:
-                digit, laws = found.reflected(), (found.law, REFLECTED_REMAINDER)
+                digit, laws = found.reflected(), (DIGIT, REFLECTED_REMAINDER)
             numerator = residue(digit.source, digit.radix)
             if numerator != digit.source:
                 laws = (*laws, CONGRUENT_RESIDUES)
@@ -74,10 +67,8 @@ def natural_reading(scope: Scope, form: Form, residue: Residue) -> list[Rewrite]
 
 def _digits(scope: Scope, form: Form) -> Iterator[_Remainder]:
     for weight, unit in scope.view(form).units:
-        quotient, radix = unit.quotient, unit.radix
-        if quotient is not None:
-            law = WHOLE_REMAINDER if radix == quotient.divisor else DIGIT
-            yield _Remainder(weight, unit.value, unit.source, radix, law)
+        if unit.quotient is not None:
+            yield _Remainder(weight, unit.value, unit.source, unit.radix)
 
 
 def cheapest_residue(scope: Scope, source: Form, radix: int, cost_of: CostOfRemainder) -> Form:

@@ -20,9 +20,9 @@ from simplifier.expr.operations import mod, replace
 from simplifier.extraction.natural import Residue
 from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
-from simplifier.laws.catalogue.floordiv import FLATTEN
-from simplifier.laws.catalogue.maxima import PRUNE
-from simplifier.laws.catalogue.nonlinear import INTEGER_OUTSIDE, TURNED_BY_SYMBOLS
+from simplifier.laws.catalogue.floordiv import CEILING, EXTRACTION, FLATTEN, REFLECT
+from simplifier.laws.catalogue.maxima import HOIST_QUOTIENT, MINIMUM, PRUNE
+from simplifier.laws.catalogue.nonlinear import DISTRIBUTE, TURNED_BY_SYMBOLS
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_QUOTIENTS
 
@@ -52,10 +52,9 @@ class Candidates(NamedTuple):
 
 # Quotients come back as remainders, take terms in, turn their signs, and merge with others.
 
-_WHOLE = (law.WHOLE_REMAINDER,), (law.WHOLE_REMAINDER, law.REFLECTED_REMAINDER)
 _DIGIT = (law.DIGIT,), (law.DIGIT, law.REFLECTED_REMAINDER)
 """As it is, and reflected."""
-_TAKES_IN = (law.ABSORB_TERM,), (law.TURNED_QUOTIENT, law.ABSORB_TERM)
+_TAKES_IN = (EXTRACTION,), (REFLECT, EXTRACTION)
 """As it is, and turned."""
 
 
@@ -74,7 +73,7 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
             source = scope.floordiv(atom.numerator, step)
             radix, weight = divisor // step, -factor * step // divisor
             rest = form.plus(source, -weight).without(atom)
-            plain, reflected = _WHOLE if step == 1 else _DIGIT
+            plain, reflected = _DIGIT
             # L mod n = n - 1 - ((n - 1 - L) mod n).
             last = radix - 1
             for left, scale, dividend, why in (
@@ -129,7 +128,7 @@ def quotient_steps(form: Form) -> Iterator[Candidates]:
         rest, (straight, turned) = form.without(atom), _TAKES_IN
         if factor < 0 or any(value < 0 for value in atom.numerator.terms.values()):
             back = _turned_source(atom.numerator, atom.divisor)
-            yield _quotient(rest, back, atom, -factor, (law.TURNED_QUOTIENT,))
+            yield _quotient(rest, back, atom, -factor, (REFLECT,))
         for moved in _movable(rest, atom.numerator, factor):
             left = rest.plus(moved, -1)
             source = atom.numerator.plus(moved.exactly_divided(factor), atom.divisor)
@@ -399,9 +398,9 @@ def _quotients(scope: Scope, form: Form, atom: Atom, cost_of: CostOf) -> Iterato
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     greatest = _greatest(scope, divided, kind)
     if greatest is not None:
-        yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (law.QUOTIENTS_INSIDE, PRUNE))
+        yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (HOIST_QUOTIENT, PRUNE))
     operands = operations.extremum_operands(kind, divided)
-    yield from _shifted(cost_of, rest, kind, operands, law.QUOTIENTS_INSIDE)
+    yield from _shifted(cost_of, rest, kind, operands, HOIST_QUOTIENT)
 
 
 def _greatest(scope: Scope, operands: Sequence[Form], kind: AtomKind) -> Form | None:
@@ -454,7 +453,7 @@ def _turned(
     scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
     for factor in dict.fromkeys((scale or 1, 1)):
         for weight, extremum in ((factor, kind), (-factor, _OTHER[kind])):
-            laws = (law.WRITTEN_MINIMUM,) if extremum is AtomKind.MIN else ()
+            laws = (MINIMUM,) if extremum is AtomKind.MIN else ()
             laws += (law.SCALED_EXTREMA,) if factor == 1 != scale else ()
             yield weight, extremum, tuple([form.exactly_divided(weight) for form in operands]), laws
 
@@ -519,13 +518,13 @@ def _with_cofactor(
     rest: Form, factor: Atom, shared: Form, extracted: Form, scale: int
 ) -> Iterator[Candidates]:
     single = Form(0, {factor: 1})
-    yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (law.FACTORED,))
+    yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (DISTRIBUTE,))
     weight = forms.common_weight(rest.terms, shared)
     if weight and weight % scale == 0 and rest == shared.times(weight):
         both = single.plus_constant(weight // scale)
-        yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (law.FACTORED,))
+        yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (DISTRIBUTE,))
     if len(extracted.terms) == 1 and not extracted.constant:
-        yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (law.FACTORED,))
+        yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (DISTRIBUTE,))
 
 
 def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
@@ -538,10 +537,10 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
     canonical = Form(0, terms)
     plain = digits.symbolic_digits(scope, canonical)
     for digit in (*plain, *digits.symbolic_digits(scope, canonical, have_strides=True)):
-        yield _remainder(kept, digit, law.SYMBOLIC_REMAINDER)
+        yield _remainder(kept, digit, law.DIGIT)
         if scope.divisor_range(digit.radix)[0] >= 1:
             turned = digits.from_its_end(scope, digit)
-            yield _remainder(kept, turned, law.SYMBOLIC_REMAINDER, law.REFLECTED_REMAINDER)
+            yield _remainder(kept, turned, law.DIGIT, law.REFLECTED_REMAINDER)
 
 
 def _remainder(kept: Form, digit: SymbolicDigit, *laws: Law) -> Candidates:
@@ -564,16 +563,14 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
             continue
         numerator, divisor = divided
         rest = form.without(atom)
-        flat: tuple[Law, ...] = ()
-        if atom.kind is AtomKind.FLOORDIV:
-            flat = (INTEGER_OUTSIDE,) if len(atom.numerator.terms) == 1 else (FLATTEN,)
+        flat = (FLATTEN,) if atom.kind is AtomKind.FLOORDIV else ()
         yield Candidates(rest, factor, AtomKind.QUOTIENT, [divided], flat)
-        up = (*flat, law.ROUNDED_UP)
+        up = (*flat, CEILING)
         yield Candidates(rest, -factor, AtomKind.CEILDIV, [(-numerator, divisor)], up)
         if scope.divisor_range(divisor)[0] >= 1:
             # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
             less = rest.plus_constant(-factor)
             above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
-            yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, law.ROUNDED_UP))
+            yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, CEILING))
             below = [(turned(numerator), divisor)]
             yield Candidates(less, -factor, AtomKind.QUOTIENT, below, other)

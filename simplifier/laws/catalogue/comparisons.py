@@ -52,15 +52,6 @@ COMPARED_QUOTIENT = Law(
     near_miss=NearMiss("select((x floordiv 8) * 2 + y >= 2, 5, 0)", "the quotient is multiplied"),
 )
 
-COMPARED_QUOTIENT_TURNED = Law(
-    name="quotient in a comparison, turned",
-    identity="(B - A floordiv c >= 0) == (c * B + c - 1 - A >= 0)",
-    condition="c > 0",
-    why="floor(A/c) <= B for an integer B exactly where A < c * (B + 1).",
-    example=Example("select(y >= (x + 1) floordiv 8, 5, 0)", "select(x >= y * 8 + 7, 0, 5)"),
-    near_miss=NearMiss("select(y >= (x floordiv 8) * 2, 5, 0)", "the quotient is multiplied"),
-)
-
 COMPARED_QUOTIENTS = Law(
     name="quotients in a comparison",
     identity="(A + k) floordiv c - A floordiv c == (A mod c + k) floordiv c",
@@ -100,15 +91,6 @@ AT_THE_END = Law(
     why="Of the values that A has, only the greatest one may be that great.",
     example=Example("select(x >= 7, 5, 0)", "select(x == 7, 5, 0)", "x <= 7"),
     near_miss=NearMiss("select(x >= 7, 5, 0)", "x may be 8", "x <= 8"),
-)
-
-AT_THE_START = Law(
-    name="comparison with the least value",
-    identity="(A >= 0) == 1 - (A + 1 == 0)",
-    condition="A >= -1",
-    why="Of the values that A has, only the least one may be that small.",
-    example=Example("select(x >= 1, 5, 0)", "select(x == 0, 0, 5)", "x >= 0"),
-    near_miss=NearMiss("select(x >= 1, 5, 0)", "x may be -1", "x >= -1"),
 )
 
 SHARED = Law(

@@ -63,27 +63,15 @@ EXTRACTION = Law(
 
 SPLIT = Law(
     name="split",
-    identity="(g * A + S) floordiv (g * c) == (A + S floordiv g) floordiv c",
-    condition="c > 0",
-    why="floor(floor(t)/c) = floor(t/c) for c > 0. Applied where S floordiv g needs no"
+    identity="(G * A + S) floordiv (G * B) == (A + S floordiv G) floordiv B",
+    condition="B > 0",
+    why="floor(floor(t)/B) = floor(t/B) for B > 0. Applied where S floordiv G needs no"
     " quotient: then S has no effect, and the divisor becomes smaller.",
     example=Example("(x * 8 + y) floordiv 64", "x floordiv 8", "0 <= y <= 7"),
     near_miss=NearMiss(
         "(x * 8 + y) floordiv 64",
         "y floordiv 8 is 0 or 1, and y has more than two values",
         "0 <= y <= 8",
-    ),
-)
-
-COMMON_FACTOR = Law(
-    name="common factor",
-    identity="(g * A + k) floordiv (g * c) == (A + k floordiv g) floordiv c",
-    condition="c > 0",
-    why="This is the split in which the small part is a constant.",
-    example=Example("(x * 2 + 5) floordiv 8", "(x + 2) floordiv 4"),
-    near_miss=NearMiss(
-        "(x * 6 + y * 3) floordiv 8",
-        "2 divides one coefficient only, 3 does not divide the divisor",
     ),
 )
 
@@ -130,18 +118,10 @@ FLATTEN = Law(
     name="nested quotient",
     identity="(A floordiv C + B) floordiv D == (A + C * B) floordiv (C * D)",
     condition="D > 0",
-    why="floor(floor(t)/D) = floor(t/D) for D > 0. One quotient less.",
+    why="floor(floor(t)/D) = floor(t/D) for D > 0. One quotient less; but an integer in a symbolic"
+    " divisor stands outside, so that digits of constant radix serve symbolic sizes, too.",
     example=Example("(x floordiv 3 + y) floordiv 5", "(y * 3 + x) floordiv 15"),
     near_miss=NearMiss("(x floordiv y) floordiv z", "z may be negative", "y >= 1"),
-)
-
-FLATTEN_TURNED = Law(
-    name="nested quotient, turned",
-    identity="(B - A floordiv a) floordiv c == (a * B + a - 1 - A) floordiv (a * c)",
-    condition="a > 0 and c > 0",
-    why="-floor(A/a) = floor((a - 1 - A)/a) changes the sign of the inner quotient first.",
-    example=Example("(y - x floordiv 3) floordiv 5", "(y * 3 - x + 2) floordiv 15"),
-    near_miss=NearMiss("(y - (x floordiv 3) * 2) floordiv 5", "twice a quotient is no quotient"),
 )
 
 REFLECT = Law(

@@ -32,25 +32,11 @@ PRUNE = Law(
     ),
 )
 
-PRUNE_BY_TWO = Law(
-    name="operand dominated by two",
-    identity="max(A, B, C) == max(B, C)",
-    condition="p * (B - A) + q * (C - A) > -p - q and p > 0 and q > 0",
-    why="If A were greater than both, both differences would be -1 or less.",
-    proof=(
-        "p * (B - A) <= p * (max(B, C) - A)",
-        "q * (C - A) <= q * (max(B, C) - A)",
-        "(p + q) * (max(B, C) - A + 1) > 0",
-        "max(B, C) - A + 1 > 0",
-    ),
-    example=Example("max(x, x * 5, 4)", "max(x * 5, 4)"),
-    near_miss=NearMiss("max(x, x * 5, -4)", "-1 is more than both -4 and -5"),
-)
-
-PRUNE_BY_THREE = Law(
-    name="operand dominated by three",
+PRUNE_BY_SEVERAL = Law(
+    name="operand dominated by several",
     identity="max(A, B, C, D) == max(B, C, D)",
-    condition="p * (B - A) + q * (C - A) + r * (D - A) > -p - q - r and p > 0 and q > 0 and r > 0",
+    condition="p * (B - A) + q * (C - A) + r * (D - A) > -p - q - r"
+    " and p >= 0 and q >= 0 and r >= 0",
     why="If A were greater than all three, each difference would be -1 or less.",
     proof=(
         "p * (B - A) <= p * (max(B, C, D) - A)",
@@ -123,16 +109,6 @@ HOIST_QUOTIENT = Law(
     why="Rounding down preserves the order.",
     example=Example("max(x floordiv 4, y floordiv 4)", "max(x, y) floordiv 4"),
     near_miss=NearMiss("max(x floordiv 4, y floordiv 8)", "two divisors"),
-)
-
-HOIST_TURNED = Law(
-    name="hoisted quotient, turned",
-    identity="max(S - A floordiv c, B floordiv c + T)"
-    " == max(c * S + c - 1 - A, B + c * T) floordiv c",
-    condition="c > 0",
-    why="-floor(A/c) = floor((c - 1 - A)/c) changes the sign of the negative quotient first.",
-    example=Example("max(-(x floordiv 4), y floordiv 4)", "max(-x + 3, y) floordiv 4"),
-    near_miss=NearMiss("max((x floordiv 4) * -2, y floordiv 4)", "twice a quotient is no quotient"),
 )
 
 PIVOT = Law(

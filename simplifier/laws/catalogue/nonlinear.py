@@ -54,36 +54,6 @@ TWO_VALUED_SQUARE = Law(
     near_miss=NearMiss("x * x * y", "x has three values", "0 <= x <= 2"),
 )
 
-INTEGER_OUTSIDE = Law(
-    name="integer of a symbolic divisor",
-    identity="A floordiv (c * B) == (A floordiv B) floordiv c",
-    condition="c > 0",
-    why="The laws about digits of constant radix then also apply to symbolic sizes. In the"
-    " extracted text it is one divisor again.",
-    proof=(
-        "0 <= (A floordiv B) mod c <= c - 1",
-        "A floordiv B == c * ((A floordiv B) floordiv c) + (A floordiv B) mod c",
-        "A == B * (A floordiv B) + A mod B",
-        "A == c * B * ((A floordiv B) floordiv c) + B * ((A floordiv B) mod c) + A mod B",
-    ),
-    example=Example("(x floordiv (n * 4)) * 4 + (x floordiv n) mod 4", "x floordiv n"),
-    near_miss=NearMiss("(x floordiv (n * -4)) floordiv n", "the outer divisor may be negative"),
-)
-
-SYMBOLIC_SPLIT = Law(
-    name="common factor of a symbolic divisor",
-    identity="(G * A + S) floordiv (G * B) == (A + S floordiv G) floordiv B",
-    condition="B > 0",
-    why="floor(floor(t) / n) = floor(t / n) for a positive n. Applied where S floordiv G is"
-    " a number.",
-    example=Example(
-        "(n * x + y) floordiv (n * m)", "x floordiv m", "m >= 1 and y >= 0 and n - y >= 1"
-    ),
-    near_miss=NearMiss(
-        "(n * x + y) floordiv (m * n)", "y may be n", "m >= 1 and y >= 0 and n - y >= 0"
-    ),
-)
-
 TURNED_BY_SYMBOLS = Law(
     name="quotient by symbols, turned",
     identity="A floordiv B == -((-A - 1) floordiv B) - 1",

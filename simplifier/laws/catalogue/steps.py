@@ -9,19 +9,11 @@ from simplifier.laws.law import Example, Law, NearMiss
 
 DIGIT = Law(
     name="digit",
-    identity="M * (A floordiv g) - M * N * (A floordiv (g * N)) == M * ((A floordiv g) mod N)",
-    condition="N > 0",
-    why="The quotients by neighbouring divisors of a chain form a digit.",
+    identity="M * (A floordiv G) - M * B * (A floordiv (G * B)) == M * ((A floordiv G) mod B)",
+    condition="B > 0",
+    why="The quotients by neighbouring divisors of a chain form a digit, also in a chain of sizes.",
     example=Example("x floordiv 4 - (x floordiv 32) * 8", "(x floordiv 4) mod 8"),
     near_miss=NearMiss("x floordiv 4 - (y floordiv 32) * 8", "y is not x"),
-)
-
-WHOLE_REMAINDER = Law(
-    name="remainder, written",
-    identity="M * A - M * B * (A floordiv B) == M * (A mod B)",
-    why="This is the definition of a remainder, read backwards.",
-    example=Example("x * 3 - (x floordiv 8) * 24", "(x mod 8) * 3"),
-    near_miss=NearMiss("x * 3 - (y floordiv 8) * 24", "y is not x"),
 )
 
 CONGRUENT_RESIDUES = Law(
@@ -72,37 +64,12 @@ ALL_RESIDUES = Law(
     near_miss=NearMiss("(x + 1) floordiv 3 + x floordiv 3", "one of three is missing"),
 )
 
-ABSORB_TERM = Law(
-    name="term into a quotient",
-    identity="k * (A floordiv c) + k * T == k * ((A + c * T) floordiv c)",
-    why="floor(t) + n = floor(t + n). An extracted term goes back where that is shorter.",
-    example=Example("x * 3 + (y - x) floordiv 7", "(x * 20 + y) floordiv 7", "0 <= x and 0 <= y"),
-    near_miss=NearMiss("(y floordiv 8) * 2 + x * 3", "2 does not divide 3"),
-)
-
-TURNED_QUOTIENT = Law(
-    name="quotient, turned",
-    identity="k * (A floordiv c) == -k * ((c - 1 - A) floordiv c)",
-    condition="c > 0",
-    why="This is the reflection with fewer signs. With terms moved in, it restores ceilings.",
-    example=Example("-((x + 7) floordiv 8)", "(-x) floordiv 8"),
-    near_miss=NearMiss("-(x floordiv 8)", "7 - x costs more"),
-)
-
 SHIFTED_EXTREMA = Law(
     name="term into a maximum",
     identity="k * max(A, B) + k * T == k * max(A + T, B + T)",
     why="The pivot goes back where that is shorter.",
     example=Example("max(y - x, 0) + x", "max(x, y)"),
     near_miss=NearMiss("max(y - z, 0) + x", "nothing cancels"),
-)
-
-WRITTEN_MINIMUM = Law(
-    name="minimum, written",
-    identity="k * max(A, B) + k * T == -k * min(-A - T, -B - T)",
-    why="Negation reverses the order.",
-    example=Example("x - max(x - y, 0)", "min(x, y)"),
-    near_miss=NearMiss("max(y - x, 0) + x", "the terms have the same sign", becomes="max(x, y)"),
 )
 
 SCALED_EXTREMA = Law(
@@ -146,39 +113,4 @@ OPPOSITE_CLAMPS = Law(
         "y <= 10",
         becomes="max(y - x, 0) + min(x, 9)",
     ),
-)
-
-QUOTIENTS_INSIDE = Law(
-    name="quotients inside a maximum",
-    identity="max(A, B) floordiv c == max(A floordiv c, B floordiv c)",
-    condition="c > 0",
-    why="Rounding down preserves the order. Operands that divide without remainder are"
-    " written divided.",
-    example=Example("min(x * 8 + y, 63) floordiv 8", "min(x, 7)", "0 <= y <= 7"),
-    near_miss=NearMiss("max(x, y) floordiv 8", "one quotient is cheaper than two"),
-)
-
-FACTORED = Law(
-    name="factored product",
-    identity="X * A + X * B == X * (A + B)",
-    why="One product replaces two.",
-    example=Example("x * y + x * z", "(y + z) * x"),
-    near_miss=NearMiss("w * z + x * y", "no factor is common"),
-)
-
-SYMBOLIC_REMAINDER = Law(
-    name="digit of symbolic radix",
-    identity="M * (A floordiv G) - M * B * (A floordiv (G * B)) == M * ((A floordiv G) mod B)",
-    condition="B > 0",
-    why="The quotients by neighbouring divisors of a chain of sizes form a digit.",
-    example=Example("(x mod (n * m)) floordiv n", "(x floordiv n) mod m", "m >= 1"),
-    near_miss=NearMiss("x floordiv n - (x floordiv (m * n)) * m", "m may be negative"),
-)
-
-ROUNDED_UP = Law(
-    name="quotient rounded up",
-    identity="-((-A) floordiv B) == A ceildiv B",
-    why="Rounding up costs less than two signs.",
-    example=Example("1 - (-x) floordiv n", "x ceildiv n + 1", "0 <= x and 1 <= n"),
-    near_miss=NearMiss("-(x floordiv n) + 1", "-x has a sign more"),
 )

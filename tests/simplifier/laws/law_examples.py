@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 import sympy
 
@@ -10,6 +11,11 @@ from simplifier import Interval, parse_expr
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import to_sympy
 from simplifier.laws.catalogue import LAWS
+from simplifier.laws.catalogue.comparisons import AT_THE_END, COMPARED_QUOTIENT
+from simplifier.laws.catalogue.floordiv import CEILING, EXTRACTION, FLATTEN, REFLECT, SPLIT
+from simplifier.laws.catalogue.maxima import HOIST_QUOTIENT, MINIMUM, PRUNE_BY_SEVERAL
+from simplifier.laws.catalogue.nonlinear import DISTRIBUTE
+from simplifier.laws.catalogue.steps import DIGIT
 from simplifier.laws.law import Example, Law, NearMiss
 from tests.simplifier.laws.statements import Comparison, statement
 
@@ -50,8 +56,116 @@ def question(case: Case) -> Question:
 
 
 def every_case() -> list[tuple[Law, str, Case]]:
+    own = [(law, "", law.example, law.near_miss) for law in LAWS]
     return [
-        (law, kind, case)
-        for law in LAWS
-        for kind, case in (("example", law.example), ("near miss", law.near_miss))
+        (law, kind + way, case)
+        for law, way, example, near_miss in (*own, *OTHER_WAYS)
+        for kind, case in (("example", example), ("near miss", near_miss))
     ]
+
+
+OTHER_WAYS: Final[Sequence[tuple[Law, str, Example, NearMiss]]] = (
+    (
+        FLATTEN,
+        ", turned",
+        Example("(y - x floordiv 3) floordiv 5", "(y * 3 - x + 2) floordiv 15"),
+        NearMiss("(y - (x floordiv 3) * 2) floordiv 5", "twice a quotient is no quotient"),
+    ),
+    (
+        FLATTEN,
+        ", backwards",
+        Example("(x floordiv (n * 4)) * 4 + (x floordiv n) mod 4", "x floordiv n"),
+        NearMiss("(x floordiv (n * -4)) floordiv n", "the outer divisor may be negative"),
+    ),
+    (
+        SPLIT,
+        ", of a constant",
+        Example("(x * 2 + 5) floordiv 8", "(x + 2) floordiv 4"),
+        NearMiss(
+            "(x * 6 + y * 3) floordiv 8",
+            "2 divides one coefficient only, 3 does not divide the divisor",
+        ),
+    ),
+    (
+        SPLIT,
+        ", of symbols",
+        Example("(n * x + y) floordiv (n * m)", "x floordiv m", "m >= 1 and y >= 0 and n - y >= 1"),
+        NearMiss("(n * x + y) floordiv (m * n)", "y may be n", "m >= 1 and y >= 0 and n - y >= 0"),
+    ),
+    (
+        HOIST_QUOTIENT,
+        ", turned",
+        Example("max(-(x floordiv 4), y floordiv 4)", "max(-x + 3, y) floordiv 4"),
+        NearMiss("max((x floordiv 4) * -2, y floordiv 4)", "twice a quotient is no quotient"),
+    ),
+    (
+        HOIST_QUOTIENT,
+        ", backwards",
+        Example("min(x * 8 + y, 63) floordiv 8", "min(x, 7)", "0 <= y <= 7"),
+        NearMiss("max(x, y) floordiv 8", "one quotient is cheaper than two"),
+    ),
+    (
+        PRUNE_BY_SEVERAL,
+        ", by two",
+        Example("max(x, x * 5, 4)", "max(x * 5, 4)"),
+        NearMiss("max(x, x * 5, -4)", "-1 is more than both -4 and -5"),
+    ),
+    (
+        AT_THE_END,
+        ", negated",
+        Example("select(x >= 1, 5, 0)", "select(x == 0, 0, 5)", "x >= 0"),
+        NearMiss("select(x >= 1, 5, 0)", "x may be -1", "x >= -1"),
+    ),
+    (
+        COMPARED_QUOTIENT,
+        ", turned",
+        Example("select(y >= (x + 1) floordiv 8, 5, 0)", "select(x >= y * 8 + 7, 0, 5)"),
+        NearMiss("select(y >= (x floordiv 8) * 2, 5, 0)", "the quotient is multiplied"),
+    ),
+    (
+        CEILING,
+        ", backwards",
+        Example("1 - (-x) floordiv n", "x ceildiv n + 1", "0 <= x and 1 <= n"),
+        NearMiss("-(x floordiv n) + 1", "-x has a sign more"),
+    ),
+    (
+        DIGIT,
+        ", of symbolic radix",
+        Example("(x mod (n * m)) floordiv n", "(x floordiv n) mod m", "m >= 1"),
+        NearMiss("x floordiv n - (x floordiv (m * n)) * m", "m may be negative"),
+    ),
+    (
+        DIGIT,
+        ", the lowest",
+        Example("x * 3 - (x floordiv 8) * 24", "(x mod 8) * 3"),
+        NearMiss("x * 3 - (y floordiv 8) * 24", "y is not x"),
+    ),
+    (
+        DISTRIBUTE,
+        ", backwards",
+        Example("x * y + x * z", "(y + z) * x"),
+        NearMiss("w * z + x * y", "no factor is common"),
+    ),
+    (
+        MINIMUM,
+        ", backwards",
+        Example("x - max(x - y, 0)", "min(x, y)"),
+        NearMiss("max(y - x, 0) + x", "the terms have the same sign", becomes="max(x, y)"),
+    ),
+    (
+        REFLECT,
+        ", backwards",
+        Example("-((x + 7) floordiv 8)", "(-x) floordiv 8"),
+        NearMiss("-(x floordiv 8)", "7 - x costs more"),
+    ),
+    (
+        EXTRACTION,
+        ", backwards",
+        Example("x * 3 + (y - x) floordiv 7", "(x * 20 + y) floordiv 7", "0 <= x and 0 <= y"),
+        NearMiss("(y floordiv 8) * 2 + x * 3", "2 does not divide 3"),
+    ),
+)
+"""Cases in which a law is read from right to left, of what is turned first, or of a special case.
+
+Of a near miss here only the result is fixed: the law may apply in its own way.
+"""
