@@ -308,7 +308,7 @@ class _Reader:
             return self._select(either, value, inner.arguments[2])
         inner = value.only_atom
         if inner and inner.kind is AtomKind.SELECT and inner.arguments[2] == other:
-            self._fired(law.NARROWER)
+            self._fired(law.CHOSEN_TWICE)
             both = operations.conjunction((condition, inner.arguments[0]))
             return self._select(both, inner.arguments[1], other)
         return self._select(condition, value, other)

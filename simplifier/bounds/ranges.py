@@ -117,8 +117,7 @@ def _by_maxima(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     found = digits.maxima(form)
     looks_at_all = depth == MAX_RANGE_DEPTH and len(found) <= limits.MAX_OPERANDS_COMPARED
     for atom in found if looks_at_all else found[:1]:
-        lemma = law.BRANCHES_RANGE if form.terms[atom] > 0 else law.BRANCHES_RANGE_NEGATIVE
-        yield lemma, _by_branches(context, form, atom, depth - 1)
+        yield law.BRANCHES_RANGE, _by_branches(context, form, atom, depth - 1)
 
 
 def _by_branches(context: Context, form: Form, atom: Atom, depth: int) -> Range:
@@ -227,7 +226,7 @@ def _by_symbolic_digits(context: Context, form: Form, depth: int) -> Iterator[Re
             least = least + (weight * lower if weight > 0 else weight * upper)
             most = most + (weight * upper if weight > 0 else weight * lower)
     lower, upper = range_of(context, low, depth - 1)[0], range_of(context, high, depth - 1)[1]
-    yield law.SYMBOLIC_DIGIT, (least + lower, most + upper)
+    yield law.DIGIT_RANGE, (least + lower, most + upper)
 
 
 def _digit_range(source: Range, radix: Range) -> Range:
@@ -340,11 +339,11 @@ def _greatest(operands: Sequence[Range]) -> Range:
 
 
 _ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Range]]]] = {
-    AtomKind.FLOORDIV: (law.QUOTIENT_RANGE, floordiv_range),
+    AtomKind.FLOORDIV: (law.CORNERS, floordiv_range),
     AtomKind.QUOTIENT: (law.CORNERS, floordiv_range),
-    AtomKind.CEILDIV: (law.QUOTIENT_RANGE, _ceildiv_range),
+    AtomKind.CEILDIV: (law.CORNERS, _ceildiv_range),
     AtomKind.MOD: (law.REMAINDER_RANGE, _mod_range),
-    AtomKind.MIN: (law.BRANCHES_RANGE_NEGATIVE, _least),
+    AtomKind.MIN: (law.BRANCHES_RANGE, _least),
     AtomKind.MAX: (law.BRANCHES_RANGE, _greatest),
     AtomKind.PRODUCT: (law.PRODUCT_RANGE, lambda operands: reduce(product_range, operands)),
     AtomKind.SUM: (law.SUM_RANGE, lambda operands: operands[0]),
@@ -597,7 +596,7 @@ def quotient_range(context: Context, numerator: Form, divisor: Form) -> Range:
     ends = range_by_corners(context, numerator, divisor)
     context.used(law.CORNERS)
     for times in dict.fromkeys(_counts(context, numerator, divisor)):
-        context.used(law.QUOTIENT_BY_FACT)
+        context.used(law.QUOTIENT_AND_REST)
         ends = meet(ends, _side_of(context, numerator, divisor, times))
     return ends
 

@@ -24,7 +24,7 @@ def nonnegative(context: Context, form: Form) -> Form:
         context.fired(law.DECIDED)
         return ONE
     if upper < 0:
-        context.fired(law.REFUTED)
+        context.fired(law.DECIDED)
         return ZERO
     shorter = _without_factor(context, form) or _without_quotient(context, form)
     if shorter is not None:

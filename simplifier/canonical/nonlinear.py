@@ -24,7 +24,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.laws.catalogue import floordiv as by_constants
 from simplifier.laws.catalogue import nonlinear as law
-from simplifier.laws.catalogue.ranges import SYMBOLIC_DIGIT
+from simplifier.laws.catalogue.ranges import DIGIT_RANGE
 from simplifier.limits import MAX_BITS, MAX_FACTORS, MAX_FLATTENED_TERMS, MAX_PRODUCT_TERMS
 
 Division: TypeAlias = "tuple[Form, Form]"
@@ -72,7 +72,7 @@ def quotient(context: Context, numerator: Form, divisor: Form) -> Form:
         return context.floordiv(inner, scale)
     outside, numerator = digits.divided(context, numerator, divisor)
     if outside != ZERO:
-        context.fired(law.POLYNOMIAL_PART)
+        context.fired(by_constants.EXTRACTION)
     return outside.plus(_remaining_quotient(context, numerator, divisor))
 
 
@@ -398,7 +398,7 @@ def _range_as_multiple(context: Context, quotient: Atom, parts: Sequence[Atom]) 
         if factor not in others:
             return UNBOUNDED
         others.remove(factor)
-    context.used(SYMBOLIC_DIGIT)
+    context.used(DIGIT_RANGE)
     least, _ = ranges.range_less_multiple(context, numerator, divisor, 1)
     multiple = least + 1, context.range_of(numerator)[1]
     return ranges.product_range(multiple, ranges.monomial_range(context, others))

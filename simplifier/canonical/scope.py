@@ -24,7 +24,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import BITWISE, FOREIGN, ZERO, Atom, AtomKind, Form, Key, combine
 from simplifier.laws.catalogue import floordiv as law
 from simplifier.laws.catalogue.maxima import MINIMUM
-from simplifier.laws.catalogue.ranges import QUOTIENT_RANGE
+from simplifier.laws.catalogue.ranges import CORNERS
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
@@ -211,7 +211,7 @@ class Scope(Context):
             if isinstance(ends[0], int) and ends[0] == ends[1]:
                 self.fired(law.ONE_VALUE)
                 return forms.constant(ends[0])
-            self.used(QUOTIENT_RANGE)
+            self.used(CORNERS)
             return self.remember(atom, ends)
         return self.units[atom].value
 

@@ -17,7 +17,8 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, AtomKind, Form, postorder
 from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import reduced
-from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES, DIGIT, REFLECTED_REMAINDER
+from simplifier.laws.catalogue.floordiv import REFLECT
+from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES, DIGIT
 from simplifier.laws.rewrite_log import Rewrite
 
 
@@ -55,7 +56,7 @@ def natural_reading(scope: Scope, form: Form, residue: Residue) -> list[Rewrite]
             digit, laws = found, (DIGIT,)
             beside = form.constant - digit.weight * digit.value.constant
             if digit.source.constant and beside == -digit.weight * (digit.radix - 1) > 0:
-                digit, laws = found.reflected(), (DIGIT, REFLECTED_REMAINDER)
+                digit, laws = found.reflected(), (DIGIT, REFLECT)
             numerator = residue(digit.source, digit.radix)
             if numerator != digit.source:
                 laws = (*laws, CONGRUENT_RESIDUES)

@@ -21,7 +21,7 @@ from simplifier.extraction.natural import Residue
 from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
 from simplifier.laws.catalogue.floordiv import CEILING, EXTRACTION, FLATTEN, REFLECT
-from simplifier.laws.catalogue.maxima import HOIST_QUOTIENT, MINIMUM, PRUNE
+from simplifier.laws.catalogue.maxima import FLATTEN_MAXIMA, HOIST_QUOTIENT, MINIMUM, PIVOT, PRUNE
 from simplifier.laws.catalogue.nonlinear import DISTRIBUTE, TURNED_BY_SYMBOLS
 from simplifier.laws.law import Law
 from simplifier.limits import MAX_QUOTIENTS
@@ -52,7 +52,7 @@ class Candidates(NamedTuple):
 
 # Quotients come back as remainders, take terms in, turn their signs, and merge with others.
 
-_DIGIT = (law.DIGIT,), (law.DIGIT, law.REFLECTED_REMAINDER)
+_DIGIT = (law.DIGIT,), (law.DIGIT, REFLECT)
 """As it is, and reflected."""
 _TAKES_IN = (EXTRACTION,), (REFLECT, EXTRACTION)
 """As it is, and turned."""
@@ -429,8 +429,7 @@ def _shiftings(
     for left, weight, extremum, parts, laws in _moved(rest, kind, operands):
         yield Candidates(left, weight, extremum, [parts], (*why, *laws))
         for grouped in _grouped(extremum, parts):
-            why_grouped = (*why, *laws, law.GROUPED_EXTREMA)
-            yield Candidates(left, weight, extremum, [grouped], why_grouped)
+            yield Candidates(left, weight, extremum, [grouped], (*why, *laws, FLATTEN_MAXIMA))
 
 
 _Extremum: TypeAlias = "tuple[Form, int, AtomKind, tuple[Form, ...], tuple[Law, ...]]"
@@ -438,24 +437,16 @@ _Extremum: TypeAlias = "tuple[Form, int, AtomKind, tuple[Form, ...], tuple[Law, 
 
 
 def _moved(rest: Form, kind: AtomKind, operands: Sequence[Form]) -> Iterator[_Extremum]:
-    """``max(A, B) + t = max(A + t, B + t)``, turned or not."""
+    """``g*max(A, B) + t = max(g*A + t, g*B + t) = -min(-g*A - t, -g*B - t)``."""
     for moved in dict.fromkeys(_moves(rest, operands)):
         left, inside = rest.plus(moved, -1), [operand.plus(moved) for operand in operands]
-        moving = () if moved == ZERO else (law.SHIFTED_EXTREMA,)
-        for weight, extremum, parts, turning in _turned(kind, inside):
-            yield left, weight, extremum, parts, (*moving, *turning)
-
-
-def _turned(
-    kind: AtomKind, operands: Sequence[Form]
-) -> Iterator[tuple[int, AtomKind, tuple[Form, ...], tuple[Law, ...]]]:
-    """``max(g*A, g*B) = g*max(A, B) = -g*min(-A, -B)``."""
-    scale = gcd(*(value for form in operands for value in (form.constant, *form.terms.values())))
-    for factor in dict.fromkeys((scale or 1, 1)):
-        for weight, extremum in ((factor, kind), (-factor, _OTHER[kind])):
-            laws = (MINIMUM,) if extremum is AtomKind.MIN else ()
-            laws += (law.SCALED_EXTREMA,) if factor == 1 != scale else ()
-            yield weight, extremum, tuple([form.exactly_divided(weight) for form in operands]), laws
+        scale = gcd(*(value for form in inside for value in (form.constant, *form.terms.values())))
+        for factor in dict.fromkeys((scale or 1, 1)):
+            pivoted = (PIVOT,) if moved != ZERO or factor == 1 != scale else ()
+            for weight, extremum in ((factor, kind), (-factor, _OTHER[kind])):
+                laws = (*pivoted, MINIMUM) if extremum is AtomKind.MIN else pivoted
+                parts = tuple([form.exactly_divided(weight) for form in inside])
+                yield left, weight, extremum, parts, laws
 
 
 def _moves(rest: Form, operands: Sequence[Form]) -> Iterator[Form]:
@@ -540,7 +531,7 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
         yield _remainder(kept, digit, law.DIGIT)
         if scope.divisor_range(digit.radix)[0] >= 1:
             turned = digits.from_its_end(scope, digit)
-            yield _remainder(kept, turned, law.DIGIT, law.REFLECTED_REMAINDER)
+            yield _remainder(kept, turned, law.DIGIT, TURNED_BY_SYMBOLS)
 
 
 def _remainder(kept: Form, digit: SymbolicDigit, *laws: Law) -> Candidates:

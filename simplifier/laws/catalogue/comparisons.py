@@ -16,15 +16,6 @@ DECIDED = Law(
     near_miss=NearMiss("select(x >= -1, 5, 0)", "x may be -3", "x >= -3"),
 )
 
-REFUTED = Law(
-    name="refuted comparison",
-    identity="(A >= 0) == 0",
-    condition="A < 0",
-    why="Bounds and facts decide it.",
-    example=Example("select(x >= 8, 5, 0)", "0", "x <= 7"),
-    near_miss=NearMiss("select(x >= 8, 5, 0)", "x may be 9", "x <= 9"),
-)
-
 REFUTED_EQUATION = Law(
     name="refuted equation",
     identity="(A == 0) == 0",

@@ -54,14 +54,6 @@ CHOSEN_TWICE = Law(
     near_miss=NearMiss("select(x >= 5, y, select(z >= 3, y + 1, 0))", "the branches differ by 1"),
 )
 
-NARROWER = Law(
-    name="choice within a branch",
-    identity="select(A >= 0, select(D >= 0, B, C), C) == select(A >= 0 and D >= 0, B, C)",
-    why="Equal branches are one, where not both conditions hold.",
-    example=Example("select(x >= 5, select(z >= 3, y, 0), 0)", "select(x >= 5 and z >= 3, y, 0)"),
-    near_miss=NearMiss("select(x >= 5, select(z >= 3, y, 0), 1)", "the branches differ by 1"),
-)
-
 JOINED = Law(
     name="choices by one condition",
     identity="select(A >= 0, B, C) + k * select(A >= 0, D, E)"

@@ -48,10 +48,10 @@ ONLY_VALUE = Law(
 
 EXTRACTION = Law(
     name="extraction",
-    identity="(w * A + B) floordiv c == m * A + ((w - c * m) * A + B) floordiv c",
-    why="floor(n + t) = n + floor(t) for an integer n. The multiple m brings the weight"
+    identity="(A * B + C) floordiv B == A + C floordiv B",
+    why="floor(n + t) = n + floor(t) for an integer n. The multiple brings the weight"
     " that stays inside as near to zero as possible. Extraction takes whole digits and"
-    " never splits one.",
+    " never splits one; from a symbolic divisor, as long as the numerator gets shorter.",
     example=Example("(x * 13) floordiv 6 - x * 2", "x floordiv 6"),
     near_miss=NearMiss(
         "((x mod 8) * 128 + y) floordiv 1024",

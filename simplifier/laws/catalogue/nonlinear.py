@@ -29,14 +29,6 @@ CANCELLATION = Law(
     near_miss=NearMiss("(x * y + 1) floordiv (x * z)", "1 has no factor x"),
 )
 
-POLYNOMIAL_PART = Law(
-    name="polynomial part",
-    identity="(A * B + C) floordiv B == A + C floordiv B",
-    why="floor(n + t) = n + floor(t) for an integer n. Applied while the numerator gets shorter.",
-    example=Example("(x * n + y) floordiv n", "y floordiv n + x"),
-    near_miss=NearMiss("(n * x + y) floordiv (n + 1)", "x * n - x * (n + 1) + y has a term more"),
-)
-
 ZERO_NUMERATOR = Law(
     name="zero numerator",
     identity="0 floordiv A == 0",

@@ -16,17 +16,8 @@ SUM_RANGE = Law(
     near_miss=NearMiss("max(y * 4 + x, 31)", "32 is reached", "0 <= x <= 4 and 0 <= y <= 7"),
 )
 
-QUOTIENT_RANGE = Law(
-    name="range of a quotient",
-    identity="l floordiv c <= A floordiv c <= u floordiv c",
-    condition="l <= A <= u and c > 0",
-    why="Rounding down preserves the order.",
-    example=Example("max(x floordiv 8, 12)", "12", "0 <= x <= 99"),
-    near_miss=NearMiss("max(x floordiv 8, 120)", "121 is reached", "0 <= x <= 968"),
-)
-
 CORNERS = Law(
-    name="range of a symbolic quotient",
+    name="range of a quotient",
     identity="min(l floordiv p, l floordiv q) <= A floordiv B <= max(u floordiv p, u floordiv q)",
     condition="l <= A <= u and p <= B <= q and p > 0",
     why="For a fixed numerator, the quotient is extreme at an end of the divisor's range.",
@@ -47,8 +38,8 @@ DIVISOR_RANGE = Law(
 
 DIGIT_RANGE = Law(
     name="range of a digit",
-    identity="0 <= A - n * (A floordiv n) <= n - 1",
-    condition="n > 0",
+    identity="0 <= A - B * (A floordiv B) <= B - 1",
+    condition="B > 0",
     why="A remainder is bounded whatever the dividend is. Read as digits, a form has bounds"
     " that its single terms do not show.",
     example=Example("max(x + y * 32 - (x floordiv 32) * 32, 1023)", "1023", "0 <= y <= 31"),
@@ -107,15 +98,6 @@ BRANCHES_RANGE = Law(
     why="The whole is the greater of its two branches. Each branch may be simpler than the whole.",
     example=Example("max(x, y) floordiv 10", "0", "0 <= x <= 9 and 0 <= y <= 9"),
     near_miss=NearMiss("max(x, y) floordiv 9", "9 is reached", "0 <= x <= 9 and 0 <= y <= 9"),
-)
-
-BRANCHES_RANGE_NEGATIVE = Law(
-    name="range of a negative maximum",
-    identity="min(l, p) <= T + k * max(A, B) <= min(u, q)",
-    condition="l <= T + k * A <= u and p <= T + k * B <= q and k <= 0",
-    why="The whole is the lesser of its two branches.",
-    example=Example("max(min(x, y), 0)", "min(x, y)", "0 <= x <= 9 and 0 <= y <= 9"),
-    near_miss=NearMiss("max(min(x, y), 1)", "0 is reached", "0 <= x <= 9 and 0 <= y <= 9"),
 )
 
 CLAMP_RANGE = Law(
@@ -203,29 +185,6 @@ MULTIPLIED_FACT = Law(
         "k may be K",
         "0 <= i and i < N and 0 <= j and j < M and 0 <= k and k <= K",
         becomes="max(((i - N) * M + j) * K + k, -1)",
-    ),
-)
-
-SYMBOLIC_DIGIT = Law(
-    name="range of a digit of symbolic radix",
-    identity="0 <= A mod B <= B - 1",
-    condition="B > 0",
-    why="A remainder is less than its divisor. The terms beside the digit may cancel with"
-    " the radix.",
-    example=Example("min(x mod n, n - 1)", "x mod n", "n >= 1"),
-    near_miss=NearMiss("min(n - 2, x mod n)", "the digit may be n - 1", "n >= 1"),
-)
-
-QUOTIENT_BY_FACT = Law(
-    name="side of a multiple",
-    identity="A floordiv B <= c - 1",
-    condition="B > 0 and A - c * B <= -1",
-    why="A fact about A and B bounds the quotient.",
-    example=Example(
-        "(x floordiv n) mod 32", "x floordiv n", "x >= 0 and n >= 1 and x - 32 * n <= -1"
-    ),
-    near_miss=NearMiss(
-        "(x floordiv n) mod 32", "x floordiv n may be 32", "x >= 0 and n >= 1 and x - 32 * n <= 0"
     ),
 )
 

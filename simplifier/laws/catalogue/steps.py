@@ -24,15 +24,6 @@ CONGRUENT_RESIDUES = Law(
     near_miss=NearMiss("-(x mod 8) + 7", "the numerator has no sign"),
 )
 
-REFLECTED_REMAINDER = Law(
-    name="reflected remainder",
-    identity="A mod n == n - 1 - (n - 1 - A) mod n",
-    condition="n > 0",
-    why="This is the digit counted from its other end.",
-    example=Example("7 - (x + 1) mod 8", "(-x + 6) mod 8"),
-    near_miss=NearMiss("7 - (7 - x) mod 8", "the digit itself is shorter", becomes="x mod 8"),
-)
-
 SAME_STEP = Law(
     name="same step",
     identity="(s * A + p) floordiv a == l + min(1, max(0, A - h + 1))",
@@ -62,32 +53,6 @@ ALL_RESIDUES = Law(
     ),
     example=Example("x floordiv 3 + (x + 1) floordiv 3 + (x + 2) floordiv 3", "x"),
     near_miss=NearMiss("(x + 1) floordiv 3 + x floordiv 3", "one of three is missing"),
-)
-
-SHIFTED_EXTREMA = Law(
-    name="term into a maximum",
-    identity="k * max(A, B) + k * T == k * max(A + T, B + T)",
-    why="The pivot goes back where that is shorter.",
-    example=Example("max(y - x, 0) + x", "max(x, y)"),
-    near_miss=NearMiss("max(y - z, 0) + x", "nothing cancels"),
-)
-
-SCALED_EXTREMA = Law(
-    name="scaled maximum",
-    identity="k * max(A, B) == max(k * A, k * B)",
-    condition="k >= 0",
-    why="The common factor of the operands goes back where the operands have multiples of"
-    " their own.",
-    example=Example("max(x * 3, 5) * 2", "max(x * 6, 10)"),
-    near_miss=NearMiss("max(x, 5) * 2", "max(10, x * 2) costs the same"),
-)
-
-GROUPED_EXTREMA = Law(
-    name="grouped operands",
-    identity="max(A + T, B + T, C) == max(max(A, B) + T, C)",
-    why="A term that several operands share is written once.",
-    example=Example("min(w - x, y - x, z)", "min(min(w, y) - x, z)"),
-    near_miss=NearMiss("min(w + x, y - x, z)", "two signs"),
 )
 
 DOUBLE_CLAMP = Law(

@@ -11,10 +11,18 @@ from simplifier import Interval, parse_expr
 from simplifier.expr.form import Form
 from simplifier.expr.sympy import to_sympy
 from simplifier.laws.catalogue import LAWS
-from simplifier.laws.catalogue.comparisons import AT_THE_END, COMPARED_QUOTIENT
+from simplifier.laws.catalogue.comparisons import AT_THE_END, COMPARED_QUOTIENT, DECIDED
+from simplifier.laws.catalogue.conditions import CHOSEN_TWICE
 from simplifier.laws.catalogue.floordiv import CEILING, EXTRACTION, FLATTEN, REFLECT, SPLIT
-from simplifier.laws.catalogue.maxima import HOIST_QUOTIENT, MINIMUM, PRUNE_BY_SEVERAL
+from simplifier.laws.catalogue.maxima import (
+    FLATTEN_MAXIMA,
+    HOIST_QUOTIENT,
+    MINIMUM,
+    PIVOT,
+    PRUNE_BY_SEVERAL,
+)
 from simplifier.laws.catalogue.nonlinear import DISTRIBUTE
+from simplifier.laws.catalogue.ranges import BRANCHES_RANGE, CORNERS, DIGIT_RANGE, QUOTIENT_AND_REST
 from simplifier.laws.catalogue.steps import DIGIT
 from simplifier.laws.law import Example, Law, NearMiss
 from tests.simplifier.laws.statements import Comparison, statement
@@ -163,6 +171,76 @@ OTHER_WAYS: Final[Sequence[tuple[Law, str, Example, NearMiss]]] = (
         ", backwards",
         Example("x * 3 + (y - x) floordiv 7", "(x * 20 + y) floordiv 7", "0 <= x and 0 <= y"),
         NearMiss("(y floordiv 8) * 2 + x * 3", "2 does not divide 3"),
+    ),
+    (
+        QUOTIENT_AND_REST,
+        ", alone",
+        Example("(x floordiv n) mod 32", "x floordiv n", "x >= 0 and n >= 1 and x - 32 * n <= -1"),
+        NearMiss(
+            "(x floordiv n) mod 32",
+            "x floordiv n may be 32",
+            "x >= 0 and n >= 1 and x - 32 * n <= 0",
+        ),
+    ),
+    (
+        DIGIT_RANGE,
+        ", of symbolic radix",
+        Example("min(x mod n, n - 1)", "x mod n", "n >= 1"),
+        NearMiss("min(n - 2, x mod n)", "the digit may be n - 1", "n >= 1"),
+    ),
+    (
+        BRANCHES_RANGE,
+        ", negated",
+        Example("max(min(x, y), 0)", "min(x, y)", "0 <= x <= 9 and 0 <= y <= 9"),
+        NearMiss("max(min(x, y), 1)", "0 is reached", "0 <= x <= 9 and 0 <= y <= 9"),
+    ),
+    (
+        CORNERS,
+        ", by a number",
+        Example("max(x floordiv 8, 12)", "12", "0 <= x <= 99"),
+        NearMiss("max(x floordiv 8, 120)", "121 is reached", "0 <= x <= 968"),
+    ),
+    (
+        EXTRACTION,
+        ", of symbols",
+        Example("(x * n + y) floordiv n", "y floordiv n + x"),
+        NearMiss("(n * x + y) floordiv (n + 1)", "x * n - x * (n + 1) + y has a term more"),
+    ),
+    (
+        CHOSEN_TWICE,
+        ", negated",
+        Example("select(x >= 5, select(z >= 3, y, 0), 0)", "select(x >= 5 and z >= 3, y, 0)"),
+        NearMiss("select(x >= 5, select(z >= 3, y, 0), 1)", "the branches differ by 1"),
+    ),
+    (
+        DECIDED,
+        ", negated",
+        Example("select(x >= 8, 5, 0)", "0", "x <= 7"),
+        NearMiss("select(x >= 8, 5, 0)", "x may be 9", "x <= 9"),
+    ),
+    (
+        FLATTEN_MAXIMA,
+        ", backwards",
+        Example("min(w - x, y - x, z)", "min(min(w, y) - x, z)"),
+        NearMiss("min(w + x, y - x, z)", "two signs"),
+    ),
+    (
+        PIVOT,
+        ", scaled",
+        Example("max(x * 3, 5) * 2", "max(x * 6, 10)"),
+        NearMiss("max(x, 5) * 2", "max(10, x * 2) costs the same"),
+    ),
+    (
+        PIVOT,
+        ", backwards",
+        Example("max(y - x, 0) + x", "max(x, y)"),
+        NearMiss("max(y - z, 0) + x", "nothing cancels"),
+    ),
+    (
+        REFLECT,
+        ", of a remainder",
+        Example("7 - (x + 1) mod 8", "(-x + 6) mod 8"),
+        NearMiss("7 - (7 - x) mod 8", "the digit itself is shorter", becomes="x mod 8"),
     ),
 )
 """Cases in which a law is read from right to left, of what is turned first, or of a special case.
