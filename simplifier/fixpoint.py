@@ -19,6 +19,7 @@ from simplifier.expr.operations import build, rebuilt, substitute, without_commo
 from simplifier.extraction import costs_of, count_maxima, extracted, read, sharing
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
 from simplifier.laws.catalogue.floordiv import FLATTEN, ONLY_VALUE, SPLIT
+from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
 from simplifier.limits import MAX_DEPTH, MAX_MAXIMA_SEARCHED, MAX_WIDENING
@@ -255,6 +256,8 @@ def _by_parts(scope: Scope, form: Form) -> Form:
         if atom.depth <= MAX_DEPTH:
             parts.extend(arguments)
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
+            if atom.kind in EXTREMA:
+                arguments = _undominated(scope, atom.kind, arguments)
             whole = Form(0, {atom: 1})
             value = read(scope, scope.canonical(whole))
             own = rebuilt(atom, arguments)
@@ -274,6 +277,18 @@ def whole_or_parts(scope: Scope, form: Form) -> Iterator[Rewrite]:
     for part in log.parts.get(form.key, (form,)):
         yield from log.operations(part)
         yield from log.extractions(scope.canonical(part))
+
+
+def _undominated(scope: Scope, kind: AtomKind, operands: tuple[Form, ...]) -> tuple[Form, ...]:
+    """The operands of an extremum less those that another operand dominates."""
+    ranges = [range_as_written(scope, operand) for operand in operands]
+    if kind is AtomKind.MIN:  # the greatest of the negated operands
+        ranges = [(-upper, -lower) for lower, upper in ranges]
+    best = max(lower for lower, _ in ranges)
+    kept = [upper > best or lower == best for lower, upper in ranges]
+    if not all(kept):
+        scope.fired(PRUNE)
+    return tuple(operand for operand, is_kept in zip(operands, kept, strict=True) if is_kept)
 
 
 def _cheaper(scope: Scope, form: Form) -> Form:

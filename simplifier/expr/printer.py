@@ -57,19 +57,17 @@ def as_written(atom: Atom, operands: Sequence[Operand]) -> Sequence[Operand]:
     return operands
 
 
-def sides(comparison: Atom, *, holds: bool = True) -> tuple[Form, str, Form]:
-    """Two forms and the relation between them, where a comparison with zero holds, or fails.
+def sides(difference: Form, relation: str) -> tuple[Form, str, Form]:
+    """Two forms and a relation that say ``difference >= 0``, or another ``relation`` to zero.
 
     The left side has the terms that are not subtracted, the right side has the constant.
 
     >>> from simplifier.expr.text import parse_form
-    >>> for text in ("x * 2 - y - 1 >= 0", "y - 6 >= 0"):
-    ...     ((comparison, _),) = parse_form(text).terms.items()
-    ...     print(*sides(comparison), "or", *sides(comparison, holds=False))
-    x * 2 > y or x * 2 <= y
-    y >= 6 or y < 6
+    >>> print(*sides(parse_form("x * 2 - y - 1"), ">="))
+    x * 2 > y
+    >>> print(*sides(parse_form("5 - y"), ">="))
+    y <= 5
     """
-    difference, relation = comparison.numerator, _RELATIONS[comparison.kind][not holds]
     constant = difference.constant
     left = Form(0, {atom: factor for atom, factor in difference.terms.items() if factor > 0})
     right = Form(0, {atom: -factor for atom, factor in difference.terms.items() if factor < 0})
@@ -78,6 +76,11 @@ def sides(comparison: Atom, *, holds: bool = True) -> tuple[Form, str, Form]:
     if right.terms and constant == -1 and relation in _STRICT:
         return left, _STRICT[relation], right
     return left, relation, right.plus_constant(-constant)
+
+
+def compared(comparison: Atom, *, holds: bool) -> tuple[Form, str, Form]:
+    """The sides of a comparison with zero and the relation between them, where it holds or not."""
+    return sides(comparison.numerator, _RELATIONS[comparison.kind][not holds])
 
 
 _RELATIONS: Final = {AtomKind.NONNEGATIVE: (">=", "<"), AtomKind.ZERO: ("==", "!=")}
@@ -167,7 +170,7 @@ class Printer:
             parts = [each if holds else 1 - each for each in atom.arguments]
             text = f" {own} ".join(self.condition(part, own) for part in parts)
             return f"({text})" if joint not in ("", own) else text
-        left, relation, right = sides(atom, holds=holds)
+        left, relation, right = compared(atom, holds=holds)
         return f"{self.sum(left)} {relation} {self.sum(right)}"
 
     def _symbol(self, atom: Atom) -> str:

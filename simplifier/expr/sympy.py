@@ -36,7 +36,7 @@ from simplifier.expr.functions import (
     divisible,
     symbol,
 )
-from simplifier.expr.printer import as_written, sides
+from simplifier.expr.printer import as_written, compared
 
 _REMEMBERED: Final = 1 << 14
 """How many sympy expressions are remembered with their forms."""
@@ -577,7 +577,7 @@ def _relation(atom: Atom, inner: _ExpressionOf, *, holds: bool) -> Boolean:
         join = sympy.And if holds else sympy.Or
         parts = (part if holds else operations.negation(part) for part in atom.arguments)
         return join(*[_condition(part, inner) for part in parts], evaluate=False)
-    left, relation, right = sides(atom, holds=holds)
+    left, relation, right = compared(atom, holds=holds)
     return _COMPARISONS[relation](_sum(left, inner), _sum(right, inner), evaluate=False)
 
 

@@ -18,7 +18,7 @@ from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, ONE, Atom, AtomKind, Form, Key, is_deep, postorder
-from simplifier.extraction.cost import Costs, CostsToReaders, operator_count_of_form
+from simplifier.extraction.cost import BY_POWER, Costs, CostsToReaders, operator_count_of_form
 from simplifier.extraction.natural import cheapest_residue, is_plain, natural_reading
 from simplifier.extraction.steps import (
     Candidates,
@@ -373,6 +373,8 @@ class _Search:
         """The cheapest form one step away from the origin; the best, if none is better."""
         found = best
         for candidates in self._moves(self._scope, origin.form, self._reader):
+            if self._least_cost(candidates) > found.cost:
+                continue
             for operands in candidates.alternatives:
                 after = candidates.built(operands)
                 written = self._spell(after)
@@ -381,6 +383,19 @@ class _Search:
                     steps = (*origin.steps, Rewrite(laws, origin.form, after))
                     found = _Candidate(self._costs.of(written), written, after, steps)
         return found
+
+    def _least_cost(self, candidates: Candidates) -> int:
+        """What a candidate costs at least: the rest, and an operation that may be shared."""
+        rest = candidates.rest
+        cost = self._costs.of(self._spell(rest)) + bool(rest.terms or rest.constant)
+        if candidates.kind in (FLOORDIV, AtomKind.MOD):
+            cost += abs(candidates.weight) != 1
+            divisor = candidates.divisor
+            if divisor & (divisor - 1) == 0:
+                cost += BY_POWER
+            elif not any(atom.divisor == divisor for atom in rest.terms):
+                cost += self._costs.division
+        return cost
 
     def _candidate(self, form: Form, steps: tuple[Rewrite, ...]) -> _Candidate:
         written = self._spell(form)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, starmap
-from typing import Final, NamedTuple, TypeAlias
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from simplifier.expr import form as forms
 from simplifier.expr.form import CONDITIONS, EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, Key
@@ -67,6 +67,9 @@ DIVISIONS: Final = frozenset({FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKin
 
 class Costs:
     """The costs of forms, where it is known which dividends and divisors may be negative."""
+
+    division: ClassVar = DIVISION
+    """What floordiv by another number than a power of two costs at least, if it shares nothing."""
 
     __slots__ = ("_may_be_negative", "_operations", "_ranks", "_readings")
 
@@ -186,7 +189,7 @@ def _sums_in(atom: Atom) -> Sequence[Form]:
     """The sums that an operation is applied to; a comparison has two sides."""
     if atom.kind not in _COMPARISONS:
         return atom.arguments
-    left, _, right = sides(atom)
+    left, _, right = sides(atom.numerator, ">=")
     return left, right
 
 
@@ -423,6 +426,8 @@ class CostsToReaders(Costs):
 
     By these costs sums stay digits times strides, whatever a machine executes.
     """
+
+    division: ClassVar = _DIVISION
 
     __slots__ = ()
 

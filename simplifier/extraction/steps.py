@@ -36,6 +36,8 @@ class Candidates(NamedTuple):
     alternatives: Iterable[tuple[Form, ...]]
     laws: tuple[Law, ...]
     """Why it is equal."""
+    divisor: int = 0
+    """Of a quotient or remainder."""
     source: Form | None = None
     """Of a remainder, what it is taken of; the alternatives are congruent to it."""
 
@@ -81,7 +83,7 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
                 (rest.plus_constant(weight * last), -weight, last - source, reflected),
             ):
                 residues = _residues(residue, left, dividend, radix)
-                yield Candidates(left, scale, AtomKind.MOD, residues, why, dividend)
+                yield Candidates(left, scale, AtomKind.MOD, residues, why, radix, dividend)
 
 
 def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:
@@ -143,7 +145,8 @@ def quotient_steps(form: Form) -> Iterator[Candidates]:
 def _quotient(
     rest: Form, source: Form, quotient: Atom, weight: int, laws: tuple[Law, ...]
 ) -> Candidates:
-    return Candidates(rest, weight, AtomKind.FLOORDIV, [(source, quotient.arguments[1])], laws)
+    operands = [(source, quotient.arguments[1])]
+    return Candidates(rest, weight, AtomKind.FLOORDIV, operands, laws, quotient.divisor)
 
 
 def _turned_source(source: Form, divisor: int) -> Form:
@@ -307,7 +310,7 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
             # Every step-th residue: the sum is floor(N / step).
             operands = [(lowest, forms.constant(step))]
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,))
+            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,), step)
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
