@@ -376,10 +376,12 @@ class _RelationReader:
         old = list(self._space.bounds)
         self._space = Space(dict.fromkeys([*old, identifier], EVERYTHING), self._left.get_ctx())
         result = forms.variable(identifier).times(choice.step).plus(choice.base)
-        kind = exact.load_isl().dim_type
-        moved = self._left.move_dims(kind.in_, len(old), kind.out, 0, 1)
-        values = _tuple(self._space, [*map(forms.variable, old), result])
-        self._left = moved.preimage_domain_pw_multi_aff(values)
+        islpy = exact.load_isl()
+        moved = self._left.move_dims(islpy.dim_type.in_, len(old), islpy.dim_type.out, 0, 1)
+        expressions = self._space.expressions([*map(forms.variable, old), result])
+        values = map(islpy.PwMultiAff.from_pw_aff, expressions)
+        joint = reduce(islpy.PwMultiAff.flat_range_product, values)
+        self._left = moved.preimage_domain_pw_multi_aff(joint)
         return result
 
 
@@ -397,13 +399,6 @@ def _is_window(values: islpy.Map) -> bool:
     values = _named(values, kind.in_, [f"i{place}" for place in range(inputs)])  # all different
     line = values.move_dims(kind.param, 0, kind.in_, 0, inputs).range().remove_divs()
     return line.dim_has_lower_bound(kind.set, 0) and line.dim_has_upper_bound(kind.set, 0)
-
-
-def _tuple(space: Space, wanted: Sequence[Form]) -> islpy.PwMultiAff:
-    """The tuple of forms as a function of the variables of the space."""
-    islpy = exact.load_isl()
-    parts = map(islpy.PwMultiAff.from_pw_aff, space.expressions(wanted))
-    return reduce(islpy.PwMultiAff.flat_range_product, parts)
 
 
 def _fewest_pieces(
