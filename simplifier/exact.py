@@ -704,9 +704,15 @@ def points_with_values(
     >>> [(columns["x"].tolist(), values.tolist()) for columns, values in found or ()]
     [([1, 2, 3], [5, 3, 1])]
     """
-    points = prod(interval.size or 0 for interval in bounds.values())
-    is_listed = points <= most and _are_few(form, bounds, constraints)
-    return _chunks(form, bounds, constraints) if is_listed else None
+    wanted = (form, *(limited for limited, _ in constraints))
+    sizes, atoms = [interval.size for interval in bounds.values()], postorder(wanted)
+    points = prod(size or 0 for size in sizes)
+    is_much = points > most or points * (len(atoms) or 1) > MAX_VALUES
+    if None in sizes or is_much or not all(map(_is_computed, atoms)):
+        return None
+    far = {name: width.magnitude(interval.ends) or 0 for name, interval in bounds.items()}
+    fits = max(evaluation.magnitudes(wanted, far)) <= MAX_INT64
+    return _chunks(wanted, bounds, [interval for _, interval in constraints]) if fits else None
 
 
 def extent(chunks: Iterable[Chunk]) -> Interval:
@@ -724,17 +730,6 @@ def first_other_than_zero(chunks: Iterable[Chunk]) -> dict[str, int] | None:
     return None
 
 
-def _are_few(form: Form, bounds: Mapping[str, Interval], constraints: Constraints) -> bool:
-    sizes = [interval.size for interval in bounds.values()]
-    wanted = (form, *(limited for limited, _ in constraints))
-    atoms = postorder(wanted)
-    work = prod(size or 0 for size in sizes) * (len(atoms) or 1)
-    if None in sizes or work > MAX_VALUES or not all(map(_is_computed, atoms)):
-        return False
-    far = {name: width.magnitude(interval.ends) or 0 for name, interval in bounds.items()}
-    return max(evaluation.magnitudes(wanted, far)) <= MAX_INT64
-
-
 def _is_computed(atom: Atom) -> bool:
     """Whether the atom has a value at every point."""
     if atom.kind in DIVISIONS:
@@ -744,16 +739,16 @@ def _is_computed(atom: Atom) -> bool:
 
 
 def _chunks(
-    form: Form, bounds: Mapping[str, Interval], constraints: Constraints
+    wanted: Sequence[Form], bounds: Mapping[str, Interval], intervals: Sequence[Interval]
 ) -> Iterator[Chunk]:
-    wanted = (form, *(limited for limited, _ in constraints))
+    """Points, with the values of the first form, at which the others lie in these intervals."""
     total = prod(interval.size or 0 for interval in bounds.values())
     for start in range(0, total, _CHUNK):
         numbers = np.arange(start, min(start + _CHUNK, total), dtype=np.int64)
         columns = evaluation.points_in(bounds, numbers)
         values, *limited = evaluation.values_of(wanted, columns)
         is_inside = np.ones(len(numbers), dtype=bool)
-        for value, (_, interval) in zip(limited, constraints, strict=True):
+        for value, interval in zip(limited, intervals, strict=True):
             lower, upper = interval.ends
             is_inside &= np.asarray((value >= lower) & (value <= upper), dtype=bool)
         inside = {name: column[is_inside] for name, column in columns.items()}

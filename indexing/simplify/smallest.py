@@ -185,9 +185,6 @@ class _ExactSimplification(NamedTuple):
             domain = sharper
         return domain
 
-    def _simplified(self, domain: Domain) -> Domain:
-        return simplified_domain(domain, preserve_size_one=self.preserve_size_one)
-
     def _tightened(self, domain: Domain) -> Domain:
         """The domain with the least and greatest value of each variable as its bounds."""
         narrowed: list[Constraint] = []
@@ -196,7 +193,8 @@ class _ExactSimplification(NamedTuple):
                 variable = forms.variable(identifier)
                 values = range_within(self.allowance, variable, domain.bounds, domain.constraints)
                 narrowed.append((variable, values))
-        return self._simplified(domain.constrained(narrowed))
+        domain = domain.constrained(narrowed)
+        return simplified_domain(domain, preserve_size_one=self.preserve_size_one)
 
     def _without_redundancy(self, domain: Domain) -> Domain:
         """The domain without implied constraints, and each other as small as the rest allows."""
@@ -205,7 +203,7 @@ class _ExactSimplification(NamedTuple):
             with suppress(BudgetError):
                 needed = self._needed(domain, constraint, others)
                 domain = replace(domain, constraints=others).constrained(needed)
-        return self._simplified(domain)
+        return simplified_domain(domain, preserve_size_one=self.preserve_size_one)
 
     def _needed(
         self, domain: Domain, constraint: Constraint, others: tuple[Constraint, ...]

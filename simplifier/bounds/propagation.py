@@ -99,11 +99,10 @@ def _with_smaller(
 ) -> Knowledge[ContextT]:
     """The bounds of this problem, narrowed by those of the smaller one."""
     solved, context = smaller
-    bounds = dict(knowledge.bounds)
-    values = [(name, forms.variable(name)) for name in bounds]
-    for name, form in values:
-        value = context.canonical(solved.substituted(form))
-        bounds[name] = bounds[name].intersect(Interval.from_range(context.range_of(value)))
+    bounds: dict[str, Interval] = {}
+    for name, interval in knowledge.bounds.items():
+        value = context.canonical(solved.substituted(forms.variable(name)))
+        bounds[name] = interval.intersect(Interval.from_range(context.range_of(value)))
     return Knowledge(bounds, knowledge.facts, smaller)
 
 
