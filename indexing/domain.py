@@ -363,7 +363,9 @@ def bare(constraint: Constraint) -> Constraint:
 
 
 def solved_for(constraint: Constraint, name: str) -> tuple[int, Form, Interval] | None:
-    """Factor, rest and interval of ``a * x + rest in [l, u]`` for an ``a > 0``; no rest has ``x``.
+    """``a``, ``B`` and ``[l, u]`` of a constraint ``a * x + B in [l, u]`` with ``a > 0``.
+
+    ``None`` if it is no such one: if ``x`` is in ``B``, too, or nowhere.
 
     >>> solved_for((forms.variable("d1") - forms.variable("d0") * 2, Interval(1, None)), "d0")
     (2, Form(-d1), Interval(lower=None, upper=-1))

@@ -21,6 +21,7 @@ from indexing.domain import (
     distinctly_named,
     ends_and_constraints,
     limited_variable,
+    solved_for,
 )
 from indexing.errors import MapError
 from indexing.relation import Relation, RelationT, check_map
@@ -603,14 +604,11 @@ def from_zero(indexing_map: RelationT) -> RelationT:
 
 def _without_range(indexing_map: RelationT, name: str, constraint: Constraint) -> RelationT | None:
     """The map without a range, if a constraint allows that."""
-    form, limits = constraint
-    domain = indexing_map.domain
-    factor = form.terms.get(forms.variable_atom(name), 0)
-    rest = form - forms.variable(name) * factor
-    if not factor or name in forms.variables_of([rest]):
+    solved = solved_for(constraint, name)
+    if solved is None:
         return None
-    if factor < 0:
-        factor, rest, limits = -factor, -rest, -limits
+    factor, rest, limits = solved
+    domain = indexing_map.domain
     bounds = domain.bounds[name]
     if limits.upper is None or limits.size is None or bounds.size is None:
         return None
