@@ -1003,8 +1003,7 @@ def _without(row: Form, atom: Atom, pivot: Form) -> Form:
 
 def reduced(form: Form, equations: Mapping[Atom, Form]) -> Form:
     """The cheapest form found that is equal where the equations hold."""
-    everywhere = form
-    best = form
+    everywhere = best = form
     for atom, equation in equations.items():
         everywhere = _substituted(everywhere, atom, equation)
         best = min(best, _substituted(best, atom, equation), key=rank)

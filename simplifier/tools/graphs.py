@@ -44,14 +44,10 @@ _ALONE = object()
 
 def _leader(leaders: dict[Hashable, Hashable], key: Hashable) -> Hashable:
     """The key that stands for a group: the one that follows no other. Shortens the way there."""
-    leader = key
-    while (following := leaders.get(leader, leader)) != leader:
-        leader = following
-    while key != leader:
-        following = leaders[key]
-        leaders[key] = leader
+    while (following := leaders.get(key, key)) != key:
+        leaders[key] = leaders.get(following, following)
         key = following
-    return leader
+    return key
 
 
 def united(groups: Iterable[set[Key]]) -> list[set[Key]]:

@@ -62,15 +62,13 @@ class Lexer:
 
     def separated(self, read: Callable[[], T], closing: str, purpose: str = "") -> tuple[T, ...]:
         """Items with commas between them, up to and including ``closing``; maybe none."""
-        if self.accept(closing):
-            return ()
-        items = [read()]
+        items: list[T] = []
         while not self.accept(closing):
-            if not self.accept(","):
-                raise self.expected(f"',' or {closing!r}{purpose and ' ' + purpose}")
+            items.append(read())
             if self.accept(closing):
                 break
-            items.append(read())
+            if not self.accept(","):
+                raise self.expected(f"',' or {closing!r}{purpose and ' ' + purpose}")
         return tuple(items)
 
     def listed(self, read: Callable[[], T], opening: str, closing: str, what: str) -> tuple[T, ...]:
