@@ -315,74 +315,52 @@ def asked(
         BudgetError: it has no answer within the budget, or within seconds.
     """
     checked_budget(budget)
-    pace = _Pace(budget)
-    is_first = True
+    operations, took, is_first = _first_attempt(budget), 0.0, True
+    start = process_time()
     while True:
-        pace.begin()
+        begun, before = process_time(), took
         try:
-            with Allowance(pace.operations).attempt(context) as used:
+            with Allowance(operations).attempt(context) as used:
                 return ask(used)
         except (BudgetError, NotQuasiAffineError) as error:
+            now = process_time()
+            took = now - begun
+            left = budget.total_seconds() - (now - start) if isinstance(budget, timedelta) else inf
             is_out_of_budget = isinstance(error, BudgetError)
-            may_go_on = is_out_of_budget and pace.may_go_on()
-            found = otherwise(pace.points()) if is_first else None
+            more = _following(budget, operations, left, (before, took)) if is_out_of_budget else 0
+            points = max(0, min(left * _POINTS_A_SECOND, _ANY_POINTS))
+            found = otherwise(int(points)) if is_first else None
             if found is not None:
                 return found
-            if not may_go_on and is_out_of_budget and isinstance(budget, timedelta):
+            if more == 0 and is_out_of_budget and isinstance(budget, timedelta):
                 raise BudgetError(budget) from None
-            if not may_go_on:
+            if more == 0:
                 raise
-        is_first = False
+            operations, is_first = more, False
 
 
-class _Pace:
-    """Numbers of operations with which a question is asked, and asked again."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.operations: int | None = ATTEMPT
-        self._budget = budget
-        self._start = self._begun = process_time()
-        self._was_long = False
-        if isinstance(budget, timedelta):
-            self.operations = _first_attempt(budget)
-        elif budget is not None:
-            self.operations = min(budget, ATTEMPT)
-
-    def begin(self) -> None:
-        """An attempt begins."""
-        self._begun = process_time()
-
-    def points(self) -> int:
-        """Number of points that there is time to list."""
-        if not isinstance(self._budget, timedelta):
-            return _ANY_POINTS
-        left = self._budget.total_seconds() - (process_time() - self._start)
-        return max(0, int(left * _POINTS_A_SECOND))
-
-    def may_go_on(self) -> bool:
-        """Whether there is another attempt after one that was not enough; it may take more."""
-        now = process_time()
-        took = now - self._begun
-        operations = self.operations
-        if operations is None or operations == self._budget:
-            return False
-        if isinstance(self._budget, timedelta):
-            left = self._budget.total_seconds() - (now - self._start)
-            within = int(left * operations / (_SLOWER * max(took, 1e-6)))
-            self.operations = min(within, _SLOWER * operations)
-            return within > operations
-        if self._budget != BUDGET:
-            self.operations = self._budget
-            return True
-        was_long, self._was_long = self._was_long, took > _MAX_SECONDS
-        self.operations = min(2 * operations, BUDGET)
-        # Once may be a collection of garbage.
-        return not (was_long and self._was_long)
+def _first_attempt(budget: Budget) -> int:
+    """Operations of the first attempt; within a time, those that end in it for certain."""
+    if isinstance(budget, timedelta):
+        return max(_FEWEST, min(ATTEMPT, int(budget.total_seconds() * _OPERATIONS_A_SECOND)))
+    return ATTEMPT if budget is None else min(budget, ATTEMPT)
 
 
-def _first_attempt(limit: timedelta) -> int:
-    """Number of operations that end within a time for certain."""
-    return max(_FEWEST, min(ATTEMPT, int(limit.total_seconds() * _OPERATIONS_A_SECOND)))
+def _following(
+    budget: Budget, operations: int | None, left: float, took: tuple[float, float]
+) -> int | None:
+    """Operations of the attempt after one that was not enough, ``None`` for no limit; 0 for none.
+
+    ``took`` has the seconds of the last two attempts.
+    """
+    if operations is None or operations == budget:
+        return 0
+    if isinstance(budget, timedelta):
+        within = int(left * operations / (_SLOWER * max(took[1], 1e-6)))
+        return min(within, _SLOWER * operations) if within > operations else 0
+    if budget != BUDGET:
+        return budget
+    return 0 if min(took) > _MAX_SECONDS else min(2 * operations, BUDGET)
 
 
 def checked_budget(budget: Budget) -> int:
