@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 from math import gcd, lcm
 from typing import Final, NamedTuple, TypeAlias
@@ -552,15 +552,12 @@ def simplified_domain(domain: Domain, *, preserve_size_one: bool = False) -> Dom
 
 def _tightened(domain: Domain, *, preserve_size_one: bool) -> Domain:
     domain = with_bounds_of_constraints(domain)
-    is_plain = not preserve_size_one and not domain.parameters and not domain.is_known_empty
+    is_plain = not (preserve_size_one or domain.parameters or domain.is_known_empty)
+    tightened = partial(_tightened_group, preserve_size_one=preserve_size_one)
     found: list[Constraint] = []
     for group in connected(domain.constraints):
         alone = domain.with_constraints(group)
-        domain = (
-            _remembered(alone)
-            if is_plain
-            else _tightened_group(alone, preserve_size_one=preserve_size_one)
-        )
+        domain = _remembered(alone) if is_plain else tightened(alone)
         found += domain.constraints
     return domain.with_constraints().constrained(found)
 

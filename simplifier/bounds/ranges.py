@@ -695,9 +695,8 @@ def at_most(context: Context, form: Form) -> Form | None:
     -K
     """
     known = context.once(_FactLimits)
-    if len(form.terms) > limits.MAX_TERMS_MULTIPLIED or not any(
-        map(known.may_multiply, form.terms)
-    ):
+    is_long = len(form.terms) > limits.MAX_TERMS_MULTIPLIED
+    if is_long or not any(map(known.may_multiply, form.terms)):
         return None
     signs = {value > 0 for value in form.terms.values()}
     return _bounded_by_products(context, form, known) if len(signs) > 1 else None
@@ -735,14 +734,11 @@ def _bounded_by_products(context: Context, form: Form, known: _FactLimits) -> Fo
 
     is_by_fact = False
     for _ in form.terms:
-        shorter = next(_steps(context, form, known.about), None)
-        if shorter is not None:
-            is_by_fact = True
-        else:
-            shorter = next(_steps(context, form, by_bounds), None)
+        by_fact = next(_steps(context, form, known.about), None)
+        shorter = by_fact or next(_steps(context, form, by_bounds), None)
         if shorter is None:
             break
-        form = shorter
+        form, is_by_fact = shorter, is_by_fact or by_fact is not None
     return form if is_by_fact else None
 
 
