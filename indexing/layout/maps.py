@@ -674,6 +674,8 @@ def _is_digit(form: Form) -> bool:
 
 
 # The memory of an array: the offset of each element, the element at each offset, the size.
+#
+# Indices and offsets are integers, or NumPy arrays of them.
 
 _CHUNK = 1 << 14
 """Offsets that are turned into indices at a time."""

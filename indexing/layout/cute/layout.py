@@ -28,6 +28,9 @@ from simplifier.forms import Atom, AtomKind, Form
 from simplifier.tools.display import Displayed
 from simplifier.tools.lexer import ScanningLexer
 
+T = TypeVar("T")
+_Offset = TypeVar("_Offset", int, Form)
+
 # CuTe's integer tuples: an integer, or a tuple of integer tuples, such as `((2, 4), 8)`.
 
 IntTuple: TypeAlias = Union[int, "tuple[IntTuple, ...]"]
@@ -693,12 +696,6 @@ def _of_rank(layout: CuteLayout, rank: int) -> CuteLayout:
     """A layout with modes 1:0 behind its own."""
     modes = layout.modes
     return CuteLayout.of_modes([*modes, *[CuteLayout(1, 0)] * (rank - len(modes))])
-
-
-# Swizzles, maps, texts and pictures.
-
-T = TypeVar("T")
-_Offset = TypeVar("_Offset", int, Form)
 
 
 # Swizzles of CuTe, which flip bits of an offset by higher or lower ones: `Sw<3,4,3>`.
