@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from indexing import IndexingMap, IndexRelation, MapError
 from ops.affine.reader import AccessReader, ArrayAccess
-from ops.mlir.text import MlirLexer, MlirTextError
+from ops.mlir.text import MlirTextError
 from ops.rules.rule import Unknown
 from simplifier.errors import IndexingError, check_type
 
@@ -121,7 +121,7 @@ def read_accesses(text: str, file: str = "") -> tuple[FunctionAccesses, ...]:
     (d0, d1)<n> -> (d0 + 2, d1 * 2), domain: d0 in [0, 3], d1 in [0, n - 1], n in [1, inf]
     """
     check_type(text, str, "read_accesses: the text", "a string")
-    found = (each for each in AccessReader(MlirLexer(text, file)).read() if each.accesses)
+    found = (each for each in AccessReader(text, file).read() if each.accesses)
     return tuple(FunctionAccesses(each.name, tuple(each.accesses), each.taken) for each in found)
 
 

@@ -17,7 +17,7 @@ from indexing.layout import UNBOUNDED_SIZE, ShapeError
 from ops import index_maps
 from ops.index_maps import Size, dim, dimensions_of, plain, product
 from ops.mlir.operations import OperationReader
-from ops.mlir.text import DialectAttribute, MlirLexer
+from ops.mlir.text import DialectAttribute
 from ops.rules.data_movement import concatenate, pad, reshape, strided_numbers
 from ops.rules.rule import Unknown
 from simplifier import forms
@@ -154,38 +154,36 @@ _INTEGERS: Final[Mapping[str, Callable[[Form, Form], Form]]] = {
 class AccessReader(OperationReader):
     """Reads the accesses of the functions of a text."""
 
-    def __init__(self, lexer: MlirLexer) -> None:
-        super().__init__(lexer, {})
+    def __init__(self, source: str, file: str) -> None:
+        super().__init__(source, file, {})
         self._function, self._regions = FunctionDraft(), [_OpenRegion()]
         self._functions = [self._function]
         self._statement, self._opening = _Statement(), cast("_OpenRegion | None", None)
 
     def read(self) -> list[FunctionDraft]:
         """Take a whole text."""
-        while self.lexer.kind != "end":
-            take = self._TOKENS.get(self.lexer.text) or self._TOKENS.get(self.lexer.kind)
-            take(self) if take else self.lexer.advance()
+        while self.kind != "end":
+            take = self._TOKENS.get(self.text) or self._TOKENS.get(self.kind)
+            take(self) if take else self.advance()
         return self._functions
 
     # Operations and regions.
 
     def _attribute_name(self) -> None:
         """Take a name, and the map, set or type that it is given, if it is."""
-        lexer = self.lexer
-        self.alias() if _GIVEN.match(lexer.source, lexer.stop) else lexer.advance()
+        self.alias() if _GIVEN.match(self.source, self.stop) else self.advance()
 
     def _operation(self) -> None:
         """Take an operation up to what is alike in all, or an operand."""
-        lexer = self.lexer
-        if found := _RESULTS.match(lexer.source, lexer.start):
-            lexer.jump(found.end())
-        elif lexer.kind == "value":
-            self._take([lexer.advance()] * (not self._statement.is_followed))
+        if found := _RESULTS.match(self.source, self.start):
+            self.jump(found.end())
+        elif self.kind == "value":
+            self._take([self.advance()] * (not self._statement.is_followed))
             return
         results = _NAMES.findall(found[0]) if found else []
         self._define(results)
-        start, begins = lexer.start, _BEGIN.match(lexer.source, lexer.start)
-        word = lexer.advance()
+        start, begins = self.start, _BEGIN.match(self.source, self.start)
+        word = self.advance()
         if not begins and not results:
             return
         followed, name = _FOLLOWED.fullmatch(word), word.strip('"')
@@ -196,7 +194,7 @@ class AccessReader(OperationReader):
             if known:
                 known[1](self, *self._parts(known[0]))
         except (MapError, ShapeError) as error:
-            lexer.jump(start + len(word))
+            self.jump(start + len(word))
             reason, self._opening = str(error), None
             self._statement = _Statement(results, name, start, is_followed=False)
         self._take(results * (not self._statement.is_followed))
@@ -211,30 +209,29 @@ class AccessReader(OperationReader):
 
     def _open(self) -> None:
         """Take attributes, or the begin of a region."""
-        if _ATTRIBUTES.match(self.lexer.source, self.lexer.start):
-            self.lexer.balanced("'{'")
+        if _ATTRIBUTES.match(self.source, self.start):
+            self.balanced("'{'")
             return
-        self.lexer.advance()
+        self.advance()
         operation = self._statement.operation
         doubt = "" if operation.endswith(_ONCE) else f"{operation} is not followed"
         self._regions.append(self._opening or _OpenRegion(doubt=doubt))
         self._regions[-1].statement, self._opening = self._statement, None
 
     def _close(self) -> None:
-        self.lexer.advance()
+        self.advance()
         if len(self._regions) > 1:
             region = self._regions.pop()
             self._statement = region.statement
-            if region.otherwise is not None and self.lexer.accept("else"):
+            if region.otherwise is not None and self.accept("else"):
                 self._opening = _OpenRegion(limits=region.otherwise)
 
     def _block(self) -> None:
         """Take the name of a block, and its arguments if it begins here."""
-        lexer = self.lexer
-        is_first = lexer.source.endswith("{", 0, lexer.previous_stop)
-        lexer.advance()
-        arguments = lexer.balanced("'('") if lexer.text == "(" else ""
-        if lexer.accept(":"):
+        is_first = self.source.endswith("{", 0, self.previous_stop)
+        self.advance()
+        arguments = self.balanced("'('") if self.text == "(" else ""
+        if self.accept(":"):
             self._regions[-1].doubt += "" if is_first else "a block may run any number of times"
             self._define(_ARGUMENT.findall(arguments))
 
@@ -278,10 +275,10 @@ class AccessReader(OperationReader):
             if word in self._PARTS:
                 yield self._PARTS[word](self)
             elif word[0] == "?":
-                self.lexer.accept(word[1:])
+                self.accept(word[1:])
             else:
-                self.lexer.matching(_SKIPPED, f"{word!r}")
-                self.lexer.expect(word)
+                self.matching(_SKIPPED, f"{word!r}")
+                self.expect(word)
 
     def _type_sizes(self) -> Axes:
         """Take the type of an array."""
@@ -291,17 +288,17 @@ class AccessReader(OperationReader):
 
     def _groups(self) -> Sequence[Axes]:
         """Take axes that belong together: ``[[0, 1], [2]]``."""
-        parts = self.lexer.balanced("'[' before axes")[1:-1].split("]")[:-1]
+        parts = self.balanced("'[' before axes")[1:-1].split("]")[:-1]
         return [[*map(int, re.findall(r"\d{1,9}", part))] for part in parts]
 
     def _listed(self) -> list[str]:
         """Take values in parentheses, if they are there."""
-        return [each.text for each in self.listed_operands()] if self.lexer.text == "(" else []
+        return [each.text for each in self.listed_operands()] if self.text == "(" else []
 
     def _expressions(self) -> Index:
         """Take affine expressions of values in brackets."""
-        lexer, start = self.lexer, self.lexer.start
-        body = lexer.balanced("'[' before indices")[1:-1]
+        start = self.start
+        body = self.balanced("'[' before indices")[1:-1]
         names = [*dict.fromkeys(_NAMES.findall(body))]
         words = {name: f"x{place}" for place, name in enumerate(names)}
         written = _NAMES.sub(lambda each: words[each[0]], body).replace("symbol", "")
@@ -312,15 +309,15 @@ class AccessReader(OperationReader):
 
     def _applied(self, kind: str) -> tuple[IndexingMap, Mapping[str, Form]]:
         """Take a map or a set and its operands: the values of its variables."""
-        lexer, start = self.lexer, self.lexer.start
+        start = self.start
         found = self.resolved(self.value())
         if not isinstance(found, DialectAttribute) or found.name != kind:
-            raise lexer.error_since(start, f"expected an {kind}")
+            raise self.error_since(start, f"expected an {kind}")
         head, colon, _ = found.body.partition(":")
         read = self._read_map(head + " -> ()" * bool(colon), found.body * bool(colon), start)
         operands = self._listed()
-        if lexer.text == "[":
-            operands += [each.text for each in lexer.listed(self.operand, "[", "]", "symbols")]
+        if self.text == "[":
+            operands += [each.text for each in self.listed(self.operand, "[", "]", "symbols")]
         return read, self._values(read, operands)
 
     def _read_map(self, text: str, affine_set: str, start: int) -> IndexingMap:
@@ -328,7 +325,7 @@ class AccessReader(OperationReader):
         try:
             return from_affine_map(text, affine_set=affine_set)
         except TextError as error:
-            raise self.lexer.error_since(start, error.message, error.hint) from None
+            raise self.error_since(start, error.message, error.hint) from None
 
     def _values(self, read: IndexingMap, operands: Sequence[str]) -> Mapping[str, Form]:
         rows = _rows(read.domain.identifiers, operands)
@@ -343,20 +340,20 @@ class AccessReader(OperationReader):
 
     def _bound(self) -> Index:
         """Take a bound of a loop: one expression, or several whose extremum it is."""
-        if self.lexer.kind == "value":
-            return (self._integer(self.lexer.advance()),)
-        if self.lexer.kind == "number":
-            return (forms.constant(self.lexer.integer("a bound")),)
+        if self.kind == "value":
+            return (self._integer(self.advance()),)
+        if self.kind == "number":
+            return (forms.constant(self.integer("a bound")),)
         return self._results()
 
     # Loops and conditions.
 
     def _for(self, name: str, lower: Index, upper: Index) -> None:
-        step, *_ = self._bound() if self.lexer.accept("step") else (forms.ONE,)
+        step, *_ = self._bound() if self.accept("step") else (forms.ONE,)
         self._enter([(name, lower, upper, step)])
 
     def _parallel(self, names: Sequence[str]) -> None:
-        accept, ones = self.lexer.accept, [forms.ONE] * len(names)
+        accept, ones = self.accept, [forms.ONE] * len(names)
         *_, lowers = [forms.ZERO] * len(names), *(() if accept("in") else self._parts("= [] to"))
         uppers = self._expressions()
         rows = _rows(names, lowers, uppers, self._expressions() if accept("step") else ones)
@@ -380,8 +377,8 @@ class AccessReader(OperationReader):
                 apart = forms.mod(loop - forms.maximum(lower), step)
                 limits.append((apart, Interval(0, 0)))
         self._opening = _OpenRegion(loops, limits, doubt=doubt)
-        if self.lexer.accept("iter_args"):
-            given = self.lexer.balanced("'('")
+        if self.accept("iter_args"):
+            given = self.balanced("'('")
             self._take((*_NAMES.findall(given), *self._statement.results))
             self._define(_ARGUMENT.findall(given))
 
@@ -393,13 +390,13 @@ class AccessReader(OperationReader):
     # Integers.
 
     def _constant(self) -> None:
-        if self.lexer.text.lstrip("-").isdecimal():
-            self._set_integer(forms.constant(self.lexer.integer("a constant")))
+        if self.text.lstrip("-").isdecimal():
+            self._set_integer(forms.constant(self.integer("a constant")))
 
     def _arithmetic(self, *operands: Form) -> None:
         """Compute with integers of the type ``index``; others may overflow."""
-        self.lexer.matching(_SKIPPED, "':'")
-        if self.lexer.accept(":") and self.lexer.accept("index"):
+        self.matching(_SKIPPED, "':'")
+        if self.accept(":") and self.accept("index"):
             self._set_integer(_INTEGERS[self._statement.operation.rpartition(".")[2]](*operands))
 
     def _apply(self, found: Index) -> None:
@@ -503,9 +500,9 @@ class AccessReader(OperationReader):
 
     def _reinterpret(self, name: str, offset: Index, sizes: Index, steps: Index) -> None:
         """Take a new index for the memory of an array, which lies there without gaps."""
-        start, source = self.lexer.start, self._array_of(name, self._type_sizes())
+        start, source = self.start, self._array_of(name, self._type_sizes())
         found: Index | Unknown = Unknown(f"the memory of {name} is not known")
-        if source.root == name and "," not in self.lexer.source[start : self.lexer.start]:
+        if source.root == name and "," not in self.source[start : self.start]:
             flat = reshape((product(source.sizes),), source.sizes).input_to_output[0]
             ways = [forms.product((dim(axis), step)) for axis, step in enumerate(steps)]
             found = _at(flat.forms, [sum([*offset, *ways], forms.ZERO)])
@@ -527,7 +524,7 @@ class AccessReader(OperationReader):
         found, (_, operation, start, _) = array.element, self._statement
         if not isinstance(found, Unknown):
             found = self._map(_at(found, index), sizes, at)
-        line = self.lexer.span_of(start, start).line
+        line = self.span_of(start, start).line
         loops = tuple(chain.from_iterable(each.loops for each in self._regions))
         doubt = next((each.doubt for each in self._regions if each.doubt), "")
         made = ArrayAccess(kind, operation, array.root, value, found, line, loops, doubt)
@@ -569,15 +566,15 @@ class AccessReader(OperationReader):
         "(values)": _listed,
         "integer": lambda self: self._bound()[0],
         "[]": _expressions,
-        "shape": lambda self: self._expressions() if self.lexer.accept("output_shape") else (),
+        "shape": lambda self: self._expressions() if self.accept("output_shape") else (),
         "bound": _bound,
         "results": _results,
         "groups": _groups,
-        "symbol": lambda self: self.lexer.symbol("the name of a function"),
-        "(axes)": lambda self: self.lexer.balanced("'('"),
-        "{}": lambda self: self.lexer.balanced("'{'"),
+        "symbol": lambda self: self.symbol("the name of a function"),
+        "(axes)": lambda self: self.balanced("'('"),
+        "{}": lambda self: self.balanced("'{'"),
         "type": _type_sizes,
-        "(types)": lambda self: self.lexer.listed(self._type_sizes, "(", ")", "types"),
+        "(types)": lambda self: self.listed(self._type_sizes, "(", ")", "types"),
     }
     """How the parts of forms are taken."""
 

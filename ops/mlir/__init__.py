@@ -11,7 +11,7 @@ import simplifier
 from indexing import IndexingMap, MapError, from_affine_map
 from indexing.layout import UNBOUNDED_SIZE
 from ops.mlir.operations import OperationDraft, OperationReader
-from ops.mlir.text import DialectAttribute, MlirLexer, MlirTextError, Type, integers_of
+from ops.mlir.text import DialectAttribute, MlirTextError, Type, integers_of
 from simplifier.errors import Span, TextError, check_type, listed
 from simplifier.tools.late import sympy
 
@@ -149,7 +149,7 @@ def read_generics(text: str, file: str = "") -> tuple[LinalgGeneric, ...]:
     s0 in [0, 1]
     """
     check_type(text, str, "read_generics: the text", "a string")
-    return tuple(_GenericReader(MlirLexer(text, file), {}).generics())
+    return tuple(_GenericReader(text, file, {}).generics())
 
 
 class _GenericReader(OperationReader):
@@ -157,14 +157,13 @@ class _GenericReader(OperationReader):
 
     def generics(self) -> Iterator[LinalgGeneric]:
         """Take a whole text."""
-        lexer = self.lexer
-        while lexer.kind != "end":
-            if lexer.kind == "alias" and _GIVEN.match(lexer.source, lexer.stop):
+        while self.kind != "end":
+            if self.kind == "alias" and _GIVEN.match(self.source, self.stop):
                 self.alias()
                 continue
-            word, stop = lexer.advance(), lexer.previous_stop
+            word, stop = self.advance(), self.previous_stop
             dialect, _, name = word.strip('"').partition(".")
-            is_generic = word[0] == '"' and lexer.text == "("
+            is_generic = word[0] == '"' and self.text == "("
             is_operation = is_generic or word[0] != '"'
             if is_operation and dialect == _DIALECT and _is_known(name):
                 yield self._operation(OperationDraft(name, stop - len(word)), is_generic=is_generic)
@@ -173,12 +172,12 @@ class _GenericReader(OperationReader):
         if is_generic:
             types, outputs = self._in_generic_form(draft)
         else:
-            if self.lexer.kind == "alias":
+            if self.kind == "alias":
                 draft.attributes |= self._named_attributes()
             self._bare_attributes(draft)
-            if draft.name in _WITH_BODY and self.lexer.text == "{":
-                self.lexer.balanced("'{' before an operation")
-            while self.lexer.text == "{":
+            if draft.name in _WITH_BODY and self.text == "{":
+                self.balanced("'{' before an operation")
+            while self.text == "{":
                 self.attribute_dictionary(draft)
             inputs, results = self._typed_operands("ins"), self._typed_operands("outs")
             self._bare_attributes(draft)
@@ -190,26 +189,25 @@ class _GenericReader(OperationReader):
 
     def _bare_attributes(self, draft: OperationDraft) -> None:
         """Take attributes that stand without braces, such as ``permutation = [1, 0]``."""
-        while self.lexer.text in _BARE:
-            name = self.lexer.advance()
-            self.lexer.expect("=", f"after {name}")
+        while self.text in _BARE:
+            name = self.advance()
+            self.expect("=", f"after {name}")
             draft.attributes[name] = self.value()
 
     def _named_attributes(self) -> Mapping[str, Any]:
         """Take the name of attributes, such as ``#matmul_trait``."""
-        found = self.aliases.get(self.lexer.text[1:])
+        found = self.aliases.get(self.text[1:])
         if not isinstance(found, dict):
-            raise self.lexer.expected("a name of attributes")
-        self.lexer.advance()
+            raise self.expected("a name of attributes")
+        self.advance()
         return cast("dict[str, Any]", found)
 
     def _in_generic_form(self, draft: OperationDraft) -> tuple[tuple[Type, ...], int]:
-        lexer = self.lexer
         self.listed_operands()
         self.attribute_dictionary(draft)
-        lexer.balanced("'(' before the region")
+        self.balanced("'(' before the region")
         self.attribute_dictionary(draft)
-        lexer.expect(":", "before the type of an operation")
+        self.expect(":", "before the type of an operation")
         found = self.function_type()
         segments = draft.attributes.get("operandSegmentSizes")
         operands = len(found.inputs)
@@ -221,16 +219,15 @@ class _GenericReader(OperationReader):
 
     def _typed_operands(self, word: str) -> tuple[Type, ...]:
         """Take ``ins(%a, %b : type, type)``, if it is there."""
-        lexer = self.lexer
-        if not lexer.accept(word):
+        if not self.accept(word):
             return ()
-        lexer.expect("(", f"after {word}")
+        self.expect("(", f"after {word}")
         names = self.operands()
-        lexer.expect(":", "before the types of operands")
+        self.expect(":", "before the types of operands")
         types = self.types()
-        lexer.expect(")", "after the types of operands")
+        self.expect(")", "after the types of operands")
         if len(types) != len(names):
-            raise lexer.error(f"there are {len(names)} operands, but {len(types)} types")
+            raise self.error(f"there are {len(names)} operands, but {len(types)} types")
         return types
 
     def _made(
@@ -272,13 +269,13 @@ class _GenericReader(OperationReader):
             return from_affine_map(value.body)
         except TextError as error:
             begin = value.start + error.span.start
-            span = Span(self.lexer.source, begin, begin + 1, self.lexer.file)
+            span = Span(self.source, begin, begin + 1, self.file)
             raise MlirTextError(error.message, span, error.hint) from None
 
     def _error(self, draft: OperationDraft, message: str) -> MlirTextError:
         name = f"{_DIALECT}.{draft.name}"
-        span = self.lexer.span_of(draft.start, draft.start + len(name))
-        return self.lexer.error(f"{name}: {message}", span)
+        span = self.span_of(draft.start, draft.start + len(name))
+        return self.error(f"{name}: {message}", span)
 
 
 def _word(kind: object) -> str:

@@ -12,15 +12,7 @@ from difflib import get_close_matches
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from ops.mlir.text import (
-    Attribute,
-    AttributeReader,
-    DialectAttribute,
-    FunctionType,
-    Location,
-    MlirLexer,
-    Type,
-)
+from ops.mlir.text import Attribute, AttributeReader, DialectAttribute, FunctionType, Location, Type
 from simplifier.errors import Span, quoted
 
 # Operations of MLIR as values: operands, attributes, regions, and the types of results.
@@ -118,37 +110,36 @@ def read_module(source: str, file: str, forms: Mapping[str, AssemblyForm]) -> Ml
     Raises:
         MlirTextError: the text does not follow the grammar.
     """
-    reader = OperationReader(MlirLexer(source, file), forms)
+    reader = OperationReader(source, file, forms)
     return MlirModule(tuple(reader.top_level()), reader.aliases, source, file)
 
 
 class OperationReader(AttributeReader):
     """The parser: one method for each rule of the grammar."""
 
-    def __init__(self, lexer: MlirLexer, forms: Mapping[str, AssemblyForm]) -> None:
-        super().__init__(lexer)
+    def __init__(self, source: str, file: str, forms: Mapping[str, AssemblyForm]) -> None:
+        super().__init__(source, file)
         self.aliases: dict[str, Attribute] = {}
         self._forms = forms
 
     def top_level(self) -> list[MlirOperation]:
         """Take a whole text."""
-        lexer, found = self.lexer, list[MlirOperation]()
-        if lexer.kind == "end":
-            raise lexer.error("expected a module of MLIR, but the text is empty")
-        while lexer.kind != "end":
-            if lexer.kind == "alias":
+        found = list[MlirOperation]()
+        if self.kind == "end":
+            raise self.error("expected a module of MLIR, but the text is empty")
+        while self.kind != "end":
+            if self.kind == "alias":
                 self.alias()
-            elif lexer.text == "{":  # a resource section: {-# ... #-}
-                lexer.balanced("'{'")
+            elif self.text == "{":  # a resource section: {-# ... #-}
+                self.balanced("'{'")
             else:
                 found.append(self.operation())
         return found
 
     def alias(self) -> None:
         """Take ``#name = attribute`` or ``!name = type``."""
-        lexer = self.lexer
-        name = lexer.advance()
-        lexer.expect("=", f"after {name}")
+        name = self.advance()
+        self.expect("=", f"after {name}")
         if name[0] == "!":
             self.named_types[name] = self.type()
         else:
@@ -163,15 +154,14 @@ class OperationReader(AttributeReader):
 
     def operation(self) -> MlirOperation:
         """Take an operation."""
-        lexer = self.lexer
-        start = lexer.start
+        start = self.start
         named: Sequence[tuple[str, int, int]] = ()
-        if lexer.kind == "value":
-            named = lexer.joined(self._result)
-            lexer.expect("=", "after the results")
-        is_generic = lexer.kind == "string"
-        at_name = lexer.span
-        name = lexer.string() if is_generic else lexer.word("an operation")
+        if self.kind == "value":
+            named = self.joined(self._result)
+            self.expect("=", "after the results")
+        is_generic = self.kind == "string"
+        at_name = self.span
+        name = self.string() if is_generic else self.word("an operation")
         draft = OperationDraft(name, start)
         if is_generic:
             self._generic(draft)
@@ -180,7 +170,7 @@ class OperationReader(AttributeReader):
         location = self.location()
         results = self._result_names(named, draft)
         return MlirOperation(
-            *(draft.name, start, lexer.previous_stop, results, draft.operands),
+            *(draft.name, start, self.previous_stop, results, draft.operands),
             *(draft.attributes, draft.regions, draft.types, location),
         )
 
@@ -195,14 +185,14 @@ class OperationReader(AttributeReader):
         message = f"expected an operation, but there is none called {quoted(draft.name)} here"
         hint = f"there is {near[0]}; " if near else ""
         hint += "operations of other dialects stand in quotes, in MLIR's generic form"
-        found = (reader for sign, reader in _OTHER_READERS.items() if sign in self.lexer.source)
+        found = (reader for sign, reader in _OTHER_READERS.items() if sign in self.source)
         hint = next(found, hint) if draft.name.partition(".")[0] in OTHER_DIALECTS else hint
-        raise self.lexer.error(message, at_name, hint)
+        raise self.error(message, at_name, hint)
 
     def _result(self) -> tuple[str, int, int]:
         """Take ``%1:2``: a name, how many results it stands for (0 is one), and its place."""
-        start, name = self.lexer.start, self.lexer.taken("value", "the name of a result")
-        count = self.lexer.integer("a number of results") if self.lexer.accept(":") else 0
+        start, name = self.start, self.taken("value", "the name of a result")
+        count = self.integer("a number of results") if self.accept(":") else 0
         return name, count, start
 
     def _result_names(
@@ -212,45 +202,44 @@ class OperationReader(AttributeReader):
         if named and count != len(draft.types):
             name, _, start = named[0]
             message = f"{draft.name} has {len(draft.types)} results, but {count} are named"
-            raise self.lexer.error(message, self.lexer.span_of(start, start + len(name)))
+            raise self.error(message, self.span_of(start, start + len(name)))
         names: list[str] = []
         for name, number, _ in named:
             names += [f"{name}#{place}" for place in range(number)] if number else [name]
         return tuple(names)
 
     def _generic(self, draft: OperationDraft) -> None:
-        lexer = self.lexer
         draft.operands = self.listed_operands()
-        if lexer.text == "[":
-            raise lexer.error("branches between blocks have no counterpart in HLO")
+        if self.text == "[":
+            raise self.error("branches between blocks have no counterpart in HLO")
         self.properties(draft)
-        if lexer.text == "(":
-            draft.regions = lexer.listed(self.region, "(", ")", "the regions")
-        if lexer.text == "{":
+        if self.text == "(":
+            draft.regions = self.listed(self.region, "(", ")", "the regions")
+        if self.text == "{":
             draft.attributes |= self.dictionary()
-        lexer.expect(":", "before the type of an operation")
-        start = lexer.start
+        self.expect(":", "before the type of an operation")
+        start = self.start
         found = self.function_type()
         draft.types_of_operands, draft.types = found.inputs, found.results
         if len(found.inputs) != len(draft.operands):
             message = f"there are {len(draft.operands)} operands, but {len(found.inputs)} types"
-            raise lexer.error_since(start, message)
+            raise self.error_since(start, message)
 
     # Parts of forms
 
     def types(self) -> tuple[Type, ...]:
         """Take types with commas between them."""
-        return self.lexer.joined(self.type)
+        return self.joined(self.type)
 
     def operand(self) -> Name:
         """Take the name of a value."""
-        start = self.lexer.start
-        return Name(self.lexer.taken("value", "a value, such as %0"), start)
+        start = self.start
+        return Name(self.taken("value", "a value, such as %0"), start)
 
     def operands(self) -> tuple[Name, ...]:
         """Take values with commas between them; there may be none."""
-        lexer, found = self.lexer, list[Name]()
-        while lexer.kind == "value":
+        found = list[Name]()
+        while self.kind == "value":
             found.append(self.operand())
             if not self.comma_before("value"):
                 break
@@ -258,24 +247,23 @@ class OperationReader(AttributeReader):
 
     def comma_before(self, kind: str) -> bool:
         """Take a comma, if a token of a kind stands behind it."""
-        lexer = self.lexer
-        ahead = lexer.text == "," and lexer.pattern.match(lexer.source, lexer.stop)
-        return bool(ahead) and ahead.lastgroup == kind and lexer.accept(",")
+        ahead = self.text == "," and self.pattern.match(self.source, self.stop)
+        return bool(ahead) and ahead.lastgroup == kind and self.accept(",")
 
     def listed_operands(self) -> tuple[Name, ...]:
         """Take values in parentheses."""
-        return self.lexer.listed(self.operand, "(", ")", "the operands")
+        return self.listed(self.operand, "(", ")", "the operands")
 
     def properties(self, draft: OperationDraft) -> None:
         """Take attributes in braces between angle brackets, if there are any."""
-        if self.lexer.accept("<"):
+        if self.accept("<"):
             draft.attributes |= self.dictionary()
-            self.lexer.expect(">", "after the properties")
+            self.expect(">", "after the properties")
 
     def attribute_dictionary(self, draft: OperationDraft) -> None:
         """Take attributes in braces, if there are any."""
         self.properties(draft)
-        if self.lexer.text == "{":
+        if self.text == "{":
             draft.attributes |= self.dictionary()
 
     def types_after_colon(self, draft: OperationDraft, results: int | None = 1) -> None:
@@ -284,12 +272,11 @@ class OperationReader(AttributeReader):
         If only types are written, the last one is that of each of the ``results``; ``None`` says
         that each is that of a result.
         """
-        lexer = self.lexer
-        lexer.expect(":", f"before the type of {draft.name}")
+        self.expect(":", f"before the type of {draft.name}")
         inputs = self.types()
         if len(inputs) == 1 and isinstance(inputs[0], FunctionType):
             draft.types_of_operands, draft.types = inputs[0].inputs, inputs[0].results
-        elif lexer.accept("->"):
+        elif self.accept("->"):
             draft.types_of_operands = inputs
             draft.types = self.result_types()
         else:
@@ -308,38 +295,36 @@ class OperationReader(AttributeReader):
         return self.nested("regions", lambda: tuple(self._blocks(arguments)))
 
     def _blocks(self, arguments: tuple[Argument, ...]) -> Iterator[MlirBlock]:
-        self.lexer.expect("{", "before a region")
-        while self.lexer.text != "}":
-            given = self._block_header() if self.lexer.kind == "block" else arguments
+        self.expect("{", "before a region")
+        while self.text != "}":
+            given = self._block_header() if self.kind == "block" else arguments
             yield MlirBlock(given, tuple(self._block_operations()))
-        self.lexer.advance()
+        self.advance()
 
     def _block_operations(self) -> list[MlirOperation]:
-        lexer, found = self.lexer, list[MlirOperation]()
-        while lexer.kind != "block" and lexer.text != "}":
-            if lexer.kind == "end":
-                raise lexer.expected("'}' or an operation")
+        found = list[MlirOperation]()
+        while self.kind != "block" and self.text != "}":
+            if self.kind == "end":
+                raise self.expected("'}' or an operation")
             found.append(self.operation())
         return found
 
     def _block_header(self) -> tuple[Argument, ...]:
-        lexer = self.lexer
-        lexer.advance()
-        arguments = self.arguments() if lexer.text == "(" else ()
-        lexer.expect(":", "after the arguments of a block")
+        self.advance()
+        arguments = self.arguments() if self.text == "(" else ()
+        self.expect(":", "after the arguments of a block")
         return arguments
 
     def arguments(self) -> tuple[Argument, ...]:
         """Take ``(%arg0: type {attributes} loc(...), ...)``."""
-        return self.lexer.listed(self.argument, "(", ")", "the arguments")
+        return self.listed(self.argument, "(", ")", "the arguments")
 
     def argument(self) -> Argument:
         """Take ``%arg0: type {attributes} loc(...)``."""
-        lexer = self.lexer
         name = self.operand()
-        lexer.expect(":", "before the type of an argument")
+        self.expect(":", "before the type of an argument")
         found = self.type()
-        attributes = self.dictionary() if lexer.text == "{" else {}
+        attributes = self.dictionary() if self.text == "{" else {}
         location = self.location()
         return Argument(name, found, attributes, location)
 

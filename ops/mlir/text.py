@@ -247,18 +247,18 @@ Attribute = Any
 symbols and attributes of dialects: as many types as MLIR's dialects have."""
 
 
-class AttributeReader:
+class AttributeReader(MlirLexer):
     """Takes types, attributes and locations; ``named_types`` are those with names in the text."""
 
-    def __init__(self, lexer: MlirLexer) -> None:
-        self.lexer = lexer
+    def __init__(self, source: str, file: str = "", position: int = 0) -> None:
+        super().__init__(source, file, position)
         self.named_types: dict[str, Type] = {}
         self._depths = Counter[str]()
 
     def nested(self, what: str, read: Callable[[], _T]) -> _T:
         """Take what may have others of its kind inside."""
         if self._depths[what] >= MAX_NESTING:
-            raise self.lexer.error(f"{what} are nested more than {MAX_NESTING} deep")
+            raise self.error(f"{what} are nested more than {MAX_NESTING} deep")
         self._depths[what] += 1
         found = read()
         self._depths[what] -= 1
@@ -268,73 +268,72 @@ class AttributeReader:
 
     def type(self) -> Type:
         """Take a type."""
-        lexer = self.lexer
-        if lexer.text in _ARRAYS:
-            return _read_array(lexer)
-        if lexer.text == "(":
+        if self.text in _ARRAYS:
+            return _read_array(self)
+        if self.text == "(":
             return self.function_type()
-        if lexer.text == "tuple":
+        if self.text == "tuple":
             return self._tuple_type()
-        if lexer.kind == "alias" and lexer.text[0] == "!":
+        if self.kind == "alias" and self.text[0] == "!":
             return self._dialect_type()
-        if lexer.text == "none":
-            return OtherType(lexer.advance())
-        return Shape(_read_element_type(lexer))
+        if self.text == "none":
+            return OtherType(self.advance())
+        return Shape(_read_element_type(self))
 
     def function_type(self) -> FunctionType:
         """Take ``(tensor<2xf32>) -> tensor<f32>``."""
         inputs = self._listed_types("(", ")", "the types")
-        self.lexer.expect("->", "after the types of operands")
+        self.expect("->", "after the types of operands")
         return FunctionType(inputs, self.result_types())
 
     def result_types(self) -> tuple[Type, ...]:
         """Take the type of a result, or those of several in parentheses."""
-        if self.lexer.text == "(":
+        if self.text == "(":
             return self._listed_types("(", ")", "the types of results")
         return (self.type(),)
 
     def _listed_types(self, opening: str, closing: str, what: str) -> tuple[Type, ...]:
-        return self.nested("types", lambda: self.lexer.listed(self.type, opening, closing, what))
+        return self.nested("types", lambda: self.listed(self.type, opening, closing, what))
 
     def _tuple_type(self) -> Shape:
-        start = self.lexer.start
-        self.lexer.advance()
+        start = self.start
+        self.advance()
         shapes = shapes_of(self._listed_types("<", ">", "the elements"))
         if shapes is None:
             message = "a tuple has arrays, tuples and tokens as elements"
-            raise self.lexer.error_since(start, message)
+            raise self.error_since(start, message)
         return Shape.of_tuple(shapes)
 
     def _dialect_type(self) -> Type:
-        lexer, start = self.lexer, self.lexer.start
-        name = lexer.advance()
+        start = self.start
+        name = self.advance()
         if name in self.named_types:
             return self.named_types[name]
         if name in _TOKENS:
             return Shape(ElementType.TOKEN)
-        if lexer.text == "<":
-            lexer.balanced("'<'")
-        return OtherType(lexer.source[start : lexer.previous_stop])
+        if self.text == "<":
+            self.balanced("'<'")
+        return OtherType(self.source[start : self.previous_stop])
 
     # Attributes
 
     def dictionary(self) -> dict[str, Attribute]:
         """Take ``{name = value, flag, ...}``."""
-        self.lexer.expect("{", "before attributes")
+        self.expect("{", "before attributes")
         return self.fields("}")
 
     def fields(self, closing: str) -> dict[str, Attribute]:
         """Take ``name = value, flag, ...`` up to and including a mark."""
 
         def read() -> None:
-            start, is_quoted = lexer.start, lexer.kind == "string"
-            name = lexer.string() if is_quoted else lexer.word("the name of an attribute")
+            start, is_quoted = self.start, self.kind == "string"
+            name = self.string() if is_quoted else self.word("the name of an attribute")
             if name in found:
-                raise lexer.error_since(start, f"attribute {name} stands here for the second time")
-            found[name] = self.value() if lexer.accept("=") else True
+                raise self.error_since(start, f"attribute {name} stands here for the second time")
+            found[name] = self.value() if self.accept("=") else True
 
-        lexer, found = self.lexer, dict[str, Attribute]()
-        lexer.separated(read, closing, "after an attribute")
+        found = dict[str, Attribute]()
+        self.separated(read, closing, "after an attribute")
         return found
 
     def value(self) -> Attribute:
@@ -342,89 +341,84 @@ class AttributeReader:
         return self.nested("attributes", self._value)
 
     def _value(self) -> Attribute:
-        lexer = self.lexer
-        read = self._by_kind.get(lexer.kind) or self._by_text.get(lexer.text)
+        read = self._by_kind.get(self.kind) or self._by_text.get(self.text)
         if read:
             return read(self)
-        if lexer.text in _TYPES or _NUMBER.fullmatch(lexer.text):
+        if self.text in _TYPES or _NUMBER.fullmatch(self.text):
             return self.type()
-        if lexer.kind == "name":
-            return Keyword(lexer.advance())
-        raise lexer.expected("the value of an attribute")
+        if self.kind == "name":
+            return Keyword(self.advance())
+        raise self.expected("the value of an attribute")
 
     def _number(self) -> int | float:
-        lexer = self.lexer
-        text = lexer.text
+        text = self.text
         is_integer = "0x" in text or text.removeprefix("-").isdecimal()
-        number = lexer.integer() if is_integer else float(lexer.advance())
-        if lexer.accept(":"):
+        number = self.integer() if is_integer else float(self.advance())
+        if self.accept(":"):
             self.type()
         return number
 
     def _string(self) -> str:
-        text = self.lexer.string()
-        if self.lexer.accept(":"):
+        text = self.string()
+        if self.accept(":"):
             self.type()
         return text
 
     def _symbol(self) -> SymbolReference:
-        name = self.lexer.symbol("a symbol")
-        while self.lexer.accept("::"):
-            name = self.lexer.symbol("a symbol")
+        name = self.symbol("a symbol")
+        while self.accept("::"):
+            name = self.symbol("a symbol")
         return SymbolReference(name)
 
     def _array(self) -> tuple[Attribute, ...]:
         """Take ``array<i64: 1, 2>``."""
-        lexer = self.lexer
-        lexer.advance()
-        lexer.expect("<", "after array")
+        self.advance()
+        self.expect("<", "after array")
         self.type()
-        if lexer.accept(">"):
+        if self.accept(">"):
             return ()
-        return lexer.listed(self.value, ":", ">", "the items of an array")
+        return self.listed(self.value, ":", ">", "the items of an array")
 
     def _alias(self) -> Attribute:
         """Take ``#name``, ``#dialect<body>`` or ``#dialect.name<body>``."""
-        lexer = self.lexer
-        if lexer.text[0] == "!":
+        if self.text[0] == "!":
             return self.type()
-        name = lexer.advance()[1:]
-        if lexer.text == "<" and lexer.start == lexer.previous_stop:
+        name = self.advance()[1:]
+        if self.text == "<" and self.start == self.previous_stop:
             return self.body(name, "'<'")
-        return DialectAttribute(name, "", lexer.stop)
+        return DialectAttribute(name, "", self.stop)
 
     def body(self, name: str, what: str) -> DialectAttribute:
         """Take a text in brackets as the attribute of a dialect."""
-        start = self.lexer.start + 1
-        return DialectAttribute(name, self.lexer.balanced(what)[1:-1], start)
+        start = self.start + 1
+        return DialectAttribute(name, self.balanced(what)[1:-1], start)
 
     def _affine(self) -> DialectAttribute:
         """Take ``affine_map<...>`` or ``affine_set<...>``."""
-        name = self.lexer.advance()
+        name = self.advance()
         return self.body(name, f"'<' after {name}")
 
     def _flag(self) -> bool:
-        return self.lexer.advance() != "false"
+        return self.advance() != "false"
 
     def _dense(self) -> DenseElements:
         """Take ``dense<values> : type``."""
-        lexer = self.lexer
-        start, is_elided = lexer.start, lexer.advance() == "dense_resource"
-        body_at = lexer.start
-        lexer.balanced("'<' after dense")
-        lexer.expect(":", "before the type of dense elements")
-        type_at, found = lexer.start, self.type()
+        start, is_elided = self.start, self.advance() == "dense_resource"
+        body_at = self.start
+        self.balanced("'<' after dense")
+        self.expect(":", "before the type of dense elements")
+        type_at, found = self.start, self.type()
         if not isinstance(found, Shape) or not found.is_array or found.is_unbounded:
             message = "expected the type of an array of known sizes, such as tensor<2xf32>"
-            raise lexer.error_since(type_at, message)
+            raise self.error_since(type_at, message)
         if is_elided:
             return DenseElements(found, None)
-        inner = MlirLexer(lexer.source, lexer.file, body_at)
+        inner = MlirLexer(self.source, self.file, body_at)
         inner.advance()
         values = _read_values(inner, found)
         if len(values) not in {1, found.element_count}:
             message = f"there are {len(values)} values for {found.text(layout=False)}"
-            raise lexer.error_since(start, message)
+            raise self.error_since(start, message)
         inner.expect(">", "after dense elements")
         return DenseElements(found, values)
 
@@ -432,56 +426,54 @@ class AttributeReader:
 
     def location(self) -> Location | None:
         """Take ``loc(...)``, if it is there."""
-        if not self.lexer.accept("loc"):
+        if not self.accept("loc"):
             return None
-        self.lexer.expect("(", "after loc")
+        self.expect("(", "after loc")
         found = self._inner_location()
-        self.lexer.expect(")", "after a location")
+        self.expect(")", "after a location")
         return found
 
     def _inner_location(self) -> Location:
         return self.nested("locations", self._location)
 
     def _location(self) -> Location:
-        lexer = self.lexer
-        if lexer.kind == "alias" and lexer.text[0] == "#":
-            return Location(alias=lexer.advance()[1:])
-        if lexer.kind == "string":
+        if self.kind == "alias" and self.text[0] == "#":
+            return Location(alias=self.advance()[1:])
+        if self.kind == "string":
             return self._named_location()
-        if lexer.accept("unknown"):
+        if self.accept("unknown"):
             return UNKNOWN
-        if lexer.accept("callsite"):
-            lexer.expect("(", "after callsite")
+        if self.accept("callsite"):
+            self.expect("(", "after callsite")
             callee = self._inner_location()
-            lexer.expect("at", "between the locations of a call")
+            self.expect("at", "between the locations of a call")
             caller = self._inner_location()
-            lexer.expect(")", "after the locations of a call")
+            self.expect(")", "after the locations of a call")
             return Location(parts=(callee, caller))
-        if lexer.accept("fused"):
-            if lexer.text == "<":
-                lexer.balanced("'<'")
-            parts = lexer.listed(self._inner_location, "[", "]", "the locations")
+        if self.accept("fused"):
+            if self.text == "<":
+                self.balanced("'<'")
+            parts = self.listed(self._inner_location, "[", "]", "the locations")
             return Location(parts=parts)
-        raise lexer.expected('a location, such as "model.py":3:1')
+        raise self.expected('a location, such as "model.py":3:1')
 
     def _named_location(self) -> Location:
         """Take a name, with a location behind it or not, or a place in a file."""
-        lexer = self.lexer
-        text = lexer.string()
-        if lexer.accept("("):
+        text = self.string()
+        if self.accept("("):
             part = self._inner_location()
-            lexer.expect(")", "after the location of a name")
+            self.expect(")", "after the location of a name")
             return Location(name=text, parts=(part,))
-        if not lexer.accept(":"):
+        if not self.accept(":"):
             return Location(name=text)
-        line = lexer.integer("a line")
-        while lexer.accept(":"):
-            lexer.integer("a column")
-        if lexer.accept("to"):
-            if lexer.kind == "number":
-                lexer.integer("an integer")
-            while lexer.accept(":"):
-                lexer.integer("a line or a column")
+        line = self.integer("a line")
+        while self.accept(":"):
+            self.integer("a column")
+        if self.accept("to"):
+            if self.kind == "number":
+                self.integer("an integer")
+            while self.accept(":"):
+                self.integer("a line or a column")
         return Location(file=text, line=line)
 
     _by_kind: ClassVar[Mapping[str, Callable[..., Attribute]]] = {
@@ -491,7 +483,7 @@ class AttributeReader:
         "alias": _alias,
     }
     _by_text: ClassVar[Mapping[str, Callable[[Any], Attribute]]] = {
-        "[": lambda self: self.lexer.listed(self.value, "[", "]", "the items of a list"),
+        "[": lambda self: self.listed(self.value, "[", "]", "the items of a list"),
         "{": dictionary,
         **dict.fromkeys(("true", "false", "unit"), _flag),
         "array": _array,

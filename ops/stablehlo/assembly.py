@@ -29,42 +29,42 @@ from ops.mlir.text import DenseElements, DialectAttribute, Keyword, SymbolRefere
 
 def _module(reader: OperationReader, draft: OperationDraft) -> None:
     """``@name attributes {...} { ... }``."""
-    lexer = reader.lexer
-    if lexer.kind == "symbol":
-        draft.attributes["sym_name"] = lexer.symbol("the name of the module")
-    if lexer.accept("attributes"):
+    if reader.kind == "symbol":
+        draft.attributes["sym_name"] = reader.symbol("the name of the module")
+    if reader.accept("attributes"):
         draft.attributes |= reader.dictionary()
     draft.regions = (reader.region(),)
 
 
 def _function(reader: OperationReader, draft: OperationDraft) -> None:
     """``public @name(%0: ...) -> (... {...}) attributes {...} { ... }``."""
-    lexer = reader.lexer
-    if lexer.kind == "name":
-        draft.attributes["sym_visibility"] = lexer.word("private, public or the name of a function")
-    draft.attributes["sym_name"] = lexer.symbol("the name of a function, such as @main")
-    arguments = lexer.listed(lambda: _parameter(reader), "(", ")", "the parameters")
-    if lexer.accept("->"):  # the values that the body returns have the types of results
-        if lexer.text == "(":
-            lexer.listed(lambda: _unnamed(reader), "(", ")", "the results")
+    if reader.kind == "name":
+        draft.attributes["sym_visibility"] = reader.word(
+            "private, public or the name of a function"
+        )
+    draft.attributes["sym_name"] = reader.symbol("the name of a function, such as @main")
+    arguments = reader.listed(lambda: _parameter(reader), "(", ")", "the parameters")
+    if reader.accept("->"):  # the values that the body returns have the types of results
+        if reader.text == "(":
+            reader.listed(lambda: _unnamed(reader), "(", ")", "the results")
         else:
             reader.type()
-    if lexer.accept("attributes"):
+    if reader.accept("attributes"):
         draft.attributes |= reader.dictionary()
-    if lexer.text == "{":
+    if reader.text == "{":
         draft.regions = (reader.region(arguments),)
 
 
 def _parameter(reader: OperationReader) -> Argument:
     """Take a parameter; those of a function that is only declared have no names."""
-    return reader.argument() if reader.lexer.kind == "value" else _unnamed(reader)
+    return reader.argument() if reader.kind == "value" else _unnamed(reader)
 
 
 def _unnamed(reader: OperationReader) -> Argument:
     """Take a type with its attributes."""
-    name = Name("", reader.lexer.start)
+    name = Name("", reader.start)
     found = reader.type()
-    attributes = reader.dictionary() if reader.lexer.text == "{" else {}
+    attributes = reader.dictionary() if reader.text == "{" else {}
     return Argument(name, found, attributes, None)
 
 
@@ -73,10 +73,9 @@ def _unnamed(reader: OperationReader) -> Argument:
 
 def _mesh(reader: OperationReader, draft: OperationDraft) -> None:
     """``@mesh = <["x"=8]>``."""
-    lexer = reader.lexer
-    draft.attributes["sym_name"] = lexer.symbol("the name of a mesh")
-    lexer.expect("=", "before a mesh")
-    lexer.accept("#sdy.mesh")
+    draft.attributes["sym_name"] = reader.symbol("the name of a mesh")
+    reader.expect("=", "before a mesh")
+    reader.accept("#sdy.mesh")
     draft.attributes["mesh"] = reader.body("sdy.mesh", "'<' before a mesh")
     reader.attribute_dictionary(draft)
 
@@ -101,11 +100,10 @@ def _of_one(word: str, results: int) -> AssemblyForm:
 
 def _manual_computation(reader: OperationReader, draft: OperationDraft) -> None:
     """``(%0) in_shardings=[...] out_shardings=[...] manual_axes={...} (%1: ...) {...} : ...``."""
-    lexer = reader.lexer
     draft.operands = reader.listed_operands()
     for word in ("in_shardings", "out_shardings", "manual_axes"):
-        lexer.expect(word, "of a manual computation")
-        lexer.expect("=", f"after {word}")
+        reader.expect(word, "of a manual computation")
+        reader.expect("=", f"after {word}")
         draft.attributes[word] = reader.body(f"sdy.{word}", f"a list after {word}=")
     draft.regions = (reader.region(reader.arguments()),)
     reader.attributes_and_types(draft)
@@ -195,10 +193,9 @@ def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
     """The form of operands, words with values, attributes, and types."""
 
     def read(reader: OperationReader, draft: OperationDraft) -> None:
-        lexer = reader.lexer
         reader.attribute_dictionary(draft)
         draft.operands = reader.operands()
-        is_first = not draft.operands and lexer.kind == "name"
+        is_first = not draft.operands and reader.kind == "name"
         while is_first or reader.comma_before("name"):
             _read_word(reader, draft, words)
             is_first = False
@@ -208,20 +205,18 @@ def _plain(words: Mapping[str, str], results: int | None = 1) -> AssemblyForm:
 
 
 def _read_word(reader: OperationReader, draft: OperationDraft, words: Mapping[str, str]) -> None:
-    lexer = reader.lexer
-    word = lexer.one_of(words, f"{' or '.join(words) or 'a value'} of {draft.name}")
-    lexer.expect("=", f"after {word}")
+    word = reader.one_of(words, f"{' or '.join(words) or 'a value'} of {draft.name}")
+    reader.expect("=", f"after {word}")
     draft.attributes[words[word]] = _bare_value(reader)
 
 
 def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for each attribute
     """Take a value that has no type behind it."""
-    lexer = reader.lexer
-    if lexer.text == "<":  # the name of the attribute is left out
+    if reader.text == "<":  # the name of the attribute is left out
         return reader.body("", "'<'")
-    if lexer.kind == "string":
-        return lexer.string()
-    return lexer.integer("an integer") if lexer.kind == "number" else reader.value()
+    if reader.kind == "string":
+        return reader.string()
+    return reader.integer("an integer") if reader.kind == "number" else reader.value()
 
 
 # Operations printed in other ways.
@@ -229,12 +224,11 @@ def _bare_value(reader: OperationReader) -> Any:  # noqa: ANN401 - one type for 
 
 def _compare(reader: OperationReader, draft: OperationDraft) -> None:
     """``GT, %0, %1, FLOAT : ...``."""
-    lexer = reader.lexer
-    draft.attributes["comparison_direction"] = Keyword(lexer.word("a direction, such as GT"))
-    lexer.expect(",", "after the direction")
+    draft.attributes["comparison_direction"] = Keyword(reader.word("a direction, such as GT"))
+    reader.expect(",", "after the direction")
     draft.operands = reader.operands()
-    if lexer.accept(","):
-        draft.attributes["compare_type"] = Keyword(lexer.word("a type of comparison"))
+    if reader.accept(","):
+        draft.attributes["compare_type"] = Keyword(reader.word("a type of comparison"))
     reader.attributes_and_types(draft)
 
 
@@ -242,19 +236,19 @@ def _constant(reader: OperationReader, draft: OperationDraft) -> None:
     """``dense<0> : tensor<i32>``, of whatever dialect, or a number such as ``2 : index``."""
     draft.name = "stablehlo.constant"
     reader.attribute_dictionary(draft)
-    lexer, start = reader.lexer, reader.lexer.start
+    start = reader.start
     value = reader.value()
     if isinstance(value, bool):
         value = DenseElements(Shape(ElementType.PRED), (value,))
     elif isinstance(value, int | float):
-        lexer.jump(start)
-        lexer.advance()
-        lexer.expect(":", "before the type of the number")
+        reader.jump(start)
+        reader.advance()
+        reader.expect(":", "before the type of the number")
         shape = reader.type()
         value = DenseElements(shape, (value,)) if isinstance(shape, Shape) else value
     if not isinstance(value, DenseElements):
         message = "expected dense elements, such as dense<0> : tensor<i32>"
-        raise lexer.error_since(start, message)
+        raise reader.error_since(start, message)
     draft.attributes["value"] = value
     draft.types = (value.shape,)
 
@@ -262,7 +256,7 @@ def _constant(reader: OperationReader, draft: OperationDraft) -> None:
 def _const_shape(reader: OperationReader, draft: OperationDraft) -> None:
     """``[1, 2] : tensor<2xindex>``."""
     draft.name = "stablehlo.constant"
-    sizes = reader.lexer.listed(lambda: reader.lexer.integer("a size"), "[", "]", "the sizes")
+    sizes = reader.listed(lambda: reader.integer("a size"), "[", "]", "the sizes")
     reader.types_after_colon(draft)
     draft.attributes["value"] = DenseElements(Shape(ElementType.S64, (len(sizes),)), sizes)
 
@@ -271,14 +265,14 @@ def _cast(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0 : tensor<2xf32> to tensor<?xf32>``."""
     draft.operands = (reader.operand(),)
     reader.types_after_colon(draft)
-    reader.lexer.expect("to", "before the type of the result")
+    reader.expect("to", "before the type of the result")
     draft.types = (reader.type(),)
 
 
 def _compare_numbers(reader: OperationReader, draft: OperationDraft) -> None:
     """``sge, %0, %1 : i32``, with a result of type ``i1``."""
-    draft.attributes["predicate"] = Keyword(reader.lexer.word("a predicate, such as eq"))
-    reader.lexer.expect(",", "after the predicate")
+    draft.attributes["predicate"] = Keyword(reader.word("a predicate, such as eq"))
+    reader.expect(",", "after the predicate")
     draft.operands = reader.operands()
     reader.attributes_and_types(draft)
     draft.types = (Shape(ElementType.PRED),)
@@ -293,9 +287,8 @@ def _dim(reader: OperationReader, draft: OperationDraft) -> None:
 
 def _slice(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0 [0:8, 1:9:3] : ...``."""
-    lexer = reader.lexer
     draft.operands = (reader.operand(),)
-    rows = lexer.listed(lambda: _slice_row(reader), "[", "]", "the dimensions of a slice")
+    rows = reader.listed(lambda: _slice_row(reader), "[", "]", "the dimensions of a slice")
     names = "start_indices", "limit_indices", "strides"
     columns = zip(*rows, strict=True) if rows else ((), (), ())
     draft.attributes |= zip(names, columns, strict=True)
@@ -303,25 +296,23 @@ def _slice(reader: OperationReader, draft: OperationDraft) -> None:
 
 
 def _slice_row(reader: OperationReader) -> tuple[int, int, int]:
-    lexer = reader.lexer
-    start = lexer.integer("the start of a slice")
-    lexer.expect(":", "after the start of a slice")
-    limit = lexer.integer("the limit of a slice")
-    return start, limit, lexer.integer("the stride of a slice") if lexer.accept(":") else 1
+    start = reader.integer("the start of a slice")
+    reader.expect(":", "after the start of a slice")
+    limit = reader.integer("the limit of a slice")
+    return start, limit, reader.integer("the stride of a slice") if reader.accept(":") else 1
 
 
 def _dot_general(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0, %1, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [...]``."""
-    lexer = reader.lexer
     draft.operands = reader.operands()
     while reader.comma_before("name"):
-        if lexer.text not in _PAIRED:
+        if reader.text not in _PAIRED:
             _read_word(reader, draft, _OF_DOTS)
             continue
-        word = lexer.advance()
-        lexer.expect("=", f"after {word}")
+        word = reader.advance()
+        reader.expect("=", f"after {word}")
         draft.attributes[f"lhs_{_PAIRED[word]}"] = reader.value()
-        lexer.expect("x", "between the dimensions of both operands")
+        reader.expect("x", "between the dimensions of both operands")
         draft.attributes[f"rhs_{_PAIRED[word]}"] = reader.value()
     reader.attributes_and_types(draft)
 
@@ -332,22 +323,21 @@ _OF_DOTS: Final = {"precision": "precision_config", "algorithm": "algorithm"}
 
 def _convolution(reader: OperationReader, draft: OperationDraft) -> None:
     """``(%0, %1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {...} {...} : ...``."""
-    lexer = reader.lexer
     draft.operands = reader.listed_operands()
-    lexer.expect("dim_numbers", "before the dimensions of a convolution")
-    lexer.expect("=", "after dim_numbers")
-    start = lexer.start
-    text = lexer.matching(_DIMENSION_NUMBERS, "dimensions such as [b, 0, f]x[0, i, o]->[b, 0, f]")
+    reader.expect("dim_numbers", "before the dimensions of a convolution")
+    reader.expect("=", "after dim_numbers")
+    start = reader.start
+    text = reader.matching(_DIMENSION_NUMBERS, "dimensions such as [b, 0, f]x[0, i, o]->[b, 0, f]")
     draft.attributes["dimension_numbers"] = DialectAttribute("stablehlo.conv", text, start)
-    if lexer.accept(","):
-        lexer.expect("window", "before a window")
-        lexer.expect("=", "after window")
-        start = lexer.start
+    if reader.accept(","):
+        reader.expect("window", "before a window")
+        reader.expect("=", "after window")
+        start = reader.start
         window = reader.dictionary()
         for name, value in window.items():
             if name not in _OF_WINDOWS:
                 message = f"a window has no {name}; expected {', '.join(_OF_WINDOWS)}"
-                raise lexer.error_since(start, message)
+                raise reader.error_since(start, message)
             draft.attributes[_OF_WINDOWS[name]] = value
     reader.attributes_and_types(draft)
 
@@ -365,9 +355,9 @@ _OF_WINDOWS: Final = {
 def _get_tuple_element(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0[1] : ...``."""
     draft.operands = (reader.operand(),)
-    reader.lexer.expect("[", "before the number of an element")
-    draft.attributes["index"] = reader.lexer.integer("the number of an element")
-    reader.lexer.expect("]", "after the number of an element")
+    reader.expect("[", "before the number of an element")
+    draft.attributes["index"] = reader.integer("the number of an element")
+    reader.expect("]", "after the number of an element")
     reader.attributes_and_types(draft)
 
 
@@ -375,7 +365,7 @@ def _call(attribute: str) -> AssemblyForm:
     """The form ``@name(%0, %1) {...} : ...``."""
 
     def read(reader: OperationReader, draft: OperationDraft) -> None:
-        name = reader.lexer.symbol("what is called, such as @name")
+        name = reader.symbol("what is called, such as @name")
         draft.attributes[attribute] = SymbolReference(name)
         draft.operands = reader.listed_operands()
         reader.attributes_and_types(draft)
@@ -385,19 +375,18 @@ def _call(attribute: str) -> AssemblyForm:
 
 def _composite(reader: OperationReader, draft: OperationDraft) -> None:
     """``"name" %0, %1 {...} : ...``."""
-    draft.attributes["name"] = reader.lexer.string("the name of a composite")
+    draft.attributes["name"] = reader.string("the name of a composite")
     draft.operands = reader.operands()
     reader.attributes_and_types(draft)
 
 
 def _top_k(reader: OperationReader, draft: OperationDraft) -> None:
     """``(%0, k = 3) : ... -> (..., ...)``."""
-    lexer = reader.lexer
-    lexer.expect("(", "before the operand")
+    reader.expect("(", "before the operand")
     draft.operands = (reader.operand(),)
-    while lexer.accept(","):
+    while reader.accept(","):
         _read_word(reader, draft, {"k": "k", "largest": "largest"})
-    lexer.expect(")", "after the operand")
+    reader.expect(")", "after the operand")
     reader.attributes_and_types(draft)
 
 
@@ -405,7 +394,7 @@ def _return(reader: OperationReader, draft: OperationDraft) -> None:
     """``%0, %1 : ..., ...``."""
     draft.operands = reader.operands()
     reader.attribute_dictionary(draft)
-    if reader.lexer.text == ":":
+    if reader.text == ":":
         reader.types_after_colon(draft)
     draft.types = ()
 
@@ -415,25 +404,23 @@ def _return(reader: OperationReader, draft: OperationDraft) -> None:
 
 def _reduce(reader: OperationReader, draft: OperationDraft) -> None:
     """``(%0 init: %1), (%2 init: %3) applies stablehlo.add across dimensions = [1] : ...``."""
-    lexer = reader.lexer
-    operands, initials = zip(*lexer.joined(lambda: _reduced(reader)), strict=True)
+    operands, initials = zip(*reader.joined(lambda: _reduced(reader)), strict=True)
     draft.operands = (*operands, *initials)
-    is_named = lexer.accept("applies")
-    combiner = lexer.word("an operation, such as stablehlo.add") if is_named else ""
-    lexer.expect("across", "before the dimensions")
+    is_named = reader.accept("applies")
+    combiner = reader.word("an operation, such as stablehlo.add") if is_named else ""
+    reader.expect("across", "before the dimensions")
     _read_word(reader, draft, {"dimensions": "dimensions"})
     reader.attributes_and_types(draft)
     draft.regions = (_applied(combiner, draft) if combiner else _reducer(reader),)
 
 
 def _reduced(reader: OperationReader) -> tuple[Name, Name]:
-    lexer = reader.lexer
-    lexer.expect("(", "before an operand and its initial value")
+    reader.expect("(", "before an operand and its initial value")
     operand = reader.operand()
-    lexer.expect("init", "after an operand")
-    lexer.expect(":", "after init")
+    reader.expect("init", "after an operand")
+    reader.expect(":", "after init")
     initial = reader.operand()
-    lexer.expect(")", "after an initial value")
+    reader.expect(")", "after an initial value")
     return operand, initial
 
 
@@ -452,42 +439,41 @@ def _applied(combiner: str, draft: OperationDraft) -> tuple[MlirBlock, ...]:
 
 def _reducer(reader: OperationReader) -> tuple[MlirBlock, ...]:
     """Take ``reducer(%a: ..., %b: ...) (%c: ..., %d: ...) { ... }``: pairs of two elements."""
-    reader.lexer.expect("reducer", "or 'applies'")
-    start = reader.lexer.start
+    reader.expect("reducer", "or 'applies'")
+    start = reader.start
     pairs: list[tuple[Argument, ...]] = []
-    while reader.lexer.text == "(":
+    while reader.text == "(":
         pairs.append(reader.arguments())
     if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - they are pairs
-        raise reader.lexer.error_since(start, "expected two arguments in each pair")
+        raise reader.error_since(start, "expected two arguments in each pair")
     arguments = (*(pair[0] for pair in pairs), *(pair[1] for pair in pairs))
     return reader.region(arguments)
 
 
 def _while(reader: OperationReader, draft: OperationDraft) -> None:
     """``(%a = %0, %b = %1) : ..., ... cond { ... } do { ... }``."""
-    lexer = reader.lexer
-    start = lexer.start
-    pairs = lexer.listed(lambda: _initialized(reader), "(", ")", "what the loop carries")
+    start = reader.start
+    pairs = reader.listed(lambda: _initialized(reader), "(", ")", "what the loop carries")
     draft.operands = tuple(initial for _, initial in pairs)
     if pairs:
         reader.types_after_colon(draft, None)
     if len(draft.types) != len(pairs):
         message = f"the loop carries {len(pairs)} values, but has {len(draft.types)} types"
-        raise lexer.error_since(start, message)
-    if lexer.accept("attributes"):
+        raise reader.error_since(start, message)
+    if reader.accept("attributes"):
         reader.attribute_dictionary(draft)
     arguments = tuple(
         Argument(name, each, {}, None) for (name, _), each in zip(pairs, draft.types, strict=True)
     )
-    lexer.expect("cond", "before the condition of a loop")
+    reader.expect("cond", "before the condition of a loop")
     condition = reader.region(arguments)
-    lexer.expect("do", "before the body of a loop")
+    reader.expect("do", "before the body of a loop")
     draft.regions = (condition, reader.region(arguments))
 
 
 def _initialized(reader: OperationReader) -> tuple[Name, Name]:
     name = reader.operand()
-    reader.lexer.expect("=", "before the initial value")
+    reader.expect("=", "before the initial value")
     return name, reader.operand()
 
 

@@ -20,7 +20,6 @@ from ops.mlir.text import (
     DialectAttribute,
     Keyword,
     Location,
-    MlirLexer,
     MlirTextError,
     OtherType,
     SymbolReference,
@@ -200,8 +199,8 @@ class SourceOperation:
             return self._with(found)  # pyright: ignore[reportUnknownArgumentType] - read so
         if not isinstance(found, DialectAttribute):
             self.fail(f"attribute {name} has no fields")
-        lexer = MlirLexer(self.module.source, self.module.file, found.start)
-        return self._with(AttributeReader(lexer).fields(">"))
+        reader = AttributeReader(self.module.source, self.module.file, found.start)
+        return self._with(reader.fields(">"))
 
     def _with(self, attributes: Mapping[str, Any]) -> SourceOperation:
         return replace(self, operation=replace(self.operation, attributes=attributes))
