@@ -506,9 +506,8 @@ def _scan(builder: JaxprBuilder, equation: JaxprEquation) -> list[Instruction] |
     step = inside.computation("step", inside.instructions)
     attributes |= {"is_reverse": given["reverse"], "to_apply": step}
     avals = [*stacked, *before[:kept]]
-    found = builder.elements(
-        builder.add("scan", avals, [*operands[kept:], *operands[:kept]], attributes)
-    )
+    given_in_order = [*operands[kept:], *operands[:kept]]
+    found = builder.elements(builder.add("scan", avals, given_in_order, attributes))
     outputs, last = found[: len(stacked)], found[len(stacked) :]
     return [*last[fixed:], *outputs]
 

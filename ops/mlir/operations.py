@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from ops.mlir.text import Attribute, AttributeReader, DialectAttribute, FunctionType, Location, Type
@@ -30,8 +31,8 @@ class Argument(NamedTuple):
 
     name: Name
     type: Type
-    attributes: Mapping[str, Attribute]
-    location: Location | None
+    attributes: Mapping[str, Attribute] = MappingProxyType({})
+    location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

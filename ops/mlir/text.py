@@ -634,9 +634,8 @@ def _of_bits(content: bytes, count: int) -> tuple[bool, ...]:
     """Truth values of before LLVM 22, eight in a byte; one of ones or zeros stands for all."""
     if len(content) == 1 and content[0] in {0, 255}:
         return (content[0] == 255,) * count  # noqa: PLR2004 - all bits
-    return tuple(
-        bool(content[bit // 8] >> bit % 8 & 1) for bit in range(min(count, len(content) * 8))
-    )
+    bits = range(min(count, len(content) * 8))
+    return tuple(bool(content[bit // 8] >> bit % 8 & 1) for bit in bits)
 
 
 def numbers_of(content: bytes, element_type: ElementType) -> tuple[Number, ...]:

@@ -490,11 +490,8 @@ def _equations(
         for parameter in equation.params.values():
             for inner, own in _jaxprs(parameter):
                 pairs = zip(equation.invars, inner.invars, strict=False) if name == "jit" else ()
-                passed = {
-                    there: constants[here]
-                    for here, there in pairs
-                    if not hasattr(here, "val") and here in constants
-                }
+                variables = ((here, there) for here, there in pairs if not hasattr(here, "val"))
+                passed = {there: constants[here] for here, there in variables if here in constants}
                 yield from _equations(inner, {**own, **passed})
 
 

@@ -349,10 +349,8 @@ class BlockedArray(Displayed):
         """The map from a step to its block, as exact sets know it: with digits in place of bits."""
         indices = self.indices
         bounds = {each.name: each.bounds for each in (*indices.dims, *indices.runtime)}
-        results = [
-            each.replace(_is_of_bits, partial(_in_digits, bounds=bounds))
-            for each in indices.results
-        ]
+        in_digits = partial(_in_digits, bounds=bounds)
+        results = [each.replace(_is_of_bits, in_digits) for each in indices.results]
         return IndexingMap(results, indices.dims, (), indices.runtime, indices.constraints)
 
     @property

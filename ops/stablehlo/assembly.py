@@ -65,7 +65,7 @@ def _unnamed(reader: OperationReader) -> Argument:
     name = Name("", reader.start)
     found = reader.type()
     attributes = reader.dictionary() if reader.text == "{" else {}
-    return Argument(name, found, attributes, None)
+    return Argument(name, found, attributes)
 
 
 # Shardy.
@@ -428,7 +428,7 @@ def _applied(combiner: str, draft: OperationDraft) -> tuple[MlirBlock, ...]:
     """The region that combines two elements by one operation."""
     element = draft.types_of_operands[-1:]
     names = tuple(Name(text, draft.start) for text in ("%lhs", "%rhs"))
-    arguments = tuple(Argument(name, each, {}, None) for name in names for each in element)
+    arguments = tuple(Argument(name, each) for name in names for each in element)
     combined = MlirOperation(
         combiner, draft.start, draft.start + 1, ("%both",), names, types=element
     )
@@ -462,9 +462,8 @@ def _while(reader: OperationReader, draft: OperationDraft) -> None:
         raise reader.error_since(start, message)
     if reader.accept("attributes"):
         reader.attribute_dictionary(draft)
-    arguments = tuple(
-        Argument(name, each, {}, None) for (name, _), each in zip(pairs, draft.types, strict=True)
-    )
+    names = (name for name, _ in pairs)
+    arguments = tuple(map(Argument, names, draft.types))
     reader.expect("cond", "before the condition of a loop")
     condition = reader.region(arguments)
     reader.expect("do", "before the body of a loop")

@@ -254,19 +254,13 @@ def _bitcast(op: OperationWriter) -> Sequence[Instruction]:
     """The same bytes as another array; attributes say the layout of each side."""
     operand, shape = op.operand, op.shape
     if op.has("source_layout"):
-        operand = _in_layout(op, operand)
+        order = op.integers("source_layout")
+        if operand.shape.array_layout.minor_to_major != order:
+            source = operand.shape.with_layout(Layout(order))
+            operand = op.add("copy", source, [operand], {}, name="source")
     if op.has("result_layout"):
         shape = shape.with_layout(Layout(op.integers("result_layout")))
     return [op.add("bitcast", shape, [operand], {})]
-
-
-def _in_layout(op: OperationWriter, operand: Instruction) -> Instruction:
-    """The operand in the layout that a bitcast reads: a copy, if it has another one."""
-    order = op.integers("source_layout")
-    if operand.shape.array_layout.minor_to_major == order:
-        return operand
-    shape = operand.shape.with_layout(Layout(order))
-    return op.add("copy", shape, [operand], {}, name="source")
 
 
 # Loops and branches of StableHLO. Their regions may read values around them; HLO's may not.
@@ -529,9 +523,8 @@ def _einsum(op: OperationWriter) -> Sequence[Instruction]:
     is_diagonal = any(len(letters) > len({*letters}) for letters in (left, right))
     if is_diagonal or sorted(order) != sorted(result):
         raise NoCounterpartError
-    sizes = dict(
-        zip(left + right, chain(*(each.shape.dimensions for each in op.operands)), strict=True)
-    )
+    extents = chain(*(each.shape.dimensions for each in op.operands))
+    sizes = dict(zip(left + right, extents, strict=True))
     numbers = {
         f"{side}_{kind}_dims": tuple(map(letters.index, shared))
         for kind, shared in (("batch", batch), ("contracting", summed))

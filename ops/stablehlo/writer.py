@@ -192,12 +192,10 @@ def _of_symbols(symbols: Mapping[str, Size]) -> dict[str, Form]:
         if atom is not None and atom.kind is AtomKind.FLOORDIV and atom.arguments[1].is_constant:
             whole, factor = atom.arguments[0], atom.arguments[1].constant
         known = forms.variable(parameter_identifier(name))
-        for unknown, coefficient in whole.terms.items():
-            if unknown.kind is AtomKind.VARIABLE and unknown.name.startswith(RAW):
-                if coefficient == 1:
-                    rest = whole - Form(0, {unknown: 1})
-                    found[unknown.name] = known * factor - rest
-                break
+        variables = (each for each in whole.terms if each.kind is AtomKind.VARIABLE)
+        unknown = next((each for each in variables if each.name.startswith(RAW)), None)
+        if unknown is not None and whole.terms[unknown] == 1:
+            found[unknown.name] = known * factor - (whole - Form(0, {unknown: 1}))
     return found
 
 

@@ -16,7 +16,7 @@ from indexing.layout import ElementType, Shape, ShapeError
 from indexing.layout.linear import LinearLayout, blocked_for, to_map
 from ops.performance import Coalescing, Device, coalescing
 from ops.triton import expressions
-from ops.triton.expressions import Formula, IntegerBlock, Kept, TritonError
+from ops.triton.expressions import Formula, IntegerBlock, Kept, TritonError, unmarked
 from ops.triton.interpreter import AccessRecord, KernelInterpreter
 from simplifier import FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
@@ -437,18 +437,14 @@ def _unknown_parameters(
 
 def _multiplied_out(text: expressions.KernelText, record: AccessRecord) -> AccessRecord:
     """The access with its address as a sum of terms, of which one is the pointer."""
-    formula = expressions.multiplied_out(expressions.unmarked(record.address.formula))
+    formula = expressions.multiplied_out(unmarked(record.address.formula))
     if formula is None:
         message = f"this address is a product of more than {expressions.MAX_FACTORS} factors"
         text.refuse(record.node, message)
-    return replace(
-        record,
-        address=IntegerBlock(record.address.shape, formula),
-        condition=expressions.unmarked(record.condition),
-        loops=tuple(
-            replace(loop, trip_count=expressions.unmarked(loop.trip_count)) for loop in record.loops
-        ),
-    )
+    address = IntegerBlock(record.address.shape, formula)
+    loops = (replace(each, trip_count=unmarked(each.trip_count)) for each in record.loops)
+    condition = unmarked(record.condition)
+    return replace(record, address=address, condition=condition, loops=tuple(loops))
 
 
 def _integers(records: Sequence[AccessRecord]) -> set[str]:
@@ -503,7 +499,7 @@ def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, F
     pairs = [*((each, sympy.true) for each in everywhere), (record.address.formula, condition)]
     found = ((each, where) for formula, where in pairs for each in formula.atoms(Kept))
     for each, where in sorted(found, key=str):
-        yield expressions.unmarked(each), where
+        yield unmarked(each), where
 
 
 def _map_of(
@@ -516,10 +512,8 @@ def _map_of(
     """The map to some results, for the programs, places and iterations where a condition holds."""
     programs = [interpreter.program_id(number) for number in range(interpreter.axes)]
     dims = [Variable(bounds[each.name], each.name) for each in programs]
-    dims += [
-        Variable.of_size(size, expressions.axis(number).name)
-        for number, size in enumerate(record.address.shape)
-    ]
+    places = (expressions.axis(number).name for number in range(len(record.address.shape)))
+    dims += map(Variable.of_size, record.address.shape, places)
     counted = ((loop, bounds_of(loop.trip_count - 1, bounds).upper) for loop in record.loops)
     ranges = [Variable(Interval(0, most), loop.counter.name) for loop, most in counted]
     unbounded = [loop for loop in record.loops if not loop.trip_count.is_Integer]

@@ -133,12 +133,10 @@ def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
 
 def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
     """The defaults of the parameters that have some."""
-    places = [*function.args.posonlyargs, *function.args.args]
-    given = function.args.defaults
-    last = places[len(places) - len(given) :]
-    found = {each.arg: value for each, value in zip(last, given, strict=True)}
-    only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return found | {each.arg: value for each, value in only if value is not None}
+    given = [*function.args.defaults, *function.args.kw_defaults]
+    last = parameters_of(function)[-len(given) :] if given else []
+    pairs = zip(last, given, strict=True)
+    return {each.arg: value for each, value in pairs if value is not None}
 
 
 def names_assigned(body: Iterable[ast.stmt]) -> list[str]:
@@ -259,10 +257,8 @@ class TensorPointer:
 
     def address(self) -> IntegerBlock:
         """The addresses of the elements of the block."""
-        places = zip(self._places(), self.strides, strict=True)
-        return IntegerBlock(
-            self.block, self.base + sum(place * by for place, by in places), is_wide=True
-        )
+        steps = map(operator.mul, self._places(), self.strides)
+        return IntegerBlock(self.block, self.base + sum(steps), is_wide=True)
 
     def within(self, checked: Sequence[int]) -> Formula:
         """The condition that a place lies in the tensor along some dimensions."""

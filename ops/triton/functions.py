@@ -230,9 +230,8 @@ def _tensor_pointer(*names: str) -> Handler:
             call.refuse(f"{call.function}: {expected}")
         (base,) = call.formulas([given["base"]])
         sizes, strides, offsets = map(call.formulas, parts)
-        return expressions.TensorPointer(
-            base, sizes, strides, offsets, tuple(block), is_descriptor="offsets" not in names
-        )
+        found = expressions.TensorPointer(base, sizes, strides, offsets, tuple(block))
+        return replace(found, is_descriptor="offsets" not in names)
 
     return handler
 

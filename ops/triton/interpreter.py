@@ -93,9 +93,8 @@ class KernelInterpreter(ExpressionReader):
         shape = expressions.common_shape([address.shape, held.shape])
         unknown = held.implied if isinstance(held, UnknownBlock) else held.formula
         whole = IntegerBlock(held.shape, unknown)
-        condition = sympy.And(
-            *self._conditions, expressions.condition_of(expressions.aligned(whole, len(shape)))
-        )
+        holds = expressions.condition_of(expressions.aligned(whole, len(shape)))
+        condition = sympy.And(*self._conditions, holds)
         is_certain = self._is_exact and not self._may_be_left
         is_exact = is_certain and isinstance(held, IntegerBlock)
         if not self._is_trial:
@@ -323,9 +322,8 @@ class KernelInterpreter(ExpressionReader):
         after = {name: substituted(value, last) for name, value in self.values.items()}
         if not is_run:
             after[node.target.id] = UnknownBlock((), "the counter of a loop that may not run")
-        self.values = after | {
-            name: after_iterations(amounts, before, name, count) for name in amounts
-        }
+        sums = {name: after_iterations(amounts, before, name, count) for name in amounts}
+        self.values = after | sums
 
     def _range(self, node: ast.For) -> tuple[Formula, Formula, Formula]:
         """The start, the end and the step of a loop."""
@@ -477,9 +475,8 @@ def after_iterations(
     if isinstance(value, expressions.TensorPointer):
         return value.moved(added)
     block = expressions.as_block(value)
-    return expressions.number_of(
-        expressions.combined(operator.add, block, IntegerBlock(block.shape, added[0]))
-    )
+    by = IntegerBlock(block.shape, added[0])
+    return expressions.number_of(expressions.combined(operator.add, block, by))
 
 
 def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
@@ -541,9 +538,8 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
     last = change.xreplace({counter: counter - 1})
     kept = (each for each in last.atoms(expressions.Kept) if not each.free_symbols & moving)
-    return (integral if has_fractions else simplest) + sum(
-        each - expressions.unmarked(each) for each in kept
-    )
+    marks = sum(each - expressions.unmarked(each) for each in kept)
+    return (integral if has_fractions else simplest) + marks
 
 
 def _degree_in(variable: sympy.Symbol, polynomial: Formula) -> int:
