@@ -185,13 +185,8 @@ class PallasCall(Displayed):
         For each array, the first step is named.
         """
         races = self.races()
-        return (
-            *self.out_of_bounds(),
-            *self.unwritten(),
-            *races,
-            *self._late_revisits(races),
-            *self.alias_conflicts(),
-        )
+        of_blocks = *self.out_of_bounds(), *self.unwritten()
+        return (*of_blocks, *races, *self._late_revisits(races), *self.alias_conflicts())
 
     def out_of_bounds(self) -> tuple[OutOfBoundsBlock, ...]:
         """First step, for each array, that takes a block outside of it."""
@@ -346,17 +341,13 @@ def pallas_call(
     if scratch_bytes < 0:
         raise PallasError(f"pallas_call: scratch_bytes is {scratch_bytes}; expected at least 0")
     _check_names(inputs, outputs, aliases)
-    return PallasCall(
-        sizes,
-        tuple(_arrays(inputs, sizes, "inputs")),
-        tuple(_arrays(outputs, sizes, "outputs")),
-        semantics_of(semantics, sizes),
-        tuple(
-            (_place(operand, inputs, "inputs"), _place(result, outputs, "outputs"))
-            for operand, result in (aliases or {}).items()
-        ),
-        scratch_bytes,
+    arrays = tuple(_arrays(inputs, sizes, "inputs")), tuple(_arrays(outputs, sizes, "outputs"))
+    of_axes = semantics_of(semantics, sizes)
+    pairs = tuple(
+        (_place(operand, inputs, "inputs"), _place(result, outputs, "outputs"))
+        for operand, result in (aliases or {}).items()
     )
+    return PallasCall(sizes, *arrays, of_axes, pairs, scratch_bytes)
 
 
 def semantics_of(given: Sequence[str], grid: Sequence[int]) -> tuple[str, ...]:
@@ -531,14 +522,10 @@ def _read_call(equation: OfJax, constants: Mapping[OfJax, OfJax]) -> PallasCall:
         for place, each in enumerate(arrays)
         if place >= mapping.num_inputs
     ]
-    return PallasCall(
-        grid,
-        tuple(inputs),
-        tuple(outputs),
-        _semantics(given["compiler_params"], grid),
-        tuple((operand - first, result) for operand, result in given["input_output_aliases"]),
-        sum(map(_scratch_bytes, mapping.scratch_avals)),
-    )
+    semantics = _semantics(given["compiler_params"], grid)
+    aliases = tuple((operand - first, result) for operand, result in given["input_output_aliases"])
+    scratch_bytes = sum(map(_scratch_bytes, mapping.scratch_avals))
+    return PallasCall(grid, tuple(inputs), tuple(outputs), semantics, aliases, scratch_bytes)
 
 
 def _size_of_axis(size: OfJax) -> int:
@@ -683,7 +670,8 @@ class _IndexMapReader:
             return [self._shifted(name, *operands)]
         if name not in _PRIMITIVES or any(map(_is_prefetched, operands)):
             raise PallasError(f"{self._where}: the index map has the operation {name}")
-        return [_PRIMITIVES[name](*operands, *(given[key] for key in _PARAMETERS.get(name, ())))]
+        powers = [given["y"]] if name == "integer_pow" else []
+        return [_PRIMITIVES[name](*operands, *powers)]
 
     def _divided(self, name: str, numerator: Value, divisor: Value) -> Value:
         """A quotient rounded toward zero, and its remainder."""
@@ -827,9 +815,6 @@ _PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
     "select_n": _chosen,
 }
 """The operations on scalars."""
-
-_PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {"integer_pow": ("y",)}
-"""The parameters that are operands here."""
 
 _DIVISIONS: Final = ("div", "rem")
 

@@ -25,9 +25,6 @@ from simplifier.errors import INTEGER, IndexingError, check_integers, check_type
 from simplifier.forms import Interval
 from simplifier.tools.display import Displayed
 
-Step = tuple[int, ...]
-
-
 # Errors in a call of Pallas, its grid or its blocks.
 
 

@@ -39,9 +39,8 @@ def _module(reader: OperationReader, draft: OperationDraft) -> None:
 def _function(reader: OperationReader, draft: OperationDraft) -> None:
     """``public @name(%0: ...) -> (... {...}) attributes {...} { ... }``."""
     if reader.kind == "name":
-        draft.attributes["sym_visibility"] = reader.word(
-            "private, public or the name of a function"
-        )
+        what = "private, public or the name of a function"
+        draft.attributes["sym_visibility"] = reader.word(what)
     draft.attributes["sym_name"] = reader.symbol("the name of a function, such as @main")
     arguments = reader.listed(lambda: _parameter(reader), "(", ")", "the parameters")
     if reader.accept("->"):  # the values that the body returns have the types of results
@@ -429,11 +428,9 @@ def _applied(combiner: str, draft: OperationDraft) -> tuple[MlirBlock, ...]:
     element = draft.types_of_operands[-1:]
     names = tuple(Name(text, draft.start) for text in ("%lhs", "%rhs"))
     arguments = tuple(Argument(name, each) for name in names for each in element)
-    combined = MlirOperation(
-        combiner, draft.start, draft.start + 1, ("%both",), names, types=element
-    )
-    both = (Name("%both", draft.start),)
-    returned = MlirOperation("stablehlo.return", draft.start, draft.start + 1, operands=both)
+    both, place = (Name("%both", draft.start),), (draft.start, draft.start + 1)
+    combined = MlirOperation(combiner, *place, ("%both",), names, types=element)
+    returned = MlirOperation("stablehlo.return", *place, operands=both)
     return (MlirBlock(arguments, (combined, returned)),)
 
 

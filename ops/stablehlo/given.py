@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from math import prod
 from types import MappingProxyType
-from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from indexing.layout import Layout, Shape, ShapeError
 from ops.hlo.attributes import Aliasing
@@ -179,10 +179,9 @@ class SourceOperation:
 
     def rows(self, name: str, columns: int) -> tuple[tuple[int, ...], ...]:
         """Rows of so many integers, such as the paddings of dimensions; empty if absent."""
-        value = self.get(name, ())
-        rows = value
-        if isinstance(value, DenseElements):
-            flat = value.all_values()
+        rows = self.get(name, ())
+        if isinstance(rows, DenseElements):
+            flat = rows.all_values()
             if flat is None:
                 self.fail(f"attribute {name} has no values, or too many")
             rows = tuple(flat[start : start + columns] for start in range(0, len(flat), columns))
@@ -209,23 +208,11 @@ class SourceOperation:
 # Notes on any operation: its origin, its sharding, and those of frontends.
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleContext:
-    """Names that hold for all operations of a text: locations, and meshes of devices."""
+class ModuleContext(NamedTuple):
+    """Names that hold for a whole text: locations, as metadata, and meshes of devices."""
 
-    locations: Mapping[str, Location]
+    metadata: Callable[[Location], Mapping[str, str | int]]
     meshes: Mapping[str, Mesh]
-    _places: dict[Location, Mapping[str, str | int]] = field(
-        default_factory=dict[Location, "Mapping[str, str | int]"]
-    )
-
-    def metadata(self, location: Location) -> Mapping[str, str | int]:
-        """A location as metadata; many operations share one."""
-        found = self._places.get(location)
-        if found is None:
-            found = _metadata(location, self.locations)
-            self._places[location] = found
-        return found
 
 
 def common_attributes(
@@ -250,7 +237,7 @@ def common_attributes(
     return found
 
 
-def _metadata(location: Location, locations: Mapping[str, Location]) -> Mapping[str, str | int]:
+def metadata_of(locations: Mapping[str, Location], location: Location) -> Mapping[str, str | int]:
     """The first name and the first line of a location, the innermost of nested calls."""
     parts, found = [*parts_of(location, locations)], dict[str, str | int]()
     for each in parts:

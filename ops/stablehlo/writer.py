@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -294,10 +295,10 @@ class BlockWriter:
         around = self._outer and self._outer.find(name.text)
         if around is None:
             message = f"expected a value that is defined before, but there is no {name.text}"
-            raise self.module.error(message, name.start, name.start + len(name.text))
+            raise self.module.error(message, name)
         if not is_constant(around):
             message = f"a region of this operation cannot read {name.text} from around it"
-            raise self.module.error(message, name.start, name.start + len(name.text))
+            raise self.module.error(message, name)
         self.values[name.text] = self._copied(around)
         return self.values[name.text]
 
@@ -383,13 +384,10 @@ class OperationWriter(SourceOperation):
         """
         _check(self, opcode, len(operands), attributes)
         noted = given.common_attributes(self.operation, shape, self.writer.module.context)
-        own = self.value_name
-        made = self.writer.builder.made(
-            *(opcode, shape, None if sizes is None else (sizes,), operands, attributes | noted),
-            literal=literal,
-            name=f"{own}.{name}" if name else own,
-            place=self.place,
-        )
+        known = None if sizes is None else (sizes,)
+        fields = opcode, shape, known, operands, attributes | noted
+        full = f"{self.value_name}.{name}" if name else self.value_name
+        made = self.writer.builder.made(*fields, literal=literal, name=full, place=self.place)
         verify(made)
         return made
 
@@ -570,7 +568,8 @@ class ModuleWriter:
         self._functions = {str(each.attributes.get("sym_name", "")): each for each in functions}
         aliases = text.aliases.items()
         locations = {name: value for name, value in aliases if isinstance(value, Location)}
-        self.context = ModuleContext(locations, dict(_meshes(operations)))
+        metadata = cache(partial(given.metadata_of, locations))  # many operations share one
+        self.context = ModuleContext(metadata, dict(_meshes(operations)))
         self.is_polymorphic = self._attributes.get("jax.uses_shape_polymorphism") is True
         is_open = self.is_polymorphic or _OPEN.search(text.source) is not None
         self.sizes = SizedBuilder(is_open=is_open, keeps_shapes=self.is_polymorphic)
@@ -595,7 +594,7 @@ class ModuleWriter:
         if not names:
             start = self.text.operations[0].start if self.text.operations else 0
             message = "expected a function, such as func.func @main, but there is none with a body"
-            raise self.error(message, start, start + 1)
+            raise self.error(message, Name("", start))
         seen = ((name, self._functions[name].attributes.get("sym_visibility")) for name in names)
         public = (name for name, visibility in seen if visibility != "private")
         return "main" if "main" in names else next(public, names[0])
@@ -686,9 +685,10 @@ class ModuleWriter:
         """A builder for another computation."""
         return self.sizes.nested()
 
-    def error(self, message: str, start: int, stop: int) -> MlirTextError:
-        """An error about a part of the text."""
-        return MlirTextError(message, Span(self.text.source, start, stop, self.text.file))
+    def error(self, message: str, name: Name) -> MlirTextError:
+        """An error that points at a name in the text."""
+        stop = name.start + max(len(name.text), 1)
+        return MlirTextError(message, Span(self.text.source, name.start, stop, self.text.file))
 
     def shape_of(self, argument: Argument) -> Shape:
         """The shape of an argument.
@@ -697,9 +697,9 @@ class ModuleWriter:
             MlirTextError: it is no array, tuple or token.
         """
         if not isinstance(argument.type, Shape):
-            start, name = argument.name.start, argument.name.text
-            message = f"expected {name} to be an array of what HLO has, a tuple or a token"
-            raise self.error(message, start, start + max(len(name), 1))
+            name = argument.name
+            message = f"expected {name.text} to be an array of what HLO has, a tuple or a token"
+            raise self.error(message, name)
         return argument.type
 
 

@@ -154,16 +154,11 @@ class KernelAccess(Displayed):
             return None
         dims, ranges, _, (*overflow, offset) = found
         counters = dict(zip((each.name for each in wrong.ranges), ranges, strict=True))
+        loops = tuple((each.name, counters[each.name]) for each in self.map.ranges)
         programs = len(self.map.dims) - len(self.block)
-        return OutOfBoundsElement(
-            self.line,
-            self.argument,
-            tuple(dims[:programs]),
-            tuple(dims[programs : len(self.map.dims)]),
-            tuple((each.name, counters[each.name]) for each in self.map.ranges),
-            int(offset),
-            *map(int, overflow),
-        )
+        where = tuple(dims[:programs]), tuple(dims[programs : len(self.map.dims)]), loops
+        numbers = map(int, (offset, *overflow))
+        return OutOfBoundsElement(self.line, self.argument, *where, *numbers)
 
     def __str__(self) -> str:
         about = "" if self.is_exact else ", at most"
@@ -478,19 +473,16 @@ def _access(
     offset = address - symbol(pointer)
     found = _map_of(interpreter, record, interpreter.bounds, record.condition, offset)
     narrow = expressions.narrow_bounds(interpreter.bounds)
-    return KernelAccess(
-        record.kind,
-        pointer,
-        record.node.lineno,
+    simplest, what = (
         found.simplify(preserve_ranges=True),
-        record.address.shape,
-        record.is_exact,
-        tuple(
-            _map_of(interpreter, record, narrow, condition, value, offset)
-            for value, condition in _kept(marked, record.condition)
-            if symbol(pointer) not in value.free_symbols
-        ),
+        (record.kind, pointer, record.node.lineno),
     )
+    kept = tuple(
+        _map_of(interpreter, record, narrow, condition, value, offset)
+        for value, condition in _kept(marked, record.condition)
+        if symbol(pointer) not in value.free_symbols
+    )
+    return KernelAccess(*what, simplest, record.address.shape, record.is_exact, kept)
 
 
 def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, Formula]]:
