@@ -103,11 +103,10 @@ class LinalgGeneric:
             loop: simplifier.symbol(f"d{n}") for n, loop in enumerate(loops) if loop is not None
         }
         point |= {loop: simplifier.symbol(f"s{n}") for n, loop in enumerate(rest)}
-        iteration = IndexingMap.from_sizes(
-            [point[loop] for loop in range(len(self.sizes))],
-            dims=[1 if loop is None else self.sizes[loop] for loop in loops],
-            ranges=[self.sizes[loop] for loop in rest],
-        )
+        index = [point[loop] for loop in range(len(self.sizes))]
+        dims = [1 if loop is None else self.sizes[loop] for loop in loops]
+        ranges = [self.sizes[loop] for loop in rest]
+        iteration = IndexingMap.from_sizes(index, dims=dims, ranges=ranges)
         return tuple((each @ iteration).simplify() for each in self.maps[:inputs])
 
     def __str__(self) -> str:

@@ -164,10 +164,8 @@ class OperationReader(AttributeReader):
         at_name = self.span
         name = self.string() if is_generic else self.word("an operation")
         draft = OperationDraft(name, start)
-        if is_generic:
-            self._generic(draft)
-        else:
-            self._form(draft, at_name)(self, draft)
+        read = OperationReader._generic if is_generic else self._form(draft, at_name)
+        read(self, draft)
         location = self.location()
         results = self._result_names(named, draft)
         return MlirOperation(

@@ -420,10 +420,7 @@ class BlockedArray(Displayed):
         at_all = self._exact.replace(dims=[*self.indices.dims, *values], runtime=())
         count = len(self.indices.dims)
         for axis, valid in enumerate(self.valid_indices()):
-            lower, upper = valid.lower or 0, valid.upper
-            outside = [Interval(None, lower - 1)]
-            outside += [] if upper is None else [Interval(upper + 1, None)]
-            for beyond in outside:
+            for beyond in (Interval(None, -1), Interval((valid.upper or 0) + 1, None)):
                 steps = at_all.with_constraint(at_all.results[axis], beyond).domain_set()
                 if steps:
                     point = steps.lexmin()

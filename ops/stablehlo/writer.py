@@ -175,10 +175,9 @@ def solved(symbols: Mapping[str, Size], facts: Iterable[Constraint]) -> dict[str
     found = _of_symbols(symbols)
     for form, interval in facts:
         zero = forms.substitute((form,), found)[0]
-        sizes = (name for name in forms.variables_of((zero,)) if name.startswith(RAW))
-        name = next(sizes, None)
-        alone = {} if name is None else forms.variable(name).terms
-        coefficient = next((zero.terms.get(atom, 0) for atom in alone), 0)
+        name = next((each for each in forms.variables_of((zero,)) if each.startswith(RAW)), None)
+        atom = None if name is None else forms.variable_atom(name)
+        coefficient = zero.terms.get(atom, 0) if atom else 0
         if interval == Interval(0, 0) and name is not None and abs(coefficient) == 1:
             found[name] = forms.variable(name) - zero * coefficient
     return found

@@ -149,7 +149,8 @@ class KernelAccess(Displayed):
 
     def _first(self, wrong: IndexingMap) -> OutOfBoundsElement | None:
         """The first point of a map of these variables, which leads to a wrong element."""
-        found = _with_arguments(wrong).sample()
+        dims = [*wrong.dims, *wrong.parameters]  # so that a point has values for parameters
+        found = wrong.replace(dims=dims, parameters=()).sample()
         if found is None:
             return None
         dims, ranges, _, (*overflow, offset) = found
@@ -163,13 +164,6 @@ class KernelAccess(Displayed):
     def __str__(self) -> str:
         about = "" if self.is_exact else ", at most"
         return f"line {self.line}: {self.kind} {self.argument}{about}: {self.map}"
-
-
-def _with_arguments(indexing_map: IndexingMap) -> IndexingMap:
-    """The map with its parameters as dimensions, so that a point has values for them."""
-    if not indexing_map.parameters:
-        return indexing_map
-    return indexing_map.replace(dims=[*indexing_map.dims, *indexing_map.parameters], parameters=())
 
 
 def _tensor(sizes: Sequence[int], strides: Sequence[int] | None) -> IndexingMap:
@@ -473,10 +467,8 @@ def _access(
     offset = address - symbol(pointer)
     found = _map_of(interpreter, record, interpreter.bounds, record.condition, offset)
     narrow = expressions.narrow_bounds(interpreter.bounds)
-    simplest, what = (
-        found.simplify(preserve_ranges=True),
-        (record.kind, pointer, record.node.lineno),
-    )
+    what = record.kind, pointer, record.node.lineno
+    simplest = found.simplify(preserve_ranges=True)
     kept = tuple(
         _map_of(interpreter, record, narrow, condition, value, offset)
         for value, condition in _kept(marked, record.condition)

@@ -49,9 +49,8 @@ class KernelText:
         except (ValueError, RecursionError, MemoryError) as error:  # a null byte, or deep nesting
             reason = str(error) or "it is nested too deeply"
             raise TritonError(f"this is not Python: {reason}", Span(source, 0, 1, file)) from None
-        self.functions: Mapping[str, ast.FunctionDef] = {
-            node.name: node for node in module.body if isinstance(node, ast.FunctionDef)
-        }
+        functions = (node for node in module.body if isinstance(node, ast.FunctionDef))
+        self.functions: Mapping[str, ast.FunctionDef] = {each.name: each for each in functions}
         self.globals: Mapping[str, ast.expr] = dict(_constants(module))
 
     @classmethod
@@ -267,10 +266,8 @@ class TensorPointer:
         return sympy.And(*(sympy.And(place >= 0, place < size) for place, size in pairs))
 
     def _places(self) -> list[Formula]:
-        return [
-            offset + (axis(number) if size > 1 else 0)
-            for number, (offset, size) in enumerate(zip(self.offsets, self.block, strict=True))
-        ]
+        own = [axis(number) if size > 1 else 0 for number, size in enumerate(self.block)]
+        return [offset + place for offset, place in zip(self.offsets, own, strict=True)]
 
 
 Value: TypeAlias = Any

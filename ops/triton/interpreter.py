@@ -126,30 +126,26 @@ class KernelInterpreter(ExpressionReader):
         Raises:
             TritonError: nobody knows the function, or it does not take the arguments.
         """
+        given = FunctionCall(self, node, function, arguments, named)
         if function in self.text.functions:
-            return self._inlined(node, self.text.functions[function], arguments, named)
+            return self._inlined(given)
         handler = FUNCTIONS.get(plain_name(function))
         if handler is None:
-            self.text.refuse(node, f"the function {function or 'here'} cannot be read")
-        if function in ("min", "max", "abs", "int") and all(map(expressions.known, arguments)):
+            given.refuse(f"the function {function or 'here'} cannot be read")
+        if function in _OF_NUMBERS and all(map(expressions.known, arguments)):
             return _OF_NUMBERS[function](*arguments)
         try:
-            return handler(FunctionCall(self, node, function, arguments, named))
+            return handler(given)
         except (TypeError, IndexError, AttributeError):
-            self.text.refuse(node, f"{function} does not take these arguments")
+            given.refuse(f"{function} does not take these arguments")
 
-    def _inlined(
-        self,
-        node: ast.Call,
-        function: ast.FunctionDef,
-        arguments: Sequence[Value],
-        named: Mapping[str, Value],
-    ) -> Value:
+    def _inlined(self, call: FunctionCall) -> Value:
         """The value of a function of the text, run here."""
         if self._depth >= MAX_DEPTH:
-            self.text.refuse(node, "the functions call each other again and again")
+            call.refuse("the functions call each other again and again")
+        function = self.text.functions[call.function]
         outside = self.values, self._conditions, self._may_be_left
-        self.values = self.bound(function, arguments, named, node)
+        self.values = self.bound(function, call.arguments, call.named, call.node)
         self._depth += 1
         try:
             self.run(function.body)
@@ -422,11 +418,8 @@ def marked(value: Value, name: str) -> Value:
         return block
     if block.is_condition:
         return UnknownBlock(block.shape, "a condition that a loop changes")
-    places = (
-        expressions.axis(number) * symbol(f"{name}_{number + 1}")
-        for number, size in enumerate(block.shape)
-        if size > 1
-    )
+    long = (number for number, size in enumerate(block.shape) if size > 1)
+    places = (expressions.axis(number) * symbol(f"{name}_{number + 1}") for number in long)
     return replace(block, formula=symbol(f"{name}_0") + sum(places))
 
 
