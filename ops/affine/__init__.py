@@ -145,12 +145,12 @@ def _over(access: ArrayAccess, loops: int) -> IndexingMap:
 
 def _needed(write: ArrayAccess, *reads: ArrayAccess) -> Relation:
     """The elements that are read in the iterations which write one."""
-    parts = list[Relation]()
-    for each in reads:
-        depth = min(len(write.loops), len(each.loops))
-        written = IndexRelation(_over(write, depth))
-        parts.append(written.inverse().compose(_over(each, depth)))
-    return reduce(lambda one, other: one | other, parts)
+
+    def needed(read: ArrayAccess) -> Relation:
+        depth = min(len(write.loops), len(read.loops))
+        return IndexRelation(_over(write, depth)).inverse().compose(_over(read, depth))
+
+    return reduce(lambda one, other: one | other, map(needed, reads))
 
 
 def _meeting(loop: str, *accesses: ArrayAccess) -> Relation:

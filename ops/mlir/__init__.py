@@ -24,6 +24,7 @@ __all__ = ["LinalgGeneric", "MlirTextError", "read_generics"]
 # computation of its region is left out. Named operations stand for one each.
 
 Dimensions: TypeAlias = "tuple[int, ...]"
+Shapes: TypeAlias = "Sequence[Dimensions]"
 
 _DIALECT: Final = "linalg"
 _GENERIC: Final = "generic"
@@ -229,9 +230,7 @@ class _GenericReader(OperationReader):
             raise self.error(f"there are {len(names)} operands, but {len(types)} types")
         return types
 
-    def _made(
-        self, draft: OperationDraft, shapes: Sequence[Dimensions], outputs: int
-    ) -> LinalgGeneric:
+    def _made(self, draft: OperationDraft, shapes: Shapes, outputs: int) -> LinalgGeneric:
         given = self.resolved(draft.attributes.get("indexing_maps"))
         try:
             if draft.name != _GENERIC and given is None:
@@ -282,9 +281,7 @@ def _word(kind: object) -> str:
     return kind.body.strip() if isinstance(kind, DialectAttribute) else str(kind)
 
 
-def _sizes(
-    maps: Sequence[IndexingMap], shapes: Sequence[Dimensions]
-) -> tuple[sympy.Expr | int, ...]:
+def _sizes(maps: Sequence[IndexingMap], shapes: Shapes) -> tuple[sympy.Expr | int, ...]:
     """The size of each loop: that of a dimension which it alone indexes."""
     found: dict[int, sympy.Expr | int] = {}
     loops = len(maps[0].dims)
@@ -363,7 +360,7 @@ def _is_known(name: str) -> bool:
 
 
 def _named_maps(
-    name: str, attributes: Mapping[str, Any], shapes: Sequence[Dimensions], outputs: int
+    name: str, attributes: Mapping[str, Any], shapes: Shapes, outputs: int
 ) -> list[IndexingMap]:
     """The maps of the operands of a named operation, without sizes.
 
@@ -428,9 +425,7 @@ def _contracted(*_: object) -> NoReturn:
     raise MapError("expected indexing_maps")
 
 
-def _transposed(
-    shapes: Sequence[Dimensions], _: int, permutation: Sequence[int]
-) -> Iterator[_Terms]:
+def _transposed(shapes: Shapes, _: int, permutation: Sequence[int]) -> Iterator[_Terms]:
     loops = _loops(len(shapes[-1]))
     if sorted(permutation) != [*range(len(loops))]:
         raise MapError(f"permutation is {[*permutation]}; expected one of {len(loops)} dimensions")
@@ -438,15 +433,13 @@ def _transposed(
     yield loops
 
 
-def _broadcast(shapes: Sequence[Dimensions], _: int, added: Sequence[int]) -> Iterator[_Terms]:
+def _broadcast(shapes: Shapes, _: int, added: Sequence[int]) -> Iterator[_Terms]:
     loops = _loops(len(shapes[-1]))
     yield [loop for place, loop in enumerate(loops) if place not in added]
     yield loops
 
 
-def _reduced(
-    shapes: Sequence[Dimensions], outputs: int, reduced: Sequence[int]
-) -> Iterator[_Terms]:
+def _reduced(shapes: Shapes, outputs: int, reduced: Sequence[int]) -> Iterator[_Terms]:
     loops = _loops(len(shapes[0]))
     yield from [loops] * (len(shapes) - outputs)
     yield from [[each for place, each in enumerate(loops) if place not in reduced]] * outputs

@@ -365,9 +365,7 @@ class AttributeReader(MlirLexer):
         return text
 
     def _symbol(self) -> SymbolReference:
-        name = self.symbol("a symbol")
-        while self.accept("::"):
-            name = self.symbol("a symbol")
+        *_, name = self.joined(lambda: self.symbol("a symbol"), "::")
         return SymbolReference(name)
 
     def _array(self) -> tuple[Attribute, ...]:

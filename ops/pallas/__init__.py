@@ -303,6 +303,8 @@ Problem: TypeAlias = "OutOfBoundsBlock | UnwrittenElement | WriteRace | LateRevi
 Specified: TypeAlias = "tuple[Shape | str, BlockSpec]"
 """An array, and which block of it a step takes."""
 
+Arrays: TypeAlias = "Mapping[str, Specified]"
+
 
 def pallas_call(
     grid: Sequence[int],
@@ -365,9 +367,7 @@ def semantics_of(given: Sequence[str], grid: Sequence[int]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _arrays(
-    given: Mapping[str, Specified], grid: Sequence[int], role: str
-) -> Iterator[BlockedArray]:
+def _arrays(given: Arrays, grid: Sequence[int], role: str) -> Iterator[BlockedArray]:
     for name, specified in given.items():
         where, expected = f"pallas_call: {role}: {name}", "a shape and a BlockSpec"
         check_type(specified, tuple, where, expected)
@@ -383,11 +383,7 @@ def _arrays(
         yield BlockedArray.of(name, read, spec, grid)
 
 
-def _check_names(
-    inputs: Mapping[str, Specified],
-    outputs: Mapping[str, Specified],
-    aliases: Mapping[str, str] | None,
-) -> None:
+def _check_names(inputs: Arrays, outputs: Arrays, aliases: Mapping[str, str] | None) -> None:
     for role, given in {"inputs": inputs, "outputs": outputs}.items():
         check_type(given, Mapping, f"pallas_call: {role}", "a mapping from names to arrays")
     both = sorted({*inputs} & {*outputs})
@@ -397,7 +393,7 @@ def _check_names(
     check_type(aliases or {}, Mapping, "pallas_call: aliases", "a mapping from operands to results")
 
 
-def _place(name: str, arrays: Mapping[str, Specified], role: str) -> int:
+def _place(name: str, arrays: Arrays, role: str) -> int:
     if name not in arrays:
         message = f"pallas_call: aliases have {quoted(name)}"
         raise PallasError(f"{message}; expected one of {role}: {listed([*arrays])}")

@@ -111,7 +111,7 @@ def _dot_algorithm(op: SourceOperation) -> dict[str, Any]:
 
 def gather_numbers(op: SourceOperation) -> dict[str, Any]:
     """The dimensions of a gather, without the sizes of slices."""
-    return _indexed(op, op.fields("dimension_numbers"), _GATHERED)
+    return _indexed(op, "dimension_numbers", _GATHERED)
 
 
 def _gather(op: SourceOperation) -> dict[str, Any]:
@@ -119,14 +119,12 @@ def _gather(op: SourceOperation) -> dict[str, Any]:
 
 
 def _scatter(op: SourceOperation) -> dict[str, Any]:
-    numbers = op.fields("scatter_dimension_numbers")
-    unique = _said(unique_indices=op.flag("unique_indices"))
-    return _indexed(op, numbers, _SCATTERED) | unique
+    indexed = _indexed(op, "scatter_dimension_numbers", _SCATTERED)
+    return indexed | _said(unique_indices=op.flag("unique_indices"))
 
 
-def _indexed(
-    op: SourceOperation, numbers: SourceOperation, required: Sequence[str]
-) -> dict[str, Any]:
+def _indexed(op: SourceOperation, field: str, required: Sequence[str]) -> dict[str, Any]:
+    numbers = op.fields(field)
     found: dict[str, Any] = {name: numbers.integers(name, ()) for name in required}
     found |= _said(**{name: numbers.integers(name, ()) for name in _BATCHING})
     found |= _said(indices_are_sorted=op.flag("indices_are_sorted"))
