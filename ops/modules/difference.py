@@ -217,7 +217,10 @@ class _Compared:
         self.module = module
         self._registry = registry
         self._running = frozenset(running)
-        self.kernels = {each.fusion.roots[0]: each for each in _kernels(module, registry, deadline)}
+        counter, self.kernels = OperandCounter(deadline), dict[Instruction, KernelSummary]()
+        for kernel in kernels_of(module, registry=registry):
+            with suppress(HloTextError):  # a kernel with an error moves nothing that is known
+                self.kernels[kernel.roots[0]] = KernelSummary(kernel, counter.rows(kernel))
         self._known: dict[int, _Doing] = {}
         self.doings = {each: self._doing(each) for each in self.instructions}
 
@@ -283,14 +286,6 @@ def _stand_in(instruction: Instruction) -> str:
     """A stand-in for its name, which each compilation may choose anew."""
     number = instruction.parameter_number
     return instruction.opcode if number is None else f"parameter {number}"
-
-
-def _kernels(module: HloModule, registry: Registry, deadline: Deadline) -> Iterator[KernelSummary]:
-    """Reads and writes of each kernel, but for those with errors."""
-    counter = OperandCounter(deadline)
-    for kernel in kernels_of(module, registry=registry):
-        with suppress(HloTextError):
-            yield KernelSummary(kernel, counter.rows(kernel))
 
 
 def _texts(answer: AnyDependence) -> tuple[str, ...]:
