@@ -113,10 +113,9 @@ def _copy_before(
 
 def _counted_loops(subject: Subject) -> Iterator[Instruction]:
     """The loops that run several times, with bodies of their own, innermost last."""
-    for each in subject.running:
-        body = each.attributes["body"].root if each.opcode == "while" else each
-        is_own = body is not each and only_caller(body.computation) is each
-        if is_own and subject.runs_of(body) > subject.runs_of(each):
+    for each in (one for one in subject.running if one.opcode == "while"):
+        body = each.attributes["body"].root
+        if only_caller(body.computation) is each and subject.runs_of(body) > subject.runs_of(each):
             yield each
 
 

@@ -36,7 +36,7 @@ class Look:
 
     def of(self, text: str) -> str:
         """A text of one or more lines as it is shown; a terminal obeys no character in it."""
-        text = _CONTROL.sub(_escaped, text)
+        text = _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
         if self.width is None and not self.is_coloured:
             return text
         return "\n".join(shown for line in text.split("\n") for shown in self._lines(line))
@@ -51,10 +51,6 @@ class Look:
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that terminals obey, but for ends of lines and tabs: files may hold any of them."""
-
-
-def _escaped(control: re.Match[str]) -> str:
-    return control[0].encode("unicode_escape").decode()
 
 
 PLAIN: Final = Look()
