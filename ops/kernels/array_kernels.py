@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from indexing import IndexingMap
 from indexing.code import LocalNames, LoopBlock, alone, helpers_in, is_narrow
 from indexing.layout import Shape
 from indexing.passes import Constraint, Ends
+from ops.analysis.dataflow import Array
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import FOLD, neutral_element
 from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product, row_major
 from ops.kernels import elements
-from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps
+from ops.kernels.elements import VIEWS, ElementWriter, Index, Steps, shape_of
 from ops.kernels.operations import NUMPY, TRITON, Dialect
 from simplifier import forms
 from simplifier.forms import Form, Interval, constant, variables_of
@@ -84,7 +85,7 @@ class ArrayWriter(ElementWriter):
         if [*(values or ())] == [neutral_element(operation, element_type)]:
             return total
         template = self.dialect.operations[element_type.kind][operation]
-        operands = [(yield self.element(start, 0, (), block)), total]
+        operands = [(yield self.element((start, 0), (), block)), total]
         return self.named(source, block, self.dialect.written(template, operands, element_type))
 
     def runs_along(self, value: str, block: LoopBlock) -> bool:
@@ -137,13 +138,12 @@ class NumpyKernel(ArrayWriter):
         ]
         tops: dict[tuple[Size, ...], tuple[LoopBlock, Index]] = {}
         results: list[str] = []
-        for source, output in self.sources:
-            sizes = self.sizes.of(source, output)
+        for array in self.sources:
+            sizes = self.sizes.of(array)
             if sizes not in tops:
                 tops[sizes] = self._axes_of(sizes)
             block, index = tops[sizes]
-            value = self.value(source, output, index, block)
-            results.append(self._result(block, source, output, value))
+            results.append(self._result(block, array, self.value(array, index, block)))
         for block, _ in tops.values():
             lines += _lines_down_to(block)
         lines.append(f"return {', '.join(results)}")
@@ -168,12 +168,11 @@ class NumpyKernel(ArrayWriter):
             index.append(counter)
         return block, tuple(index)
 
-    def _result(self, block: LoopBlock, source: Instruction, output: int, value: str) -> str:
+    def _result(self, block: LoopBlock, array: Array, value: str) -> str:
         """The name of an array of the result."""
-        shape = elements.array_of(source, output)
-        name = self.names.fresh(source.name)
-        kind = self.stored_type(source, shape)
-        sizes = block.texts([as_form(size) for size in self.sizes.of(source, output)])
+        name = self.names.fresh(array[0].name)
+        kind = self.stored_type(array[0], shape_of(array))
+        sizes = block.texts([as_form(size) for size in self.sizes.of(array)])
         whole = f"np.broadcast_to(np.asarray({value}, {kind}), {_tuple_of(map(alone, sizes))})"
         block.lines.append(f"{name} = {whole}.copy()")
         return name
@@ -193,14 +192,14 @@ class NumpyKernel(ArrayWriter):
 
     # Elements.
 
-    def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
+    def offset(self, array: Array, index: Index, block: LoopBlock) -> Form:
         """The number of an element, the last dimension first: NumPy knows where it lies."""
-        sizes = self.sizes.of(source, output)
+        sizes = self.sizes.of(array)
         return block.simplified(row_major(index, sizes, range(len(sizes))))
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of elements of an operand; nothing is read of one that has no elements."""
-        if self.mask_of(block) and self.sizes.may_be_empty(source, 0):
+        if self.mask_of(block) and self.sizes.may_be_empty((source, 0)):
             self._may_be_empty.add(self.pointers[source])
         return super().loaded(source, index, block)
 
@@ -229,7 +228,7 @@ class NumpyKernel(ArrayWriter):
             axes.append(inner)
         point = (*index, *counters)
         body = self.guarded(inner, self.asked(found, point, inner))
-        value = yield self.element(source.operands[0], 0, self.applied(found, point), body)
+        value = yield self.element((source.operands[0], 0), self.applied(found, point), body)
         element_type = source.shape.element_type
         nothing = self.dialect.number(neutral_element(operation, element_type), element_type)
         if body is not inner:
@@ -292,10 +291,6 @@ _CALLED: Final = ("float", "libdevice", "range")
 _LIBDEVICE: Final = "from triton.language.extra import libdevice"
 
 
-_Result: TypeAlias = "tuple[str, Instruction, int]"
-"""A pointer, and an array of what an instruction computes."""
-
-
 @dataclass(frozen=True, slots=True)
 class _WorkOfPrograms:
     """Dimensions of a result: those that programs count, vectors, and loops."""
@@ -333,21 +328,20 @@ class TritonKernel(ArrayWriter):
         """The whole text."""
         name = self._name
         results = self.named_results()
-        plans = [self._plan(source, output) for source, output in self.sources]
+        plans = [self._plan(array) for array in self.sources]
         top = self.sizes.top()
         top.lines += self._arguments_in_their_types(top)
-        sizes = [self.sizes.of(source, output) for source, output in self.sources]
+        sizes = [self.sizes.of(array) for array in self.sources]
         counts = [plan.programs_for(each, top) for plan, each in zip(plans, sizes, strict=True)]
         most = forms.maximum(as_form(count) for count in counts)
         self._programs = plain(top.simplified(most))
-        alike: dict[tuple[_WorkOfPrograms, Sequence[Size], Sequence[int]], list[_Result]] = {}
-        for row, plan, each in zip(results, plans, sizes, strict=True):
-            key = plan, each, tuple(elements.major_first(elements.array_of(*row[1:])))
-            alike.setdefault(key, []).append(row)
+        alike: dict[tuple[_WorkOfPrograms, Sequence[Size], Sequence[int]], dict[str, Array]] = {}
+        for (pointer, array), plan, each in zip(results.items(), plans, sizes, strict=True):
+            key = plan, each, tuple(elements.major_first(shape_of(array)))
+            alike.setdefault(key, {})[pointer] = array
         for (plan, *_), rows in alike.items():
             self._write_results(top, plan, rows)
-        given = [*self.pointers.values(), *(row[0] for row in results)]
-        given += [each.name for each in self.sizes.arguments]
+        given = [*self.pointers.values(), *results, *(each.name for each in self.sizes.arguments)]
         told = self.sizes.comments(self.dialect.language)
         body = ["@triton.jit", f"def {name}({', '.join(given)}):", *_indented(top.lines)]
         functions = [lines for _, lines in self._folds.values()]
@@ -376,29 +370,25 @@ class TritonKernel(ArrayWriter):
     # Results.
 
     def _write_results(
-        self, top: LoopBlock, plan: _WorkOfPrograms, results: Sequence[_Result]
+        self, top: LoopBlock, plan: _WorkOfPrograms, results: Mapping[str, Array]
     ) -> None:
         """Writes results of one shape."""
-        _, source, output = results[0]
-        sizes = self.sizes.of(source, output)
-        order = elements.major_first(elements.array_of(source, output))
+        first = next(iter(results.values()))
+        sizes, order = self.sizes.of(first), elements.major_first(shape_of(first))
         index = dict.fromkeys(order, constant(0))
-        block = top
         if plan.is_of_blocks:
-            count = _size(sizes, plan.vector)
-            block, place = self._block_of_program(block, count)
-            index |= elements.index_of(place, sizes, order, block, plan.vector)
+            block, place = self._block_of_program(top, _size(sizes, plan.vector))
+            index |= self.index_of(first, place, block, plan.vector)
         else:
-            block, place = self._program(block, _size(sizes, plan.programs))
-            index |= elements.index_of(place, sizes, order, block, plan.programs)
+            block, place = self._program(top, _size(sizes, plan.programs))
+            index |= self.index_of(first, place, block, plan.programs)
             if plan.vector:
                 block, place = self._along(block, _size(sizes, plan.vector), "i")
-                index |= elements.index_of(place, sizes, order, block, plan.vector)
-        for dimension in order:
-            if dimension in plan.loops:
-                block, index[dimension] = self.looped(block, sizes[dimension], f"d{dimension}")
-        for pointer, source, output in results:
-            self._store(block, pointer, source, output, in_order(index))
+                index |= self.index_of(first, place, block, plan.vector)
+        looped = {dimension: sizes[dimension] for dimension in order if dimension in plan.loops}
+        block, counters = self.nested(block, looped)
+        for pointer, array in results.items():
+            self._store(block, pointer, array, in_order(index | counters))
         self.close(block, top)
 
     def _program(self, block: LoopBlock, count: Size) -> tuple[LoopBlock, Form]:
@@ -457,25 +447,21 @@ class TritonKernel(ArrayWriter):
         outer = self.mask_of(around)
         return line, f"{mask} = {f'{outer} & ({name} < {limit})' if outer else f'{name} < {limit}'}"
 
-    def _store(
-        self, block: LoopBlock, pointer: str, source: Instruction, output: int, index: Index
-    ) -> None:
+    def _store(self, block: LoopBlock, pointer: str, array: Array, index: Index) -> None:
         index = tuple(map(block.simplified, index))
-        value = self.value(source, output, index, block)
-        place = self._place(pointer, self.offset(source, output, index, block), block)
+        value = self.value(array, index, block)
+        place = self._place(pointer, self.offset(array, index, block), block)
         mask = self.mask_of(block)
         block.lines.append(f"tl.store({place}, {value}{f', mask={mask}' if mask else ''})")
 
     # Loops and vectors of dimensions.
 
-    def _plan(self, source: Instruction, output: int) -> _WorkOfPrograms:
-        sizes = self.sizes.of(source, output)
-        whole = frozenset(number for number, size in enumerate(sizes) if size not in (0, 1))
-        probe, index = self.sizes.top(LocalNames(self.dialect.language)), list[Form]()
-        for size in sizes:
-            probe, counter = self.looped(probe, size or 1, "d")
-            index.append(counter)
-        found = [*self._reductions(source, output, tuple(index), probe)]
+    def _plan(self, array: Array) -> _WorkOfPrograms:
+        sizes = dict(enumerate(self.sizes.of(array)))
+        whole = frozenset(number for number, size in sizes.items() if size not in (0, 1))
+        top = self.sizes.top(LocalNames(self.dialect.language))
+        probe, index = self.nested(top, {number: size or 1 for number, size in sizes.items()})
+        found = [*self._reductions(array, in_order(index), probe)]
         if not found:
             return _WorkOfPrograms(vector=whole, is_of_blocks=bool(whole))
         used = {name for _, read in found for name in variables_of(read)}
@@ -487,29 +473,28 @@ class TritonKernel(ArrayWriter):
         return _WorkOfPrograms(vector=read, loops=whole - read, is_of_blocks=True)
 
     def _reductions(
-        self, source: Instruction, output: int, index: Index, block: LoopBlock
+        self, array: Array, index: Index, block: LoopBlock
     ) -> Iterator[tuple[Instruction, Index]]:
         """The reductions that an element comes from, and their indices."""
         seen: set[object] = set()
-        left = [(source, output, index)]
+        left = [(array, index)]
         while left:
-            source, output, index = left.pop()
-            index = tuple(map(block.simplified, index))
-            if source in self.pointers or (source, output, index) in seen:
+            array, index = left.pop()
+            source, index = array[0], tuple(map(block.simplified, index))
+            if source in self.pointers or (array, index) in seen:
                 continue
-            seen.add((source, output, index))
+            seen.add((array, index))
             if source.opcode in FOLD:
                 yield source, index
             elif source.opcode == "get-tuple-element":
-                left.append((source.operands[0], source.attributes["index"], index))
-            elif source.opcode in VIEWS or source.opcode == "pad":
-                left.append((source.operands[0], 0, self.applied(self.map_of(source, 0), index)))
-            elif source.opcode == "concatenate":
-                for number, each in enumerate(source.operands):
-                    left.append((each, 0, self.applied(self.map_of(source, number), index)))
+                left.append(((source.operands[0], source.attributes["index"]), index))
+            elif source.opcode in VIEWS or source.opcode in ("pad", "concatenate"):
+                moved = source.operands if source.opcode == "concatenate" else source.operands[:1]
+                for number, each in enumerate(moved):
+                    left.append(((each, 0), self.applied(self.map_of(source, number), index)))
             else:
                 alike = (each for each in source.operands if each.shape.rank == len(index))
-                left += [(each, 0, index) for each in alike]
+                left += [((each, 0), index) for each in alike]
 
     # Elements.
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import reduce
+from itertools import pairwise
 from math import prod
 from typing import Final
 
 from indexing import IndexingMap
 from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers_in
 from indexing.layout import ElementType, Kind, Shape, logical_to_linear
+from ops.analysis.dataflow import Array
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import FOLD
-from ops.index_maps import Extent, Size, as_form, in_order, product
+from ops.index_maps import Size, as_form, in_order, product
 from ops.kernels import elements
-from ops.kernels.elements import VIEWS, ElementWriter, Index
+from ops.kernels.elements import VIEWS, ElementWriter, Index, shape_of
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
+from ops.rules.rule import OpIndexing
 from ops.xla_gpu import FusionSchedule, Schedule
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
@@ -40,21 +43,20 @@ class CKernel(ElementWriter):
         dialect, language = self.dialect, self.dialect.language
         results = self.named_results()
         top = self.sizes.top()
-        for number, (pointer, source, output) in enumerate(results):
+        for number, (pointer, array) in enumerate(results.items()):
             if self._schedule is None:
-                self._write_result(top, pointer, source, output)
+                self._write_result(top, pointer, array)
                 continue
-            for written in scheduled_writes(self._schedule, source, output, number):
-                store = partial(self._store, pointer=pointer, source=source, output=output)
-                write_scheduled(self, top, written, store, has_threads=self.dialect is CUDA)
+            for written in scheduled_writes(self._schedule, array, number):
+                self._write_scheduled(top, written, pointer, array)
         parameters = [
             *(
                 f"const {self.stored_type(each, each.shape)} *restrict {pointer}"
                 for each, pointer in self.pointers.items()
             ),
             *(
-                f"{self.stored_type(source, elements.array_of(source, output))} *restrict {pointer}"
-                for pointer, source, output in results
+                f"{self.stored_type(array[0], shape_of(array))} *restrict {pointer}"
+                for pointer, array in results.items()
             ),
             *(f"{top.type_of(each.bounds)} {each.name}" for each in self.sizes.arguments),
         ]
@@ -78,59 +80,52 @@ class CKernel(ElementWriter):
 
     # Results.
 
-    def _write_result(self, top: LoopBlock, pointer: str, source: Instruction, output: int) -> None:
+    def _write_result(self, top: LoopBlock, pointer: str, array: Array) -> None:
+        source, _ = array
         if self.dialect is CUDA:
-            self._write_by_threads(top, pointer, source, output)
-        elif has_columns(self, source):
-            write_columns(self, top, pointer, source)
-        elif inside := inside_of(self, source):
-            write_inside(self, top, pointer, source, *inside)
+            self._write_by_threads(top, pointer, array)
+        elif self._has_columns(source):
+            self._write_columns(top, pointer, source)
+        elif inside := self._inside_of(source):
+            self._write_inside(top, pointer, source, *inside)
         else:
-            self._write_in_loops(top, pointer, source, output)
+            self._write_in_loops(top, pointer, array)
 
-    def _write_in_loops(
-        self, top: LoopBlock, pointer: str, source: Instruction, output: int
-    ) -> None:
-        sizes = self.sizes.of(source, output)
-        order = elements.major_first(elements.array_of(source, output))
+    def _write_in_loops(self, top: LoopBlock, pointer: str, array: Array) -> None:
+        sizes = self.sizes.of(array)
         block, index = top, dict[int, Form]()
-        for group in joined_dimensions(self, source, output):
+        for group in self._joined_dimensions(array):
             total = constant(0)
-            for size, stride in self._split(source, output, group):
+            joined = product(sizes[each] for each in group)
+            for size, stride in self._split(array, group, joined):
                 if size != 1:
                     block, counter = self.looped(block, size, f"d{group[0]}")
                     total += counter * stride
-            index |= elements.index_of(total, sizes, order, block, group)
-        self._store(block, in_order(index), pointer, source, output)
+            index |= self.index_of(array, total, block, group)
+        self._store(block, in_order(index), pointer, array)
         self.close(block, top)
 
-    def _split(
-        self, source: Instruction, output: int, group: Sequence[int]
-    ) -> Sequence[tuple[Size, int]]:
+    def _split(self, array: Array, group: Sequence[int], size: Size) -> Sequence[tuple[Size, int]]:
         """Sizes and strides of the loops over dimensions, so that quotients are counters."""
-        sizes = self.sizes.of(source, output)
-        size = product(sizes[each] for each in group)
-        is_read = source in self.fusion.instructions and source not in self.pointers
-        if group[1:] or not is_read or isinstance(size, Form):
+        if group[1:] or not self._is_computed(array) or isinstance(size, Form):
             return [(size, 1)]
         forms = [
             form
-            for dependence in self.fusion.indexing(source, output).values()
+            for dependence in self.fusion.indexing(*array).values()
             for each in dependence.indexings
             for form in each.map.forms
         ]
         return digits_of(divisors_of(forms, f"d{group[0]}", size), size)
 
-    def _write_by_threads(
-        self, top: LoopBlock, pointer: str, source: Instruction, output: int
-    ) -> None:
-        sizes = self.sizes.of(source, output)
-        order = elements.major_first(elements.array_of(source, output))
-        count = product(sizes)
+    def _is_computed(self, array: Array) -> bool:
+        """Whether the fusion computes an array itself."""
+        return array[0] in self.fusion.instructions and array[0] not in self.pointers
+
+    def _write_by_threads(self, top: LoopBlock, pointer: str, array: Array) -> None:
+        count = product(self.sizes.of(array))
         inner, place = self.looped(top, count or 1, "i")
         counter = inner.variables[-1]
-        index = in_order(elements.index_of(place, sizes, order, inner))
-        self._store(inner, index, pointer, source, output)
+        self._store(inner, in_order(self.index_of(array, place, inner)), pointer, array)
         kind = top.type_of(counter.bounds)
         thread = "(int64_t)blockIdx.x * blockDim.x + threadIdx.x"
         (limit,) = top.texts([as_form(count)])
@@ -138,15 +133,14 @@ class CKernel(ElementWriter):
         top.lines.append(f"  const {kind} {counter.name} = {thread};")
         top.lines += [*(f"  {line}" for line in inner.lines), "}"]
 
-    def _store(
-        self, block: LoopBlock, index: Index, pointer: str, source: Instruction, output: int
-    ) -> None:
+    def _store(self, block: LoopBlock, index: Index, pointer: str, array: Array) -> None:
         index = tuple(map(block.simplified, index))
-        value = self.value(source, output, index, block)
-        offset = self.place(source, output, index, block)
-        block.lines.append(
-            f"{pointer}[{offset}] = {self.stored(elements.array_of(source, output), value)};"
-        )
+        value = self.stored(shape_of(array), self.value(array, index, block))
+        self._put(block, pointer, self.offset(array, index, block), value)
+
+    def _put(self, block: LoopBlock, pointer: str, offset: Form, value: str) -> None:
+        (place,) = block.texts([offset])
+        block.lines.append(f"{pointer}[{place}] = {value};")
 
     # Reductions.
 
@@ -175,146 +169,225 @@ class CKernel(ElementWriter):
         self._reductions[name] = EXTREMA[operation].format(name=name, kind=value)
         return name
 
+    # Results that are written in more than one pass: columns of a reduction, and padding.
 
-# Results that are written in more than one pass: columns of a reduction, and padding.
+    def _has_columns(self, source: Instruction) -> bool:
+        """Whether neighbours in the result come from neighbours in the operand of a reduction."""
+        if source.opcode not in FOLD or source.shape.is_tuple:
+            return False
+        if source in self.pointers or not source.shape.rank:
+            return False
+        kept = elements.major_first(source.shape)[-1]
+        read = elements.major_first(source.operands[0].shape)[-1]
+        found, column = self.map_of(source, 0), f"d{kept}"
+        is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
+        size, columns = self.sizes.of((source, 0))[kept], found.dims[kept].bounds.size
+        is_whole = columns is not None and size == columns <= _MAX_COLUMNS
+        return found.forms[read] == variable(column) and not is_asked and is_whole
+
+    def _write_columns(self, top: LoopBlock, pointer: str, source: Instruction) -> None:
+        """Adds row to row, where a loop for each column would jump from row to row."""
+        shape, sizes = source.shape, self.sizes.of((source, 0))
+        *others, kept = elements.major_first(shape)
+        columns = Interval(0, shape.dimensions[kept] - 1)
+        block, index = self.nested(top, {number: sizes[number] for number in others})
+        total = self.names.fresh(source.name)
+        start = self.value((source.operands[1], 0), (), block)
+        block.lines.append(f"{self.type_of(source, shape)} {total}[{shape.dimensions[kept]}];")
+        first, _ = block.loop(columns, f"d{kept}")
+        first.lines.append(f"{total}[{first.variables[-1].name}] = {start};")
+        block.close_loop(first)
+        self._fold_rows(source, total, index, block)
+        last, index[kept] = block.loop(columns, f"d{kept}")
+        value = self.stored(shape, f"{total}[{last.variables[-1].name}]")
+        self._put(last, pointer, self.offset((source, 0), in_order(index), last), value)
+        self.close(last, top)
+
+    def _fold_rows(
+        self, source: Instruction, total: str, index: Mapping[int, Form], block: LoopBlock
+    ) -> None:
+        """Loops over the reduced dimensions, and inside over the columns."""
+        found, kept = self.map_of(source, 0), elements.major_first(source.shape)[-1]
+        body, point = self.loops_over(found, in_order({**index, kept: constant(0)}), block)
+        column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
+        columns = in_order({**index, kept: place})
+        read = self.applied(found, (*columns, *point[len(columns) :]))
+        value = self.value((source.operands[0], 0), read, column)
+        cell = f"{total}[{column.variables[-1].name}]"
+        self.combine(source, source.attributes["to_apply"], [cell], [value], column)
+        self.close(column, block, "#pragma omp simd")
+
+    def _inside_of(self, source: Instruction) -> tuple[Instruction, IndexingMap] | None:
+        """The padding that a result is a part of, and the place of its operand in the result."""
+        pad, views = source, list[Instruction]()
+        while pad.opcode in VIEWS and pad not in self.pointers:
+            views.append(pad)
+            pad = pad.operands[0]
+        is_cast = any(view.shape.element_type is not pad.shape.element_type for view in views)
+        is_pad = pad.opcode == "pad" and pad not in self.pointers
+        if not is_pad or is_cast or source.shape.dynamic_dimensions:
+            return None
+        steps = [self._forward_map(each) for each in (pad, *reversed(views))]
+        known = [step for step in steps if step is not None]
+        if len(known) < len(steps):
+            return None
+        found = reduce(lambda before, step: step @ before, known).simplify()
+        is_plain = not (found.ranges or found.domain.constraints)
+        return (pad, found) if is_plain and not found.is_known_empty else None
+
+    def _forward_map(self, source: Instruction) -> IndexingMap | None:
+        """Map from an element of the first operand to that of the result, if that is known."""
+        found = self.fusion.registry.maps(source)
+        one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
+        is_numeric = one is not None and not (one.is_undefined or one.runtime or one.parameters)
+        return one if is_numeric else None
+
+    def _write_inside(
+        self, top: LoopBlock, pointer: str, source: Instruction, pad: Instruction, to: IndexingMap
+    ) -> None:
+        """Write the border, and the padded operand, without a condition for each element."""
+        operand = pad.operands[0]
+        padding = self.stored(source.shape, self.value((pad.operands[1], 0), (), top))
+        index: dict[int, Form] = {}
+
+        def store(block: LoopBlock, place: Form) -> None:
+            value = self.value((operand, 0), in_order(index), block)
+            stored = self.stored(source.shape, value)
+            self._put(block, pointer, block.simplified(place), stored)
+
+        def fill(block: LoopBlock, place: Form, count: int) -> None:
+            if count == 1:
+                self._put(block, pointer, block.simplified(place), padding)
+            elif count:
+                filled, counter = block.loop(Interval(0, count - 1), "i")
+                self._put(filled, pointer, filled.simplified(place + counter), padding)
+                block.close_loop(filled)
+
+        def write(block: LoopBlock, levels: Sequence[_BoxLevel], place: Form) -> None:
+            if not levels:
+                store(block, place)
+                return
+            level, *rest = levels
+            size = prod(each.total for each in rest)
+            fill(block, place, level.low * size)
+            inner, counter = block.loop(Interval(0, level.count - 1), f"d{level.dimensions[0]}")
+            first = counter + level.first
+            index.update(self.index_of((operand, 0), first, inner, level.dimensions))
+            write(inner, rest, place + (counter + level.low) * size)
+            block.close_loop(inner)
+            behind = level.low + level.count
+            fill(block, place + constant(behind * size), (level.total - behind) * size)
+
+        levels = self._levels(source.shape, operand, to)
+        if levels is not None:
+            write(top, levels, constant(0))
+            return
+        fill(top, constant(0), prod(source.shape.dimensions))
+        bounds = {number: to.dims[number].bounds for number in elements.major_first(operand.shape)}
+        block, index = self.nested(top, bounds)
+        known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
+        store(block, self.offset((source, 0), forms.substitute(to.forms, known), block))
+        self.close(block, top)
+
+    def _levels(
+        self, shape: Shape, operand: Instruction, to: IndexingMap
+    ) -> list[_BoxLevel] | None:
+        """The padded operand as a box of the result, the largest steps first, if it is one."""
+        (memory,) = logical_to_linear(shape).forms
+        if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
+            return None
+        together = self._joined_dimensions((operand, 0))
+        levels: list[_BoxLevel] = []
+        for number in elements.major_first(shape):
+            form, total = to.forms[number], shape.dimensions[number]
+            name = (form - form.constant).single_variable()
+            if name is None or form - form.constant != variable(name):
+                return None
+            own = int(name[1:])
+            bounds = to.dims[own].bounds
+            first, count = bounds.lower or 0, bounds.size or 0
+            level = _BoxLevel(first, form.constant + first, count, total, (own,))
+            is_whole = count == total == operand.shape.dimensions[own]
+            before = levels[-1].dimensions[-1] if levels else -1
+            if is_whole and any((before, own) in pairwise(group) for group in together):
+                levels[-1] = levels[-1].joined(level)
+            else:
+                levels.append(level)
+        order = [each for level in levels for each in level.dimensions]
+        return levels if order == elements.major_first(operand.shape) else None
+
+    # Dimensions that may be one loop: all that is read moves along them as along one.
+
+    def _joined_dimensions(self, array: Array) -> list[list[int]]:
+        """The dimensions of an array, the major ones first; those that may be one loop together."""
+        shape = shape_of(array)
+        order = elements.major_first(shape)
+        if self.sizes.arguments:  # they say only when the kernel runs whether dimensions join
+            return [[dimension] for dimension in order]
+        moves = [_Moves.of(each, shape) for each in self._offsets(array)]
+        groups: list[list[int]] = []
+        for dimension in order:
+            size = shape.dimensions[dimension]
+            is_fit = dimension != order[-1] or all(each.is_dense(dimension) for each in moves)
+            if (
+                groups
+                and is_fit
+                and all(each.joins(groups[-1][-1], dimension, size) for each in moves)
+            ):
+                groups[-1].append(dimension)
+            else:
+                groups.append([dimension])
+        return groups
+
+    def _offsets(self, array: Array) -> Iterator[IndexingMap]:
+        """Offset in memory of the element of an array, and of all that it is computed from."""
+        yield logical_to_linear(shape_of(array))
+        found = self.fusion.indexing(*array) if self._is_computed(array) else {}
+        for read, dependence in found.items():
+            for each in dependence.indexings:
+                if read.opcode == "iota":
+                    yield from (each.map.select_results([k]) for k in range(len(each.map.forms)))
+                elif read in self.pointers:
+                    yield (logical_to_linear(read.shape) @ each.map).simplify()
+
+    # Threads that write what a schedule says: its coordinates and loops lead to elements.
+
+    def _write_scheduled(
+        self, top: LoopBlock, written: IndexingMap, pointer: str, array: Array
+    ) -> None:
+        """Writes the elements of a map from the coordinates of a launch.
+
+        Conditions on the coordinates alone are checked outside of the loops of a thread.
+        """
+        coordinates: dict[int, Form] = {}
+        block = top
+        for number, name in reversed([*enumerate(COORDINATES)]):
+            bounds = written.dims[number].bounds
+            coordinates[number] = constant(bounds.lower or 0)
+            if bounds.size != 1:
+                block, coordinates[number] = block.loop(bounds, name)
+        index, limits = in_order(coordinates), written.domain.constraints
+        known = dict(zip(written.domain.identifiers, index, strict=False))
+        rows = [row for row in limits if known.keys() >= {*variables_of((row[0],))}]
+        thread = self.guarded(block, elements.unknown(elements.placed(rows, known), block))
+        body, point = self.loops_over(written, index, thread)
+        self._store(body, self.applied(written, point), pointer, array)
+        self.close(body, top)
+
+    def close_loop(self, block: LoopBlock, inner: LoopBlock, pragma: str) -> None:
+        """Adds a loop, or the line that names a coordinate of a launch, with a block's lines."""
+        counter = inner.variables[-1]
+        wish = "_".join(counter.name.split("_")[:2])
+        if self.dialect is C or wish not in COORDINATES:
+            super().close_loop(block, inner, pragma)
+            return
+        kind = block.type_of(counter.bounds)
+        line = f"const {kind} {counter.name} = {COORDINATES[wish]};"
+        block.lines += [line, *inner.lines]
+
 
 _MAX_COLUMNS: Final = 1 << 12
 """Of accumulators on the stack."""
-
-
-# Columns.
-
-
-def has_columns(writer: ElementWriter, source: Instruction) -> bool:
-    """Whether neighbours in the result come from neighbours in the operand of a reduction."""
-    if source.opcode not in FOLD or source.shape.is_tuple:
-        return False
-    if source in writer.pointers or not source.shape.rank:
-        return False
-    kept = elements.major_first(source.shape)[-1]
-    read = elements.major_first(source.operands[0].shape)[-1]
-    found, column = writer.map_of(source, 0), f"d{kept}"
-    is_asked = any(column in variables_of((form,)) for form, _ in found.domain.constraints)
-    size, columns = writer.sizes.of(source, 0)[kept], found.dims[kept].bounds.size
-    is_whole = columns is not None and size == columns <= _MAX_COLUMNS
-    return found.forms[read] == variable(column) and not is_asked and is_whole
-
-
-def write_columns(writer: ElementWriter, top: LoopBlock, pointer: str, source: Instruction) -> None:
-    """Adds row to row, where a loop for each column would jump from row to row."""
-    shape, sizes = source.shape, writer.sizes.of(source, 0)
-    *others, kept = elements.major_first(shape)
-    columns = Interval(0, shape.dimensions[kept] - 1)
-    block, index = _nested(writer, top, {number: sizes[number] for number in others})
-    total = writer.names.fresh(source.name)
-    start = writer.value(source.operands[1], 0, (), block)
-    block.lines.append(f"{writer.type_of(source, shape)} {total}[{shape.dimensions[kept]}];")
-    first, _ = block.loop(columns, f"d{kept}")
-    first.lines.append(f"{total}[{_counter(first)}] = {start};")
-    block.close_loop(first)
-    _fold_rows(writer, source, total, {**index, kept: Form(0, {})}, block)
-    last, index[kept] = block.loop(columns, f"d{kept}")
-    offset = writer.place(source, 0, in_order(index), last)
-    value = f"{total}[{_counter(last)}]"
-    last.lines.append(f"{pointer}[{offset}] = {writer.stored(shape, value)};")
-    writer.close(last, top)
-
-
-def _fold_rows(
-    writer: ElementWriter, source: Instruction, total: str, index: dict[int, Form], block: LoopBlock
-) -> None:
-    """Loops over the reduced dimensions, and inside over the columns."""
-    found, kept = writer.map_of(source, 0), elements.major_first(source.shape)[-1]
-    body, point = writer.loops_over(found, in_order(index), block)
-    column, place = body.loop(Interval(0, source.shape.dimensions[kept] - 1), f"d{kept}")
-    columns = in_order({**index, kept: place})
-    read = writer.applied(found, (*columns, *point[len(columns) :]))
-    value = writer.value(source.operands[0], 0, read, column)
-    cell = f"{total}[{_counter(column)}]"
-    writer.combine(source, source.attributes["to_apply"], [cell], [value], column)
-    writer.close(column, block, "#pragma omp simd")
-
-
-# Padding.
-
-
-def inside_of(writer: ElementWriter, source: Instruction) -> tuple[Instruction, IndexingMap] | None:
-    """The padding that a result is a part of, and the place of its operand in the result."""
-    pad, views = source, list["Instruction"]()
-    while pad.opcode in VIEWS and pad not in writer.pointers:
-        views.append(pad)
-        pad = pad.operands[0]
-    is_cast = any(view.shape.element_type is not pad.shape.element_type for view in views)
-    if pad.opcode != "pad" or pad in writer.pointers or is_cast or source.shape.dynamic_dimensions:
-        return None
-    found = writer.forward_map(pad)
-    for view in reversed(views):
-        step = writer.forward_map(view)
-        found = step @ found if found is not None and step is not None else None
-    if found is None:
-        return None
-    found = found.simplify()
-    is_plain = not (found.ranges or found.domain.constraints)
-    return (pad, found) if is_plain and not found.is_known_empty else None
-
-
-def write_inside(
-    writer: ElementWriter,
-    top: LoopBlock,
-    pointer: str,
-    source: Instruction,
-    pad: Instruction,
-    to: IndexingMap,
-) -> None:
-    """Write the border, and the padded operand, without a condition for each element."""
-    operand = pad.operands[0]
-    padding = writer.stored(source.shape, writer.value(pad.operands[1], 0, (), top))
-    index: dict[int, Form] = {}
-
-    def put(block: LoopBlock, place: Form, value: str) -> None:
-        (offset,) = block.texts([block.simplified(place)])
-        block.lines.append(f"{pointer}[{offset}] = {value};")
-
-    def store(block: LoopBlock, place: Form) -> None:
-        value = writer.value(operand, 0, in_order(index), block)
-        put(block, place, writer.stored(source.shape, value))
-
-    def fill(block: LoopBlock, place: Form, count: int) -> None:
-        if count == 1:
-            put(block, place, padding)
-        elif count:
-            filled, counter = block.loop(Interval(0, count - 1), "i")
-            put(filled, place + counter, padding)
-            block.close_loop(filled)
-
-    def write(block: LoopBlock, levels: Sequence[_BoxLevel], place: Form) -> None:
-        if not levels:
-            store(block, place)
-            return
-        level, *rest = levels
-        size = prod(each.total for each in rest)
-        fill(block, place, level.low * size)
-        inner, counter = block.loop(Interval(0, level.count - 1), f"d{level.dimensions[0]}")
-        first = counter + level.first
-        order = elements.major_first(operand.shape)
-        sizes = operand.shape.dimensions
-        index.update(elements.index_of(first, sizes, order, inner, level.dimensions))
-        write(inner, rest, place + (counter + level.low) * size)
-        block.close_loop(inner)
-        behind = level.low + level.count
-        fill(block, place + constant(behind * size), (level.total - behind) * size)
-
-    levels = _levels(writer, source.shape, operand, to)
-    if levels is not None:
-        write(top, levels, constant(0))
-        return
-    fill(top, constant(0), prod(source.shape.dimensions))
-    bounds = {number: to.dims[number].bounds for number in elements.major_first(operand.shape)}
-    block, found = _nested(writer, top, bounds)
-    index.update(found)
-    known = dict(zip(to.domain.identifiers, in_order(index), strict=True))
-    store(block, writer.offset(source, 0, forms.substitute(to.forms, known), block))
-    writer.close(block, top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,75 +408,6 @@ class _BoxLevel:
         return _BoxLevel(
             self.first * size, self.low * size, self.count * size, self.total * size, dimensions
         )
-
-
-def _levels(
-    writer: ElementWriter, shape: Shape, operand: Instruction, to: IndexingMap
-) -> list[_BoxLevel] | None:
-    """The padded operand as a box of the result, the largest steps first, if it is one."""
-    (memory,) = logical_to_linear(shape).forms
-    if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
-        return None
-    together = joined_dimensions(writer, operand)
-    levels: list[_BoxLevel] = []
-    for number in elements.major_first(shape):
-        form, total = to.forms[number], shape.dimensions[number]
-        name = (form - form.constant).single_variable()
-        if name is None or form - form.constant != variable(name):
-            return None
-        own = int(name[1:])
-        bounds = to.dims[own].bounds
-        first, count = bounds.lower or 0, bounds.size or 0
-        level = _BoxLevel(first, form.constant + first, count, total, (own,))
-        is_whole = count == total == operand.shape.dimensions[own]
-        pair = [levels[-1].dimensions[-1], own] if levels else []
-        is_joined = any(pair == group[k : k + 2] for group in together for k in range(len(group)))
-        if pair and is_joined and is_whole:
-            levels[-1] = levels[-1].joined(level)
-        else:
-            levels.append(level)
-    order = [each for level in levels for each in level.dimensions]
-    return levels if order == elements.major_first(operand.shape) else None
-
-
-# Loops.
-
-
-def _nested(
-    writer: ElementWriter, top: LoopBlock, extents: Mapping[int, Extent]
-) -> tuple[LoopBlock, dict[int, Form]]:
-    """The block in loops over numbered variables, and their forms."""
-    block, forms = top, dict[int, Form]()
-    for number, extent in extents.items():
-        block, forms[number] = writer.looped(block, extent, f"d{number}")
-    return block, forms
-
-
-def _counter(block: LoopBlock) -> str:
-    return block.variables[-1].name
-
-
-# Dimensions that may be one loop: all that is read moves along them as along one.
-
-
-def joined_dimensions(
-    writer: ElementWriter, source: Instruction, output: int = 0
-) -> list[list[int]]:
-    """The dimensions of an array, the major ones first; those that may be one loop together."""
-    shape = elements.array_of(source, output)
-    if writer.sizes.arguments:  # they say only when the kernel runs whether dimensions join
-        return [[dimension] for dimension in elements.major_first(shape)]
-    moves = [_Moves.of(each, shape) for each in _offsets(writer, source, output)]
-    groups: list[list[int]] = []
-    order = elements.major_first(shape)
-    for dimension in order:
-        size = shape.dimensions[dimension]
-        is_fit = dimension != order[-1] or all(each.is_dense(dimension) for each in moves)
-        if groups and is_fit and all(each.joins(groups[-1][-1], dimension, size) for each in moves):
-            groups[-1].append(dimension)
-        else:
-            groups.append([dimension])
-    return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,25 +443,6 @@ class _Moves:
         return first == second * size and self.others.isdisjoint(names)
 
 
-def _offsets(writer: ElementWriter, source: Instruction, output: int) -> Iterator[IndexingMap]:
-    """Offset in memory of the element of an array, and of all that it is computed from."""
-    yield logical_to_linear(elements.array_of(source, output))
-    fusion = writer.fusion
-    if source in writer.pointers or source not in fusion.instructions:
-        return
-    for read, dependence in fusion.indexing(source, output).items():
-        is_index = read.opcode == "iota"
-        if not (is_index or read in writer.pointers):
-            continue
-        for each in dependence.indexings:
-            if is_index:
-                yield from map(each.map.select_results, ([k] for k in range(len(each.map.forms))))
-            else:
-                yield (logical_to_linear(read.shape) @ each.map).simplify()
-
-
-# A kernel whose threads write what a schedule says: its coordinates and loops lead to elements.
-
 COORDINATES: Final = {
     f"{letters}_{axis}": f"{word}Idx.{axis}"
     for letters, word in (("th", "thread"), ("bl", "block"))
@@ -467,7 +452,7 @@ COORDINATES: Final = {
 
 
 def scheduled_writes(
-    schedule: Schedule | FusionSchedule, source: Instruction, output: int, number: int
+    schedule: Schedule | FusionSchedule, array: Array, number: int
 ) -> tuple[IndexingMap, ...]:
     """Writes of threads to an array of the result, which has a number among all results.
 
@@ -476,7 +461,7 @@ def scheduled_writes(
     """
     is_of_fusion = isinstance(schedule, FusionSchedule)
     writes = schedule.writes(number) if is_of_fusion else schedule.writes
-    shape = elements.array_of(source, output)
+    source, shape = array[0], shape_of(array)
     if shape.dynamic_dimensions:
         raise elements.refused(
             source, f"a schedule is for sizes that are numbers, and the shape is {shape}"
@@ -491,50 +476,3 @@ def scheduled_writes(
         if len(access.map.dims) != len(COORDINATES):
             raise elements.refused(source, "the schedule has no threads; expected one of a launch")
     return tuple(access.map for access in writes)
-
-
-def write_scheduled(
-    writer: ElementWriter,
-    top: LoopBlock,
-    written: IndexingMap,
-    store: Callable[[LoopBlock, Index], None],
-    *,
-    has_threads: bool,
-) -> None:
-    """Writes the elements of a map from the coordinates of a launch."""
-    coordinates: dict[int, Form] = {}
-    block = top
-    for number, name in reversed([*enumerate(COORDINATES)]):
-        bounds = written.dims[number].bounds
-        coordinates[number] = constant(bounds.lower or 0)
-        if bounds.size != 1:
-            block, coordinates[number] = block.loop(bounds, name)
-    _write_thread(writer, block, written, in_order(coordinates), store)
-    if not has_threads:
-        writer.close(block, top)
-    while block is not top and block.parent is not None and has_threads:
-        block.parent.lines += [_coordinate(block, block.parent), *block.lines]
-        block = block.parent
-
-
-def _coordinate(inner: LoopBlock, outer: LoopBlock) -> str:
-    """The line that names a coordinate."""
-    counter = inner.variables[-1]
-    wish = "_".join(counter.name.split("_")[:2])
-    return f"const {outer.type_of(counter.bounds)} {counter.name} = {COORDINATES[wish]};"
-
-
-def _write_thread(
-    writer: ElementWriter,
-    block: LoopBlock,
-    written: IndexingMap,
-    index: Index,
-    store: Callable[[LoopBlock, Index], None],
-) -> None:
-    """The loops of one thread; conditions on its coordinates alone are checked outside of them."""
-    known = dict(zip(written.domain.identifiers, index, strict=False))
-    rows = [row for row in written.domain.constraints if known.keys() >= {*variables_of((row[0],))}]
-    thread = writer.guarded(block, elements.unknown(elements.placed(rows, known), block))
-    body, point = writer.loops_over(written, index, thread)
-    store(body, writer.applied(written, point))
-    writer.close(body, block)

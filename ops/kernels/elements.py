@@ -17,6 +17,8 @@ from indexing.code import LANGUAGES, Language, LocalNames, LoopBlock, alone, com
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, logical_to_linear
 from indexing.passes import PARAMETER, Constraint, Ends
 from ops import index_maps
+from ops.analysis.calls import arrays_of
+from ops.analysis.dataflow import Array
 from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
@@ -63,33 +65,30 @@ class ElementWriter:
             each: names.fresh(each.name) for each in fusion.operands
         }
         self.sizes = KernelSizes(fusion, names)
-        self.sources = [_source_of(root, output) for root, output in fusion.results]
-        """The instruction that computes each array of the result, and the number of the array."""
+        self.sources = [_source_of(*array) for array in fusion.results]
+        """The arrays of the result, behind a tuple of them."""
         for each in fusion.instructions:
             if each not in self.pointers:
                 with errors_in(each):
                     check_answer(each, fusion.registry.maps(each))
 
-    def named_results(self) -> list[tuple[str, Instruction, int]]:
-        """The arrays of the result, each with a name for its pointer."""
-        return [(self.names.fresh(source.name), source, output) for source, output in self.sources]
+    def named_results(self) -> dict[str, Array]:
+        """The arrays of the result by the names of their pointers."""
+        return {self.names.fresh(array[0].name): array for array in self.sources}
 
     # Values.
 
-    def value(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
+    def value(self, array: Array, index: Index, block: LoopBlock) -> str:
         """The name of an element, computed in the outermost block where its index is known."""
-        return _finished(self.element(source, output, index, block))
+        return _finished(self.element(array, index, block))
 
-    def element(
-        self, source: Instruction, output: int, index: Index, block: LoopBlock
-    ) -> Steps[str]:
+    def element(self, array: Array, index: Index, block: LoopBlock) -> Steps[str]:
         """The same in steps, for values computed from other elements."""
         index = tuple(map(block.simplified, index))
-        key = source, output, index
-        found = block.find(key)
+        found = block.find((array, index))
         if found is None:
             home = block.home_of(index)
-            found = home.values[key] = yield self._computed(source, output, index, home)
+            found = home.values[array, index] = yield self._computed(array, index, home)
         return found
 
     def elements(
@@ -99,31 +98,29 @@ class ElementWriter:
         found: list[str] = []
         for each in sources:
             place = index if each.shape.rank == len(index) else ()
-            found.append((yield self.element(each, 0, place, block)))
+            found.append((yield self.element((each, 0), place, block)))
         return found
 
-    def _computed(
-        self, source: Instruction, output: int, index: Index, block: LoopBlock
-    ) -> Steps[str]:
-        opcode = source.opcode
-        if 0 in source.shape.arrays[output].dimensions:
+    def _computed(self, array: Array, index: Index, block: LoopBlock) -> Steps[str]:
+        source, opcode = array[0], array[0].opcode
+        if 0 in shape_of(array).dimensions:
             raise refused(source, "an array without elements is not emitted")
         if source in self.pointers:
             return self.loaded(source, index, block)
         if opcode == "get-tuple-element":
-            element: int = source.attributes["index"]
-            return (yield self.element(source.operands[0], element, index, block))
+            inner = source.operands[0], source.attributes["index"]
+            return (yield self.element(inner, index, block))
         if opcode in VIEWS:
             return (yield self._viewed(source, index, block))
         if opcode in ("pad", "concatenate"):
             return (yield self._chosen(source, index, block))
         if opcode in FOLD:
-            return (yield self._reduced(source, output, index, block))
+            return (yield self._reduced(array, index, block))
         return self.named(source, block, (yield self._expression(source, index, block)))
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
         """The name of an element of an operand."""
-        form = self.offset(source, 0, index, block)
+        form = self.offset((source, 0), index, block)
         text = self.load(self.pointers[source], form, block)
         template = self.dialect.loaded.get(source.shape.element_type, "{0}")
         return self.named(source, block, template.format(text))
@@ -153,7 +150,7 @@ class ElementWriter:
             dimension: int = source.attributes["iota_dimension"]
             return index[dimension]
         (dimension,) = source.attributes["dimensions"]
-        return as_form(self.sizes.of(source.operands[0], 0)[dimension])
+        return as_form(self.sizes.of((source.operands[0], 0))[dimension])
 
     def constant(self, source: Instruction) -> str:
         """The text of a constant."""
@@ -170,7 +167,7 @@ class ElementWriter:
         if operand.shape.element_type is not source.shape.element_type:
             raise refused(source, "a bitcast to another element type is not emitted")
         place = self.applied(self.map_of(source, 0), index)
-        return (yield self.element(operand, 0, place, block))
+        return (yield self.element((operand, 0), place, block))
 
     def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         """The element of one of several operands: the first one whose map is defined there."""
@@ -181,9 +178,9 @@ class ElementWriter:
         if [] in asked:
             always = asked.index([])
             place = self.applied(maps[always], index)
-            return (yield self.element(operands[always], 0, place, block))
+            return (yield self.element((operands[always], 0), place, block))
         if is_pad:
-            last = yield self.element(source.operands[1], 0, (), block)
+            last = yield self.element((source.operands[1], 0), (), block)
         else:
             last = self.dialect.number(0, source.shape.element_type)
         result = self.declared(source, source.shape, block, last)
@@ -191,27 +188,26 @@ class ElementWriter:
             if any(map(block.fails, facts)):
                 continue
             inner = self.guarded(block, facts)
-            value = yield self.element(operand, 0, self.applied(found, index), inner)
+            value = yield self.element((operand, 0), self.applied(found, index), inner)
             self.assign(inner, {result: value})
             self.close(inner, block)
         return result
 
     # Reductions.
 
-    def _reduced(
-        self, source: Instruction, output: int, index: Index, block: LoopBlock
-    ) -> Steps[str]:
+    def _reduced(self, array: Array, index: Index, block: LoopBlock) -> Steps[str]:
+        source, output = array
         count = len(source.operands) // 2
         totals = yield self.reduced_at_once(source, index, block)
         if totals is None:
             starts = yield self.elements(source.operands[count:], (), block)
             totals = [
-                self.declared(source, array, block, start)
-                for array, start in zip(source.shape.arrays, starts, strict=True)
+                self.declared(source, shape, block, start)
+                for shape, start in zip(source.shape.arrays, starts, strict=True)
             ]
             yield self._accumulate(source, totals, index, block)
         for number, total in enumerate(totals):
-            block.values[source, number, index] = total
+            block.values[(source, number), index] = total
         return totals[output]
 
     def reduced_at_once(
@@ -361,30 +357,28 @@ class ElementWriter:
             raise refused(source, f"{source.opcode} has no map that is known before it runs")
         return one
 
-    def forward_map(self, source: Instruction) -> IndexingMap | None:
-        """Map from an element of the first operand to that of the result, if that is known."""
-        found = self.fusion.registry.maps(source)
-        one = found.input_to_output[0] if isinstance(found, OpIndexing) else None
-        is_numeric = one is not None and not (one.is_undefined or one.runtime or one.parameters)
-        return one if is_numeric else None
-
-    def offset(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> Form:
+    def offset(self, array: Array, index: Index, block: LoopBlock) -> Form:
         """Offset of an element in memory."""
-        shape = array_of(source, output)
+        shape = shape_of(array)
         if not shape.is_unbounded:
             (form,) = self.applied(logical_to_linear(shape), index)
         elif shape.layout is not None and not _is_plain(shape.layout):
-            raise refused(source, f"the steps between elements of {shape} are unknown")
+            raise refused(array[0], f"the steps between elements of {shape} are unknown")
         else:
-            form = index_maps.row_major(
-                index, self.sizes.in_memory(source, output), major_first(shape)
-            )
+            form = index_maps.row_major(index, self.sizes.in_memory(array), major_first(shape))
         return block.simplified(form)
 
-    def place(self, source: Instruction, output: int, index: Index, block: LoopBlock) -> str:
-        """The text of :meth:`offset`."""
-        (text,) = block.texts([self.offset(source, output, index, block)])
-        return text
+    def index_of(
+        self, array: Array, place: Form, block: LoopBlock, dimensions: Collection[int] | None = None
+    ) -> dict[int, Form]:
+        """The index in some dimensions of an array (all) that has a number in the order of memory.
+
+        The number is below the product of their sizes in the block.
+        """
+        order, sizes = major_first(shape_of(array)), self.sizes.of(array)
+        counted = [each for each in order if dimensions is None or each in dimensions]
+        found = digits(place, [sizes[each] for each in counted], block)
+        return dict(zip(counted, found, strict=True))
 
     # Loops over sizes.
 
@@ -392,6 +386,15 @@ class ElementWriter:
         """A block in a loop over some values, and the counter of the loop."""
         counter, facts = index_maps.variable_of(f"d{len(block.variables)}", extent)
         return block.loop(counter.bounds, wish, facts)
+
+    def nested(
+        self, block: LoopBlock, extents: Mapping[int, Extent]
+    ) -> tuple[LoopBlock, dict[int, Form]]:
+        """A block in loops over numbered variables, and their counters."""
+        counters: dict[int, Form] = {}
+        for number, extent in extents.items():
+            block, counters[number] = self.looped(block, extent, f"d{number}")
+        return block, counters
 
     def ranges_of(self, found: IndexingMap) -> list[Extent]:
         """The values of the ranges of a map."""
@@ -457,14 +460,15 @@ def _source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
     return root, output
 
 
-def array_of(source: Instruction, output: int) -> Shape:
-    """An array of the result of an instruction."""
-    return source.shape.arrays[output]
+def shape_of(array: Array) -> Shape:
+    """The shape of an array of the result of an instruction."""
+    instruction, number = array
+    return instruction.shape.arrays[number]
 
 
 def element_types(fusion: Fusion) -> set[ElementType]:
     """The element types of all instructions."""
-    return {array.element_type for each in fusion.instructions for array in each.shape.arrays}
+    return {shape_of(array).element_type for array in arrays_of(fusion.instructions)}
 
 
 def operation_of(source: Instruction) -> str:
@@ -519,22 +523,6 @@ def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
     return found
 
 
-def index_of(
-    place: Form,
-    sizes: Sequence[Size],
-    order: Sequence[int],
-    block: LoopBlock,
-    dimensions: Collection[int] | None = None,
-) -> dict[int, Form]:
-    """The index in some dimensions (all) that is the given one when counted in an order.
-
-    The number is below the product of their sizes in the block.
-    """
-    counted = [each for each in order if dimensions is None or each in dimensions]
-    found = digits(place, [sizes[each] for each in counted], block)
-    return dict(zip(counted, found, strict=True))
-
-
 # The sizes that a kernel takes as arguments: those that only the running program knows.
 #
 # They are the first variables of the block on top, so that all loops and offsets are over them.
@@ -569,27 +557,26 @@ class KernelSizes:
 
     # Sizes of arrays.
 
-    def of(self, source: Instruction, output: int) -> tuple[Size, ...]:
+    def of(self, array: Array) -> tuple[Size, ...]:
         """Number of elements of an array in each dimension, over variables of blocks.
 
         Raises:
             KernelError: a size has several values in a run of the program.
         """
-        shape = source.shape.arrays[output]
+        shape = shape_of(array)
         if not shape.dynamic_dimensions:
             return shape.dimensions
-        sizes = known(known_sizes(source, output), partial(refused, source))
+        sizes = known(known_sizes(*array), partial(refused, array[0]))
         return tuple(map(self._placed, sizes))
 
-    def in_memory(self, source: Instruction, output: int) -> tuple[Size, ...]:
+    def in_memory(self, array: Array) -> tuple[Size, ...]:
         """Number of elements that memory has a place for: the bound of a size."""
-        dimensions = source.shape.arrays[output].dimensions
-        pairs = zip(dimensions, self.of(source, output), strict=True)
+        pairs = zip(shape_of(array).dimensions, self.of(array), strict=True)
         return tuple(size if bound == UNBOUNDED_SIZE else bound for bound, size in pairs)
 
-    def may_be_empty(self, source: Instruction, output: int) -> bool:
+    def may_be_empty(self, array: Array) -> bool:
         """Whether sizes may say that an array has no elements."""
-        count = index_maps.product(self.of(source, output))
+        count = index_maps.product(self.of(array))
         return not isinstance(count, int) and not (self.top().range_of(count).lower or 0)
 
     def _placed(self, size: Size) -> Size:
@@ -619,9 +606,8 @@ class KernelSizes:
 
     def _sizes_of_all(self, fusion: Fusion) -> Iterator[Constraint]:
         """No array has a negative size."""
-        for each in _instructions(fusion):
-            for output in each.shape.array_indices:
-                yield from index_maps.not_negative(self.of(each, output))
+        for array in _arrays(fusion):
+            yield from index_maps.not_negative(self.of(array))
 
     # Texts.
 
@@ -658,18 +644,17 @@ _PYTHON: Final = replace(
 """Its integers have any number of bits."""
 
 
-def _instructions(fusion: Fusion) -> Iterable[Instruction]:
-    return dict.fromkeys((*fusion.operands, *fusion.instructions))
+def _arrays(fusion: Fusion) -> list[Array]:
+    return arrays_of(dict.fromkeys((*fusion.operands, *fusion.instructions)))
 
 
 def _parameters_in(fusion: Fusion) -> Iterator[str]:
     """The names of the parameters in the sizes of arrays, and in maps between these."""
-    for each in _instructions(fusion):
-        for output in each.shape.array_indices:
-            sizes = known_sizes(each, output)
-            if not isinstance(sizes, Unknown):
-                used = forms.variables_of(size for size in sizes if isinstance(size, Form))
-                yield from (identifier.removeprefix(PARAMETER) for identifier in used)
+    for array in _arrays(fusion):
+        sizes = known_sizes(*array)
+        if not isinstance(sizes, Unknown):
+            used = forms.variables_of(size for size in sizes if isinstance(size, Form))
+            yield from (identifier.removeprefix(PARAMETER) for identifier in used)
     for each in fusion.instructions:
         found = fusion.registry.maps(each)
         maps = found.output_to_input if isinstance(found, OpIndexing) else ()
