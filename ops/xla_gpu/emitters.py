@@ -10,10 +10,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import gcd, prod
 from typing import Final, NamedTuple, TypeAlias
 
-from indexing.layout import Kind, Shape, ShapeError, deduce_transpose, reshape_is_bitcast
+from indexing.layout import Kind, Shape, ShapeError, Transpose, deduce_transpose, reshape_is_bitcast
 from ops.fusion.fusion import FusionError
 from ops.hlo import Computation, Instruction
 from ops.limits import Device
@@ -81,34 +82,33 @@ def is_tiled_transpose(instruction: Instruction) -> bool:
 
     A last one of a few bits may stay, if both neighbours make up 16 bytes with it.
     """
-    sizes, order = transpose_in_memory(instruction)
-    if len(order) < 2:  # noqa: PLR2004 - nothing is moved
+    array = transpose_in_memory(instruction)
+    if array.changes_nothing:
         return False
     bits = max(1, instruction.shape.element_type.bytes) * 8
-    if order[-1] == len(order) - 1:
-        vector = sizes[-1] * bits
-        sides = sizes[-2], sizes[order[-2]]
+    if shared_memory.keeps_last(array):
+        vector = array.sizes[-1] * bits
+        sides = array.sizes_before[-2], array.sizes[-2]
         return vector <= _MAX_VECTOR_BITS and vector * min(sides) >= _FEWEST_BITS
     if is_packed_transpose(instruction):
         return True
-    sides = sizes[-1], sizes[order[-1]]
+    sides = array.sizes_before[-1], array.sizes[-1]
     is_large = sides[0] * sides[1] >= _LARGE and min(sides) >= _SHORTEST_SIDE_OF_LARGE
     return min(sides) >= _SHORTEST_SIDE or is_large
 
 
 def is_packed_transpose(instruction: Instruction) -> bool:
     """Whether the elements are narrow, and words of shared memory hold several of them."""
-    return shared_memory.is_packable(*transpose_in_memory(instruction), instruction.shape)
+    array = transpose_in_memory(instruction)
+    return shared_memory.is_packable(array, instruction.shape.element_size_in_bits)
 
 
-def is_update_in_place(instruction: Instruction) -> bool:
-    """Whether the updated array is in memory already, an operand of the fusion."""
-    return is_in_memory(instruction.operands[0])
-
-
-def is_in_memory(updated: Instruction) -> bool:
-    """Whether it is an operand of the fusion, maybe in another shape."""
-    return any(each.parameter_number is not None for each in leading_to(updated, SAME_MEMORY))
+def updates_memory(instruction: Instruction, inputs: int = 1) -> bool:
+    """Whether the updated arrays are in memory: operands of the fusion, maybe in another shape."""
+    return all(
+        any(each.parameter_number is not None for each in leading_to(updated, SAME_MEMORY))
+        for updated in instruction.operands[:inputs]
+    )
 
 
 def permutation_of(instruction: Instruction) -> tuple[int, ...]:
@@ -128,11 +128,6 @@ MAX_CONCATENATED: Final = 4
 """XLA takes a loop for more operands: code for each of them would crowd a thread's registers."""
 
 
-def fit_reductions(results: Sequence[Instruction], heroes: Heroes) -> bool:
-    """Whether one walk through memory serves all reductions, and the results written with them."""
-    return _fit_together(results, heroes, reduction_in_memory, _has_as_many)
-
-
 def _has_as_many(shape: Shape, other: Shape) -> bool:
     return shape.element_count == other.element_count
 
@@ -142,13 +137,8 @@ def reduction_in_memory(hero: Instruction) -> ReductionDimensions:
     return ReductionDimensions.of(hero.operands[0].shape, hero.attributes["dimensions"])
 
 
-def fit_transposes(results: Sequence[Instruction], heroes: Heroes) -> bool:
-    """Whether all transposes turn memory in one way, and other results lie as they read."""
-    return _fit_together(results, heroes, transpose_in_memory, _is_same_memory)
-
-
-def transpose_in_memory(hero: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes and the order of a transpose in memory."""
+def transpose_in_memory(hero: Instruction) -> Transpose:
+    """The transpose that a hero is in memory."""
     return shared_memory.merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
 
 
@@ -161,10 +151,10 @@ def _is_same_memory(shape: Shape, other: Shape) -> bool:
 
 
 def _fit_together(
-    results: Sequence[Instruction],
-    heroes: Heroes,
     in_memory: Callable[[Instruction], object],
     fits_beside: Callable[[Shape, Shape], bool],
+    results: Sequence[Instruction],
+    heroes: Heroes,
 ) -> bool:
     """Whether all heroes are the same in memory, and other results fit their operands."""
     several = each_hero(heroes)
@@ -325,7 +315,7 @@ def _scatter(hero: Instruction, plan: KernelPlan) -> Schedule:
     if not is_plain or named["update_window_dims"] != windows or named["inserted_window_dims"]:
         expected = "expected windows of the operand's rank, one for each row of the indices"
         raise FusionError(f"fusion: no schedule of the scatter %{hero.name}; {expected}")
-    if not all(map(is_in_memory, hero.operands[:inputs])):
+    if not updates_memory(hero, inputs):
         message = f"fusion: no schedule of the scatter %{hero.name}, whose operand is computed"
         raise FusionError(f"{message}; expected one that is in memory already")
     shapes = operand, indices, updates, named["scatter_dims_to_operand_dims"]
@@ -370,14 +360,20 @@ _ROOTS: Final = frozenset[str]()
 
 _TURNS: Final = ("copy", "transpose")
 
+_FIT_REDUCTIONS: Final = partial(_fit_together, reduction_in_memory, _has_as_many)
+"""Whether one walk through memory serves all reductions, and the results written with them."""
+
+_FIT_TRANSPOSES: Final = partial(_fit_together, transpose_in_memory, _is_same_memory)
+"""Whether all transposes turn memory in one way, and other results lie as they read."""
+
 KERNELS: Final[Mapping[Emitter, Kernel]] = {
-    Emitter.REDUCTION: Kernel(_reduction, ("reduce",), is_fast_reduction, fit_reductions),
-    Emitter.TRANSPOSE: Kernel(_transpose, _TURNS, is_tiled_transpose, fit_transposes),
+    Emitter.REDUCTION: Kernel(_reduction, ("reduce",), is_fast_reduction, _FIT_REDUCTIONS),
+    Emitter.TRANSPOSE: Kernel(_transpose, _TURNS, is_tiled_transpose, _FIT_TRANSPOSES),
     Emitter.SCATTER: Kernel(_scatter, ("scatter",), always, is_only_root, _ROOTS),
     Emitter.SORT: Kernel(_sort, ("sort",), always, is_only_root, _ROOTS),
     Emitter.CONCATENATE: Kernel(_concatenate, ("concatenate",), fits=fits_concatenate),
     Emitter.IN_PLACE_UPDATE: Kernel(
-        _in_place_update, ("dynamic-update-slice",), is_update_in_place, fit_updates, SAME_MEMORY
+        _in_place_update, ("dynamic-update-slice",), updates_memory, fit_updates, SAME_MEMORY
     ),
     Emitter.LOOP: Kernel(_loop),
 }
@@ -454,11 +450,11 @@ class Unrolling:
         """Neighbours along sides of tiles, if there are enough tiles and shared memory for more."""
         if self.given or not self.device:
             return self.given or 1
-        sizes, order = transpose_in_memory(hero)
-        if order[-1] == len(order) - 1:
+        array, bytes_moved = transpose_in_memory(hero), hero.shape.element_type.bytes
+        if shared_memory.keeps_last(array):
             return 1
-        sides, bytes_moved = (sizes[-1], sizes[order[-1]]), hero.shape.element_type.bytes
-        tiles = prod(sizes) // prod(sides) * prod(-(-side // _TILE) for side in sides)
+        sides = array.sizes_before[-1], array.sizes[-1]
+        tiles = prod(array.sizes) // prod(sides) * prod(-(-side // _TILE) for side in sides)
         shared = self.device.figure("shared_memory_bytes", "schedule_of")
         vector = MAX_UNROLL // bytes_moved
         while vector > 1:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar
 
 from indexing import IndexingMap, Tile, TileError, Variable
 from indexing.layout import Reshape, Shape, ShapeError, Transpose, logical_to_linear
@@ -22,6 +22,8 @@ from simplifier.errors import INTEGER, check_type
 from simplifier.exact import BUDGET
 from simplifier.forms import Form, Interval, facts_of, substitute
 from simplifier.tools.display import Displayed
+
+T = TypeVar("T")
 
 AnyOrigin: TypeAlias = "Origin | RuntimeOrigin"
 
@@ -606,10 +608,8 @@ class _Distribution:
 
     def _digits(self, number: Form, sizes: Sequence[int]) -> list[Form]:
         """The index of a number along each dimension, minor ones fastest."""
-        outer_first = self.order[::-1]
-        digits = unflattened(number, [sizes[axis] for axis in outer_first])
-        by_axis = dict(zip(outer_first, digits, strict=True))
-        return [by_axis[axis] for axis in range(len(sizes))]
+        outer_first = Transpose.of(tuple(sizes), self.order[::-1])
+        return [*outer_first.backward(unflattened(number, outer_first.sizes))]
 
     @property
     def _covered(self) -> tuple[int, ...]:
@@ -671,13 +671,11 @@ def block_level(fusion: Instruction) -> BlockLevel | None:
     Raises:
         FusionError: it is not written as XLA writes it.
     """
-    try:
-        return _read(_config(fusion).get("fusion_backend_config") or {})
-    except (AttributeError, TypeError, ValueError):
-        raise _unreadable(fusion) from None
+    return _read(fusion, _block_level)
 
 
-def _read(config: Any) -> BlockLevel | None:  # noqa: ANN401 - JSON
+def _block_level(backend: Any) -> BlockLevel | None:  # noqa: ANN401 - JSON
+    config: Any = backend.get("fusion_backend_config") or {}
     if not config.get("kind"):
         return None
     blocks: Any = config.get("block_level_fusion_config") or {}
@@ -692,23 +690,20 @@ def contracted_tile(dot: Instruction) -> tuple[int, ...]:
     Raises:
         FusionError: it is not written as XLA writes it.
     """
-    try:
-        return tuple(map(int, _config(dot).get("sizes", ())))
-    except (TypeError, ValueError):
-        raise _unreadable(dot) from None
+    return _read(dot, lambda config: tuple(map(int, config.get("sizes", ()))))
 
 
-def _unreadable(instruction: Instruction) -> FusionError:
-    message = f"fusion: the backend_config of %{instruction.name} names no tiles that can be read"
-    return FusionError(f"{message}; expected lists of sizes, and a number of warps")
-
-
-def _config(instruction: Instruction) -> dict[str, Any]:
-    """The object of a ``backend_config``, which older texts hold as a string; or an empty one."""
+def _read(instruction: Instruction, read: Callable[[Any], T]) -> T:
+    """The answer for the object of a ``backend_config``, which older texts hold as a string."""
     value: Any = instruction.attributes.get("backend_config")
     while isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+            value = None
+    try:
+        return read(value if isinstance(value, dict) else {})
+    except (AttributeError, TypeError, ValueError):
+        message = f"fusion: the backend_config of %{instruction.name} names no tiles"
+        expected = "expected lists of sizes, and a number of warps"
+        raise FusionError(f"{message} that can be read; {expected}") from None

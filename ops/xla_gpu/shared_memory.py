@@ -105,18 +105,16 @@ def transpose_schedule(
     """
     check_positive("transpose", "rows", rows)
     check_positive("transpose", "vector_size", vector_size)
-    sizes, order = merged_in_memory(operand, result, dimensions)
-    if len(order) < 2:  # noqa: PLR2004 - nothing is moved
+    array = merged_in_memory(operand, result, dimensions)
+    if array.changes_nothing:
         message = f"transpose: {operand} and {result} lie in memory in one order"
         raise ShapeError(f"{message}; expected a transposed one")
-    tiling = _tiled(sizes, order, rows, vector_size)
+    tiling = _tiled(array, rows, vector_size)
     return _scheduled(tiling, operand, result, TILE_SIZE * rows, most_blocks)
 
 
-def merged_in_memory(
-    operand: Shape, result: Shape, dimensions: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes of the operand and their order in the result, with as few dimensions as possible.
+def merged_in_memory(operand: Shape, result: Shape, dimensions: Sequence[int]) -> Transpose:
+    """The transpose of the memory of the operand, with as few dimensions as possible.
 
     Dimensions of size 1 are left out; dimensions that stay neighbours are merged.
     """
@@ -130,11 +128,11 @@ def merged_in_memory(
     return _merged([operand.dimensions[axis] for axis in before], order)
 
 
-def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _merged(sizes: Sequence[int], order: Sequence[int]) -> Transpose:
     """Merge each run of dimensions that stay neighbours.
 
-    >>> _merged((2, 3, 5, 7), (2, 3, 0, 1))
-    ((6, 35), (1, 0))
+    >>> print(_merged((2, 3, 5, 7), (2, 3, 0, 1)))
+    transpose (6,35) to (35,6)
     """
     runs: list[list[int]] = []
     for axis in order:
@@ -144,7 +142,12 @@ def _merged(sizes: Sequence[int], order: Sequence[int]) -> tuple[tuple[int, ...]
             runs.append([axis])
     in_order = sorted(runs)
     merged = tuple(prod(sizes[axis] for axis in run) for run in in_order)
-    return merged, tuple(map(in_order.index, runs))
+    return Transpose.of(merged, tuple(map(in_order.index, runs)))
+
+
+def keeps_last(array: Transpose) -> bool:
+    """Whether the last dimension stays the last, or there is none."""
+    return array.order[-1:] == (len(array.order) - 1,) or not array.order
 
 
 class _MovedElement(NamedTuple):
@@ -206,16 +209,16 @@ def _scheduled(
     return TransposeSchedule(launch, (reads,), (writes,), SharedTile(tiling.shared, *shared))
 
 
-def _tiled(sizes: tuple[int, ...], order: tuple[int, ...], rows: int, vector_size: int) -> _Tiling:
+def _tiled(array: Transpose, rows: int, vector_size: int) -> _Tiling:
     """Tiles along the dimensions that are the last ones of operand and result.
 
     In reading and in writing, threads are numbered in the order of memory.
     """
-    last = len(order) - 1
+    order, last = array.order, len(array.order) - 1
     tile = [1] * len(order)
     padded = last
-    if order[last] == last:
-        tile[last] = vector_size = max(1, sizes[last])
+    if keeps_last(array):
+        tile[last] = vector_size = max(1, array.sizes_before[last])
         tile[last - 1] = tile[order[last - 1]] = TILE_SIZE
         padded -= 1
     else:
@@ -227,7 +230,7 @@ def _tiled(sizes: tuple[int, ...], order: tuple[int, ...], rows: int, vector_siz
     limits = within((count,), (number,))
     read, written = unflattened(number, tile), unflattened(number, in_tile.sizes)
     return _Tiling(
-        Transpose.of(sizes, order),
+        array,
         tuple(tile),
         tuple(size + (axis == padded) for axis, size in enumerate(in_tile.sizes)),
         _MovedElement(read, in_tile.forward(read), loops, limits),
@@ -287,15 +290,15 @@ def packed_transpose_schedule(
     ((64, 64), True)
     """
     check_positive("transpose", "warps", warps)
-    sizes, order = merged_in_memory(operand, result, dimensions)
+    array = merged_in_memory(operand, result, dimensions)
     vector_size = BITS_OF_BANK // operand.element_size_in_bits
     if vector_size < 2:  # noqa: PLR2004 - several to a word
         message = f"transpose: elements of {operand} have {operand.element_size_in_bits} bits"
         raise ShapeError(f"{message}; expected less than {BITS_OF_BANK}, to pack them")
-    if not order or order[-1] == len(order) - 1:
+    if keeps_last(array):
         message = f"transpose: the last dimension in memory of {operand} stays the last"
         raise ShapeError(f"{message}; expected another, to pack elements along both")
-    tiling = _packed(sizes, order, vector_size, warps)
+    tiling = _packed(array, vector_size, warps)
     return _scheduled(tiling, operand, result, WARP_SIZE * warps, most_blocks)
 
 
@@ -303,30 +306,30 @@ FEWEST_WORDS: Final = 10
 """Words along either side of a tile that make packing worth while."""
 
 
-def is_packable(sizes: tuple[int, ...], order: tuple[int, ...], array: Shape) -> bool:
-    """Whether XLA takes this schedule for a transpose of these merged dimensions.
+def is_packable(array: Transpose, bits: int) -> bool:
+    """Whether XLA takes this schedule for a transpose of elements of so many bits.
 
-    >>> from indexing.layout import Shape
-    >>> is_packable((64, 128), (1, 0), Shape.parse("bf16[128,64]"))
+    >>> is_packable(Transpose.of((64, 128), (1, 0)), bits=16)
     True
-    >>> is_packable((64, 16), (1, 0), Shape.parse("bf16[16,64]"))
+    >>> is_packable(Transpose.of((64, 16), (1, 0)), bits=16)
     False
     """
-    vector_size = BITS_OF_BANK // array.element_size_in_bits
-    if vector_size < 2 or not order or order[-1] == len(order) - 1:  # noqa: PLR2004 - several to a word
+    vector_size = BITS_OF_BANK // bits
+    if vector_size < 2 or keeps_last(array):  # noqa: PLR2004 - several to a word
         return False
-    rows, columns = _extents(_packed_tile(sizes, order, BANKS * vector_size), order[-1])
-    left = sizes[order[-1]] % rows if rows else 0
+    rows, columns = _extents(_packed_tile(array, BANKS * vector_size), array.order[-1])
+    left = array.sizes[-1] % rows if rows else 0
     is_whole = not any(count % vector_size for count in (rows, columns, left))
     return is_whole and min(rows, columns) >= FEWEST_WORDS * vector_size
 
 
-def _packed_tile(sizes: tuple[int, ...], order: tuple[int, ...], side: int) -> tuple[int, ...]:
+def _packed_tile(array: Transpose, side: int) -> tuple[int, ...]:
     """The sizes of a tile, whose rows are numbered along the last dimension of the result.
 
     Either side has so many elements at most.
     """
-    last, along_rows = len(sizes) - 1, order[-1]
+    sizes, along_rows = array.sizes_before, array.order[-1]
+    last = len(sizes) - 1
     tile = [1] * len(sizes)
     tile[last] = min(sizes[last], side)
     if along_rows != last - 1:
@@ -341,15 +344,13 @@ def _extents(tile: tuple[int, ...], along_rows: int) -> tuple[int, int]:
     return rows, prod(tile) // max(1, rows)
 
 
-def _packed(
-    sizes: tuple[int, ...], order: tuple[int, ...], vector_size: int, warps: int
-) -> _Tiling:
+def _packed(array: Transpose, vector_size: int, warps: int) -> _Tiling:
     """Tiles with several elements in a word; the rows are shifted in shared memory.
 
     A warp reads a row at a time, a lane a word. It writes a column of words, a lane a square.
     """
-    side, along_rows = BANKS * vector_size, order[-1]
-    tile = _packed_tile(sizes, order, side)
+    side, along_rows = BANKS * vector_size, array.order[-1]
+    tile = _packed_tile(array, side)
     rows, columns = _extents(tile, along_rows)
     flat = [1 if axis == along_rows else size for axis, size in enumerate(tile)]
     in_word = thread_id() % WARP_SIZE * vector_size
@@ -366,7 +367,7 @@ def _packed(
     steps = -(-columns // (vector_size * warps))
     loops = {"loop_id": steps, "column_id": vector_size, "row_id": vector_size}
     written = cell(in_word + loop_id(2), line * vector_size + loop_id(1), loops)
-    return _Tiling(Transpose.of(sizes, order), tile, (side, side), read, written, is_by_result=True)
+    return _Tiling(array, tile, (side, side), read, written, is_by_result=True)
 
 
 # Reduction schedules: threads fold elements on their own, then with each other, and one writes.

@@ -229,7 +229,7 @@ def test_maps_of_a_module_are_found_and_printed_without_what_is_heavy() -> None:
     assert "sympy" in heavy_modules_after(results)
 
 
-@pytest.mark.parametrize("package", [*PACKAGES, "indexing.layout", "ops.hlo"])
+@pytest.mark.parametrize("package", [*PACKAGES, "indexing.layout", "ops.hlo", "ops.xla_gpu"])
 def test_type_checkers_read_the_names_that_come_when_they_are_asked_for(package: str) -> None:
     folder, owner = package.replace(".", "/"), import_module(package)
     (source,) = (s for s in sources(folder) if s.path == f"{folder}/__init__.py")
