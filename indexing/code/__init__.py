@@ -19,14 +19,14 @@ from indexing.code.coder import Ranges, alone, helpers_in, is_narrow, names_in
 from indexing.code.functions import (
     asked_in,
     check_name,
-    checked_domains,
+    checked_maps,
     comparisons,
     for_comment,
     joined,
     passable,
     text_of_maps,
 )
-from indexing.code.language import LANGUAGES, Language, guarded_helper
+from indexing.code.language import LANGUAGES, Language, guarded_helpers
 from indexing.code.loops import (
     Body,
     LocalNames,
@@ -212,15 +212,15 @@ _COMPARED: Final = {AtomKind.NONNEGATIVE: "sge", AtomKind.ZERO: "eq"}
 
 def mlir_text_of_maps(maps: Sequence[Relation], names: Sequence[str], asker: str) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
-    domains = checked_domains(maps, names, asker)
-    functions = [_results(maps, domains, "_".join(names)), *map(_contains, domains, names)]
+    checked = checked_maps(maps, names, asker)
+    functions = [_results(checked, "_".join(names)), *map(_contains, checked, names)]
     comments = [f"// {for_comment(each)}" for each in maps]
     body = [line for lines in functions for line in ("", *lines)]
     return "\n".join([*comments, *body]) + "\n"
 
 
-def _results(maps: Sequence[Relation], domains: Sequence[Domain], name: str) -> list[str]:
-    domain, wanted = joined(maps, domains)
+def _results(maps: Sequence[Relation], name: str) -> list[str]:
+    domain, wanted = joined(maps)
     forms = [guarded(form) for each in wanted for form in each]
     block = _Block(domain, forms)
     values = [block.value(form) for form in forms]
@@ -229,7 +229,8 @@ def _results(maps: Sequence[Relation], domains: Sequence[Domain], name: str) -> 
     return _function(name, block, f"({types})", last)
 
 
-def _contains(domain: Domain, name: str) -> list[str]:
+def _contains(of: Relation, name: str) -> list[str]:
+    domain = of.domain
     box = domain.with_constraints()
     constraints = (constraint for _, constraint in domain.constraint_texts())
     rows = [*bounding(domain.bounds), *asked_in(box, constraints)]

@@ -28,10 +28,10 @@ def text_of_maps(
     language: Language, maps: Sequence[Relation], names: Sequence[str], asker: str
 ) -> str:
     """One text with a function for the results of maps, and one for the domain of each."""
-    domains = checked_domains(maps, names, asker, language.reserved, language.max_bits)
-    results = _results(maps, domains, language, names)
-    masks = [_contains(domain, language, name) for domain, name in zip(domains, names, strict=True)]
-    return text_of_functions(maps, [results, *masks], language)
+    checked = checked_maps(maps, names, asker, language.reserved, language.max_bits)
+    pairs = zip(checked, names, strict=True)
+    masks = (_contains(each.domain, language, name) for each, name in pairs)
+    return text_of_functions(maps, [_results(checked, language, names), *masks], language)
 
 
 def text_of_functions(
@@ -46,10 +46,8 @@ def text_of_functions(
     return "\n".join([*comments, "", *top, *body[: -len(language.blank)]]) + "\n"
 
 
-def _results(
-    maps: Sequence[Relation], domains: Sequence[Domain], language: Language, names: Sequence[str]
-) -> list[str]:
-    domain, wanted = joined(maps, domains)
+def _results(maps: Sequence[Relation], language: Language, names: Sequence[str]) -> list[str]:
+    domain, wanted = joined(maps)
     coder = Coder(domain, language, taken=_results_names(names))
     texts = coder.write_all([guarded(form) for forms in wanted for form in forms])
     left = map(alone, texts)
@@ -87,29 +85,24 @@ def _tuple(values: Sequence[str], language: Language) -> str:
     return f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
 
 
-def joined(
-    maps: Sequence[Relation], domains: Sequence[Domain]
-) -> tuple[Domain, list[tuple[Form, ...]]]:
+def joined(maps: Sequence[Relation]) -> tuple[Domain, list[tuple[Form, ...]]]:
     """The domain of the points that lie in all domains, and the results of each map over it.
 
     Variables of one name are one.
     """
     if len(maps) == 1:
-        return domains[0], [maps[0].forms]
+        return maps[0].domain, [maps[0].forms]
     bounds: dict[str, Interval] = {}
-    for domain in domains:
-        for name, given in zip(domain.names, domain.variables, strict=True):
+    for each in maps:
+        for name, given in zip(each.domain.names, each.domain.variables, strict=True):
             bounds[name] = given.bounds.intersect(bounds.get(name, given.bounds))
     whole = Domain.of([Variable(within, name) for name, within in bounds.items()])
     constraints = [
-        (domain.named(form), interval)
-        for domain in domains
-        for form, interval in domain.constraints
+        (each.domain.named(form), interval)
+        for each in maps
+        for form, interval in each.domain.constraints
     ]
-    forms = [
-        whole.resolved([domain.named(form) for form in each.forms], "result")
-        for each, domain in zip(maps, domains, strict=True)
-    ]
+    forms = [whole.resolved([*map(each.domain.named, each.forms)], "result") for each in maps]
     return whole.with_named(constraints), forms
 
 
@@ -217,22 +210,22 @@ def for_comment(indexing_map: Relation) -> str:
 # Checks before writing.
 
 
-def checked_domains(
+def checked_maps(
     maps: Sequence[Relation],
     names: Sequence[str],
     asker: str,
     reserved: frozenset[str] = frozenset(),
     max_bits: int = WIDE,
-) -> list[Domain]:
-    """The domains of maps by numbers; names and values are checked to be those of a language."""
+) -> list[Relation]:
+    """The maps with numeric bounds; names and values are checked to be those of a language."""
     for name in names:
         check_name(name, asker, reserved)
-    domains = [with_numeric_bounds(each.domain) for each in maps]
-    for each, domain in zip(maps, domains, strict=True):
+    for each in maps:
+        domain = with_numeric_bounds(each.domain)
         domain.check_forms(each.forms, "result")
         constraints = (form for form, _ in domain.constraints)
         check_portable([*each.forms, *constraints], domain, asker, max_bits)
-    return domains
+    return [Relation.from_forms(each.forms, with_numeric_bounds(each.domain)) for each in maps]
 
 
 def check_portable(wanted: Sequence[Form], domain: Domain, asker: str, max_bits: int) -> None:

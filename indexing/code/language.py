@@ -141,20 +141,21 @@ _C_VALUES: Final = {
 _C_TYPES: Final = {bits: f"int{bits}_t" for bits in (NARROW, WIDE)}
 
 
-def guarded_helper(name: str, text: str) -> str:
-    """A helper of C that two texts in one file may have, each."""
-    guard = f"INDEXING_{name.upper()}"
-    return f"#ifndef {guard}\n#define {guard}\n{text}\n#endif"
+_C_HELPERS: Final = {
+    f"{name}{bits}": f"{kind} {name}{bits}({kind} a, {kind} b) {{ return {value}; }}"
+    for name, value in _C_VALUES.items()
+    for bits, kind in _C_TYPES.items()
+}
+"""The helpers in both widths."""
 
 
-def _c_helpers(function: str) -> dict[str, str]:
-    """The helpers in both widths."""
-    texts = {
-        f"{name}{bits}": f"{kind} {name}{bits}({kind} a, {kind} b) {{ return {value}; }}"
-        for name, value in _C_VALUES.items()
-        for bits, kind in _C_TYPES.items()
+def guarded_helpers(kind: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """Helpers of C, functions of a kind, that two texts in one file may have, each."""
+    guards = {name: f"INDEXING_{name.upper()}" for name in texts}
+    return {
+        name: f"#ifndef {guards[name]}\n#define {guards[name]}\n{kind} {text}\n#endif"
+        for name, text in texts.items()
     }
-    return {name: guarded_helper(name, f"{function} {text}") for name, text in texts.items()}
 
 
 C: Final = Language(
@@ -170,11 +171,11 @@ C: Final = Language(
     },
     natural=_rounding("{0} / {1}"),
     by_power=_BY_SHIFTS,
-    reserved=frozenset({*_WORDS_OF_C.split(), *_c_helpers("")}),
+    reserved=frozenset({*_WORDS_OF_C.split(), *_C_HELPERS}),
     integer=_C_TYPES,
     no_parameters="void",
     head=("#include <stdbool.h>", "#include <stdint.h>"),
-    helpers=_c_helpers("static inline"),
+    helpers=guarded_helpers("static inline", _C_HELPERS),
 )
 
 CUDA: Final = replace(
@@ -182,7 +183,7 @@ CUDA: Final = replace(
     name="cuda",
     reserved=C.reserved | {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"},
     head=("#include <stdint.h>",),
-    helpers=_c_helpers("static __host__ __device__ __forceinline__"),
+    helpers=guarded_helpers("static __host__ __device__ __forceinline__", _C_HELPERS),
     function="static __host__ __device__ __forceinline__ {type} {name}({parameters}) {{",
 )
 

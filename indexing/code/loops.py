@@ -14,7 +14,7 @@ from typing import Final
 from indexing.code import functions
 from indexing.code.coder import DIVISIONS, Coder, Ranges, alone, is_narrow, is_usable, names_in
 from indexing.code.language import NARROW, WIDE, Language
-from indexing.domain import Constraint, Domain
+from indexing.domain import Constraint, Domain, substituted_constraints
 from indexing.errors import MapError
 from indexing.relation import Relation
 from indexing.simplify import scope_with_facts
@@ -368,9 +368,9 @@ def text_of_loops(
     maps: Sequence[Relation], language: Language, names: Sequence[str], body: Body, asker: str
 ) -> str:
     """The text of one function: loops over the ranges of maps around a body."""
-    domains = functions.checked_domains(maps, names, asker, language.reserved, language.max_bits)
-    domain, wanted = functions.joined(maps, domains)
-    looped = _looped(domains, asker)
+    checked = functions.checked_maps(maps, names, asker, language.reserved, language.max_bits)
+    domain, wanted = functions.joined(checked)
+    looped = _looped([each.domain for each in checked], asker)
     pairs = zip(domain.identifiers, domain.names, strict=True)
     behind = [forms.variable(identifier) + 1 for identifier, name in pairs if name in looped]
     functions.check_portable(behind, domain, asker, language.max_bits)
@@ -472,14 +472,12 @@ class _Nest:
     def _taken(self, block: LoopBlock, rows: Sequence[Constraint]) -> list[Constraint]:
         """Constraints as they are in a block, without those that hold; they are asked no more."""
         self.asked = [row for row in self.asked if row not in rows]
-        placed = [(block.simplified(self._placed(form)), interval) for form, interval in rows]
-        return [row for row in placed if not block.holds(row)]
+        placed = substituted_constraints(rows, self.known)
+        short = [(block.simplified(form), interval) for form, interval in placed]
+        return [row for row in short if not block.holds(row)]
 
     def _knows(self, form: Form) -> bool:
         return self.known.keys() >= {*forms.variables_of((form,))}
-
-    def _placed(self, form: Form) -> Form:
-        return forms.substitute((form,), self.known)[0]
 
     def _questions(self, block: LoopBlock, facts: Sequence[Constraint]) -> list[str]:
         texts, bits = block.texts_and_bits([form for form, _ in facts])
@@ -540,10 +538,10 @@ class _Nest:
         may_be = {f"d{number}" for number in own}
         self.known[identifier] = forms.variable(f"d{place}")
         asked = [row for row in self.asked if self._knows(row[0]) and self._may_end_loops(*row)]
-        placed = ((self._placed(row[0]), row) for row in asked)
-        rows = {form: row for form, row in placed if may_be.issuperset(variables_of((form,)))}
-        facts = solving(f"d{place}", [(form, interval) for form, (_, interval) in rows.items()])
-        met = [rows[form] for form, _ in facts]
+        pairs = zip(substituted_constraints(asked, self.known), asked, strict=True)
+        rows = {fact: row for fact, row in pairs if may_be.issuperset(variables_of(fact[:1]))}
+        facts = solving(f"d{place}", rows)
+        met = [rows[fact] for fact in facts]
         self.asked = [row for row in self.asked if row not in met]
         return facts
 
@@ -561,7 +559,8 @@ class _Nest:
         """Writes the results that are known in a block, and takes them from those that are left."""
         for name, form in [*left.items()]:
             if self._knows(form) and may_be(form):
-                self._assign(block, name, block.simplified(self._placed(left.pop(name))))
+                (placed,) = forms.substitute((left.pop(name),), self.known)
+                self._assign(block, name, block.simplified(placed))
 
     def _assign(self, block: LoopBlock, name: str, form: Form) -> None:
         (text,), (bits,) = block.texts_and_bits([form])

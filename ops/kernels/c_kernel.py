@@ -12,6 +12,7 @@ from typing import Final
 from indexing import IndexingMap
 from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers_in
 from indexing.layout import ElementType, Kind, Shape, logical_to_linear
+from indexing.passes import substituted_constraints
 from ops.analysis.dataflow import Array
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
@@ -369,7 +370,7 @@ class CKernel(ElementWriter):
         index, limits = in_order(coordinates), written.domain.constraints
         known = dict(zip(written.domain.identifiers, index, strict=False))
         rows = [row for row in limits if known.keys() >= {*variables_of((row[0],))}]
-        thread = self.guarded(block, elements.unknown(elements.placed(rows, known), block))
+        thread = self.guarded(block, elements.unknown(substituted_constraints(rows, known), block))
         body, point = self.loops_over(written, index, thread)
         self._store(body, self.applied(written, point), pointer, array)
         self.close(body, top)

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from indexing import IndexingMap, Variable, passes
 from indexing.code import LANGUAGES, Language, LocalNames, LoopBlock, alone, comparisons, solving
-from indexing.layout import UNBOUNDED_SIZE, ElementType, Layout, Shape, logical_to_linear
-from indexing.passes import PARAMETER, Constraint, Ends
+from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, logical_to_linear
+from indexing.passes import PARAMETER, Constraint, Ends, substituted_constraints
 from ops import index_maps
 from ops.analysis.calls import arrays_of
 from ops.analysis.dataflow import Array
@@ -205,7 +205,12 @@ class ElementWriter:
                 self.declared(source, shape, block, start)
                 for shape, start in zip(source.shape.arrays, starts, strict=True)
             ]
-            yield self._accumulate(source, totals, index, block)
+            found = self.map_of(source, 0)
+            body, point = self.loops_over(found, index, block)
+            values = yield self.elements(source.operands[:count], self.applied(found, point), body)
+            self.combine(source, source.attributes["to_apply"], totals, values, body)
+            is_plain = body is not block and not body.asked
+            self.close(body, block, self.pragma_of(source, totals) if is_plain else "")
         for number, total in enumerate(totals):
             block.values[(source, number), index] = total
         return totals[output]
@@ -217,17 +222,6 @@ class ElementWriter:
         del source, index, block
         yield from ()
         return None
-
-    def _accumulate(
-        self, source: Instruction, totals: Sequence[str], index: Index, block: LoopBlock
-    ) -> Steps[None]:
-        found = self.map_of(source, 0)
-        body, point = self.loops_over(found, index, block)
-        place = self.applied(found, point)
-        values = yield self.elements(source.operands[: len(totals)], place, body)
-        self.combine(source, source.attributes["to_apply"], totals, values, body)
-        is_plain = body is not block and not body.asked
-        self.close(body, block, self.pragma_of(source, totals) if is_plain else "")
 
     def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:  # noqa: ARG002 - C asks
         """The pragma before the innermost loop of a reduction."""
@@ -248,13 +242,13 @@ class ElementWriter:
                 known[identifier] = constant(each.bounds.lower or 0)
                 continue
             about = [row for row in left if known.keys() >= {*variables_of((row[0],))}]
-            rows = placed(about, known)
+            rows = substituted_constraints(about, known)
             facts = solving(place, [row for row in rows if self.may_solve(row, inner)])
             met = [asked for asked, row in zip(about, rows, strict=True) if row in facts]
             left = [row for row in left if row not in met]
             inner, _ = inner.loop(each.bounds, "s0", facts)
         bounds = zip(index, (each.bounds for each in found.dims), strict=True)
-        asked = unknown([*bounds, *placed(left, known)], inner)
+        asked = unknown([*bounds, *substituted_constraints(left, known)], inner)
         return self.guarded(inner, asked), (*index, *(known[each] for each in looped))
 
     def may_solve(self, constraint: Constraint, block: LoopBlock) -> bool:  # noqa: ARG002 - as above
@@ -325,8 +319,8 @@ class ElementWriter:
     def asked(self, found: IndexingMap, index: Index, block: LoopBlock) -> list[Constraint]:
         """The conditions on an index under which a map is defined there."""
         bounds = zip(index, (each.bounds for each in found.dims), strict=False)
-        known = self._known_at(found, index)
-        return unknown([*bounds, *placed(found.domain.constraints, known)], block)
+        limits = substituted_constraints(found.domain.constraints, self._known_at(found, index))
+        return unknown([*bounds, *limits], block)
 
     def applied(self, found: IndexingMap, point: Sequence[Form]) -> Index:
         """The results of a map at a point."""
@@ -359,10 +353,10 @@ class ElementWriter:
 
     def offset(self, array: Array, index: Index, block: LoopBlock) -> Form:
         """Offset of an element in memory."""
-        shape = shape_of(array)
+        shape, layout = shape_of(array), shape_of(array).layout
         if not shape.is_unbounded:
             (form,) = self.applied(logical_to_linear(shape), index)
-        elif shape.layout is not None and not _is_plain(shape.layout):
+        elif layout and (layout.tiles or layout.split_configs or layout.is_sparse):
             raise refused(array[0], f"the steps between elements of {shape} are unknown")
         else:
             form = index_maps.row_major(index, self.sizes.in_memory(array), major_first(shape))
@@ -449,11 +443,6 @@ def _finished(first: Steps[str]) -> str:
     return str(found)
 
 
-def _is_plain(layout: Layout) -> bool:
-    """Whether elements lie one after the other, in an order of the dimensions."""
-    return not (layout.tiles or layout.split_configs or layout.is_sparse)
-
-
 def _source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
     if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
         return root.operands[output], 0
@@ -477,11 +466,6 @@ def operation_of(source: Instruction) -> str:
     root = computation.root
     is_one = {*root.operands} == {*computation.parameters} and not root.shape.is_tuple
     return root.opcode if is_one and root.opcode in NEUTRAL else ""
-
-
-def placed(rows: Iterable[Constraint], known: Mapping[str, Form]) -> list[Constraint]:
-    """Constraints with forms in the places of variables."""
-    return [(forms.substitute((form,), known)[0], interval) for form, interval in rows]
 
 
 def unknown(rows: Iterable[Constraint], block: LoopBlock) -> list[Constraint]:
@@ -553,7 +537,8 @@ class KernelSizes:
                 raise refused(made, f"{reason}; expected sizes that are known before it runs")
         self._facts: tuple[Constraint, ...] = ()
         if given:
-            self._learn((*self._told(fusion), *self._sizes_of_all(fusion)))
+            sizes = (size for array in _arrays(fusion) for size in self.of(array))
+            self._learn((*self._told(fusion), *index_maps.not_negative(sizes)))
 
     # Sizes of arrays.
 
@@ -598,16 +583,10 @@ class KernelSizes:
                 known.learn([(form, interval)])
         self._facts, self.arguments = known.constraints, known.domain.dims
 
-    def _told(self, fusion: Fusion) -> Iterator[Constraint]:
+    def _told(self, fusion: Fusion) -> list[Constraint]:
         """The module's facts about the sizes."""
         names = [identifier.removeprefix(PARAMETER) for identifier in self.known]
-        for form, interval in size_facts(fusion.instructions[0], names):
-            yield forms.substitute((form,), self.known)[0], interval
-
-    def _sizes_of_all(self, fusion: Fusion) -> Iterator[Constraint]:
-        """No array has a negative size."""
-        for array in _arrays(fusion):
-            yield from index_maps.not_negative(self.of(array))
+        return substituted_constraints(size_facts(fusion.instructions[0], names), self.known)
 
     # Texts.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from indexing.code import LANGUAGES, Language, guarded_helper
+from indexing.code import LANGUAGES, Language, guarded_helpers
 from indexing.layout import ElementType, Kind
 from ops.hlo.module import Instruction
 from ops.rules.constant_folding import DIRECTIONS
@@ -233,7 +233,7 @@ def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
     functions = re.findall(r"(\w+)\{f\}", " ".join(C.operations[Kind.FLOAT].values()))
     endings = {ending(each) for each in element_types if each.kind is Kind.FLOAT}
     called = {f"{function}{ending}" for function in functions for ending in endings}
-    kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS, *_CUDA_HELPERS}
+    kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS}
     return {*kept, *TYPES.values(), *called}
 
 
@@ -264,18 +264,10 @@ _TO_BFLOAT = (
     "return (uint16_t)((bits + 32767 + (bits >> 16 & 1)) >> 16);"
 )
 
-
-def _helpers(function: str) -> dict[str, str]:
-    """Conversions, as functions of a kind."""
-    texts = {
-        "float_of_bfloat": f"float float_of_bfloat(uint16_t stored) {{ {_FROM_BFLOAT} }}",
-        "bfloat_of_float": f"uint16_t bfloat_of_float(float value) {{ {_TO_BFLOAT} }}",
-    }
-    return {name: guarded_helper(name, f"{function} {text}") for name, text in texts.items()}
-
-
-_HELPERS: Final = _helpers("static inline")
-_CUDA_HELPERS: Final = _helpers("static __device__ __forceinline__")
+_HELPERS: Final = {
+    "float_of_bfloat": f"float float_of_bfloat(uint16_t stored) {{ {_FROM_BFLOAT} }}",
+    "bfloat_of_float": f"uint16_t bfloat_of_float(float value) {{ {_TO_BFLOAT} }}",
+}
 
 C: Final = Dialect(
     language=LANGUAGES["c"],
@@ -291,7 +283,7 @@ C: Final = Dialect(
     beside_a_number=_BESIDE_A_NUMBER,
     loaded={ElementType.BF16: "float_of_bfloat({0})"},
     stored={ElementType.BF16: "bfloat_of_float({0})", ElementType.F16: "(_Float16){0}"},
-    helpers=_HELPERS,
+    helpers=guarded_helpers("static inline", _HELPERS),
     constant="const {type} {name} = {value};",
     variable="{type} {name} = {value};",
     assigned="{name} = {value};",
@@ -304,7 +296,7 @@ CUDA: Final = replace(
     rounded={**C.rounded, ElementType.F16: "__half2float(__float2half({0}))"},
     loaded={**C.loaded, ElementType.F16: "__half2float({0})"},
     stored={**C.stored, ElementType.F16: "__float2half({0})"},
-    helpers=_CUDA_HELPERS,
+    helpers=guarded_helpers("static __device__ __forceinline__", _HELPERS),
 )
 
 
@@ -329,12 +321,16 @@ _NUMPY_TYPES: Final = _types("np", "np.bool_")
 
 
 def _numpy_number(value: float, element_type: ElementType) -> str:
-    kind = NUMPY.type_of(element_type)
-    if isinstance(value, float) and not math.isfinite(value):
-        name = "nan" if math.isnan(value) else "inf"
-        return f"{kind}({'-' if value < 0 else ''}np.{name})"
-    is_float = element_type.kind is Kind.FLOAT
-    return f"{kind}({float(value) if is_float else int(value)})"
+    text = _python_number(
+        value, element_type, {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}
+    )
+    return f"{NUMPY.type_of(element_type)}({text})"
+
+
+def _python_number(value: float, element_type: ElementType, words: Mapping[str, str]) -> str:
+    """A number in Python, which has words for what is not finite."""
+    text = str(float(value) if element_type.kind is Kind.FLOAT else int(value))
+    return words.get(text, text)
 
 
 NUMPY: Final = Dialect(
@@ -354,13 +350,9 @@ _TRITON_TYPES: Final = {**_types("tl", "tl.int1"), ElementType.BF16: "tl.bfloat1
 
 
 def _triton_number(value: float, element_type: ElementType) -> str:
-    return f"tl.full((), {_python_number(value, element_type)}, {TRITON.type_of(element_type)})"
-
-
-def _python_number(value: float, element_type: ElementType) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    return str(float(value) if element_type.kind is Kind.FLOAT else int(value))
+    words = {word: f'float("{word}")' for word in ("nan", "inf", "-inf")}
+    text = _python_number(value, element_type, words)
+    return f"tl.full((), {text}, {TRITON.type_of(element_type)})"
 
 
 TRITON: Final = Dialect(

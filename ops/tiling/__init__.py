@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple
@@ -254,15 +254,14 @@ def _ranked(
     """The rows of the tilings that are kept, the fewest bytes first, then the fewest tiles."""
     shape = _shape_of(columns)
     places = np.flatnonzero(np.broadcast_to(is_kept, shape))
-    bytes_moved = costs["bytes_read"] + costs["bytes_written"]
-    keys = [
-        np.broadcast_to(each, shape).reshape(-1) for each in (bytes_moved, loads.tiles(columns))
-    ]
-    best = _least([each[places] for each in keys], len(places) if most is None else most)
+    whole = partial(np.broadcast_to, shape=shape)
+    keys = whole(costs["bytes_read"] + costs["bytes_written"]), whole(loads.tiles(columns))
+    kept = [each.reshape(-1)[places] for each in keys]
+    best = _least(kept, len(places) if most is None else most)
     rows = np.unravel_index(places[best], shape)
-    sizes = [np.broadcast_to(each, shape)[rows] for each in columns]
+    sizes = [whole(each)[rows] for each in columns]
     stacked = np.stack(sizes, axis=1) if sizes else np.zeros((len(best), 0), dtype=np.int64)
-    return {"sizes": stacked} | {n: np.broadcast_to(each, shape)[rows] for n, each in costs.items()}
+    return {"sizes": stacked} | {name: whole(each)[rows] for name, each in costs.items()}
 
 
 def _least(keys: Sequence[Column], count: int) -> Column:
@@ -402,13 +401,6 @@ class LoadCount(NamedTuple):
     is_exact: Column | bool
 
 
-class _LoadPart(NamedTuple):
-    """Dimensions of a space that depend on each other, and a map from them alone."""
-
-    dimensions: tuple[int, ...]
-    map: IndexingMap
-
-
 class TileLoads:
     """Counts of the elements that programs touch; ``choices`` are the sizes of each dimension."""
 
@@ -457,37 +449,36 @@ class TileLoads:
 
     def _elements(self, access: OperandIndexing, columns: Sequence[Column]) -> LoadCount:
         """Number of elements that all programs load for an access."""
-        parts = list(_parts(access, self.variables))
-        used = {number for part in parts for number in part.dimensions}
+        parts = _parts(access, self.variables)
+        used = {number for dimensions in parts for number in dimensions}
         found = self._product((each for each in self.parallel if each not in used), columns)
         is_exact = True
-        for part in parts:
+        for dimensions, part in parts.items():
             try:
-                found = found * self._of_part(part, columns)
+                found = found * self._of_part(dimensions, part, columns)
             except (OutOfTimeError, NotQuasiAffineError):  # each point loads one at most
-                found, is_exact = found * tally.volume(part.map), False
+                found, is_exact = found * tally.volume(part), False
         return LoadCount(found, is_exact)
 
-    def _of_part(self, part: _LoadPart, columns: Sequence[Column]) -> Column:
+    def _of_part(
+        self, dimensions: tuple[int, ...], part: IndexingMap, columns: Sequence[Column]
+    ) -> Column:
         """The pairs of tile ids and elements, for the sizes in the columns.
 
         Raises:
             OutOfTimeError, NotQuasiAffineError: they cannot be counted.
         """
-        whole = tally_of([part.map], self.deadline)
+        whole = tally_of([part], self.deadline)
         if whole.points == whole.elements:
             return whole.points
-        choices = [sorted(self._sizes_counted(number)) for number in part.dimensions]
-        counts = touched(part.map, choices) or [
-            tally_of([_with_tile_ids(part.map, sizes)], self.deadline).elements
+        # Of steps, the size of a single one, too.
+        single = {each: [self.wholes[each]] for each in dimensions if each not in self.parallel}
+        choices = [sorted({*self.choices[each], *single.get(each, ())}) for each in dimensions]
+        counts = touched(part, choices) or [
+            tally_of([_with_tile_ids(part, sizes)], self.deadline).elements
             for sizes in product(*choices)
         ]
-        return self._once(_LoadTable(part.dimensions, choices, counts), columns)
-
-    def _sizes_counted(self, number: int) -> set[int]:
-        """The sizes of a dimension; of steps also the one of a single step."""
-        single = set[int]() if number in self.parallel else {self.wholes[number]}
-        return {*self.choices[number], *single}
+        return self._once(_LoadTable(dimensions, choices, counts), columns)
 
     def _once(self, counts: _LoadTable, columns: Sequence[Column]) -> Column:
         """The counts without steps that load the same as the step before them.
@@ -521,29 +512,37 @@ class _LoadTable(NamedTuple):
         return table[tuple(places)]
 
 
-def _parts(access: OperandIndexing, variables: Sequence[Variable]) -> Iterator[_LoadPart]:
-    """The independent parts of an access to a space with these dimensions.
+def _parts(
+    access: OperandIndexing, variables: Sequence[Variable]
+) -> dict[tuple[int, ...], IndexingMap]:
+    """The independent parts of an access, by the dimensions of a space that each is a map from.
 
     A dimension of which the access has some values only is one: other tiles load nothing. An
     element at another place, or on another replica, is another one, too.
     """
     together = [*access.map.forms, *values_of(access)]
     found = with_midpoints(IndexingMap.from_forms(together, access.map.domain)).simplify()
-    results = found.forms
-    limited = (form for form, _ in found.domain.constraints)
-    used = [{*forms.variables_of((form,))} for form in (*results, *limited)]
-    groups = united([*used, *({name} for name in _cut_dimensions(found, variables))])
-    for names in groups:
-        numbers = sorted(int(name[1:]) for name in names)
-        kept = [form for form in results if names & set(forms.variables_of((form,)))]
-        order = [f"d{number}" for number in numbers]
-        yield _LoadPart(tuple(numbers), part_over(found, kept, order))
+    used = [set(forms.variables_of((form,))) for form in found.forms]
+    groups = united([*used, *_dependent([found], variables)])
+    return {_numbers(names): _part(found, _places(used, names), names) for names in groups}
 
 
-def _cut_dimensions(own: IndexingMap, variables: Sequence[Variable]) -> list[str]:
-    """The dimensions of which a map has some values only."""
-    pairs = enumerate(zip(own.dims, variables, strict=True))
-    return [f"d{number}" for number, (part, whole) in pairs if part.bounds != whole.bounds]
+def _dependent(maps: Sequence[IndexingMap], variables: Sequence[Variable]) -> Iterator[set[str]]:
+    """The variables that constraints relate, and each dimension of which a map has some values."""
+    for each in maps:
+        yield from (set(forms.variables_of((form,))) for form, _ in each.domain.constraints)
+        pairs = enumerate(zip(each.dims, variables, strict=True))
+        yield from ({f"d{number}"} for number, (part, all_) in pairs if part.bounds != all_.bounds)
+
+
+def _numbers(names: Iterable[str]) -> tuple[int, ...]:
+    """The numbers of dimensions."""
+    return tuple(sorted(int(name[1:]) for name in names if name[0] == "d"))
+
+
+def _places(used: Sequence[set[str]], names: set[str]) -> list[int]:
+    """The results that use some variables."""
+    return [place for place, own in enumerate(used) if own & names]
 
 
 def _with_tile_ids(part: IndexingMap, sizes: Sequence[int]) -> IndexingMap:
@@ -688,9 +687,9 @@ class TileComparison(NamedTuple):
     def __call__(self, one: ArrayTile, other: ArrayTile) -> TileEquality:
         """Sizes for which two tiles of one array are equal."""
         every = np.ones(self.kept.shape, dtype=bool)
-        origins = _origins(one), _origins(other)
-        if origins[0] != origins[1]:
-            return TileEquality(~every, every & (set(origins[0]) != set(origins[1])))
+        here, there = _origins(one), _origins(other)
+        if here != there:
+            return TileEquality(~every, every & (set(here) != set(there)))
         left = self._share_corners(one, other)
         by_points = self._by_points(_accessed(one), _accessed(other), left)
         if by_points is not None:
@@ -729,9 +728,8 @@ class TileComparison(NamedTuple):
             for number, each in enumerate(own.runtime)
         }
         sizes = [column[rows] for column in self.columns]
-        for number, (each, size, count) in enumerate(
-            zip(own.dims, sizes, outer.counts, strict=True)
-        ):
+        rows_of_dims = zip(own.dims, sizes, outer.counts, strict=True)
+        for number, (each, size, count) in enumerate(rows_of_dims):
             place = _place(corner.get(number, corner[_OTHERS]), each.bounds, size)
             given |= {f"d{number}": place, f"t{number}": place // size}
             given |= dict.fromkeys(forms.variables_of((count,)), size)
@@ -834,15 +832,13 @@ def _corners(numbers: Sequence[int]) -> Iterator[dict[int, int]]:
 def _place(place: int, bounds: Interval, size: Column) -> Column:
     """The first and the last place in the first tile, then in the last one."""
     lower, upper = bounds.lower or 0, bounds.upper or 0
-    match place:
-        case 0:
-            return 0 * size + lower
-        case 1:
-            return np.minimum(lower // size * size + size - 1, upper)
-        case 2:
-            return np.maximum(upper // size * size, lower)
-        case _:
-            return 0 * size + upper
+    places = (
+        0 * size + lower,
+        np.minimum(lower // size * size + size - 1, upper),
+        np.maximum(upper // size * size, lower),
+        0 * size + upper,
+    )
+    return places[place]
 
 
 def _is_inside(
@@ -868,22 +864,18 @@ def _is_inside(
 
 def _parts_that_differ(
     one: IndexingMap, other: IndexingMap, variables: Sequence[Variable]
-) -> Iterator[tuple[list[int], IndexingMap, IndexingMap]]:
+) -> Iterator[tuple[tuple[int, ...], IndexingMap, IndexingMap]]:
     """The parts of two maps that share no variable with others, and the dimensions of each.
 
     A dimension of which a map has some values only is part of it.
     """
-    pairs = list(zip(one.forms, other.forms, strict=True))
-    limited = [(form,) for each in (one, other) for form, _ in each.domain.constraints]
-    cut = [{name} for each in (one, other) for name in _cut_dimensions(each, variables)]
-    used = [set(forms.variables_of(row)) for row in pairs]
+    used = [set(forms.variables_of(row)) for row in zip(one.forms, other.forms, strict=True)]
     constant = [place for place, names in enumerate(used) if not names]
-    groups = united([*used, *({*forms.variables_of(row)} for row in limited), *cut])
-    for names in (set[str](), *groups):
-        places = [place for place, own in enumerate(used) if own & names] if names else constant
+    for names in (set[str](), *united([*used, *_dependent((one, other), variables)])):
+        places = _places(used, names) if names else constant
         left, right = (_part(each, places, names) for each in (one, other))
         if left != right:
-            yield sorted(int(name[1:]) for name in names if name[0] == "d"), left, right
+            yield _numbers(names), left, right
 
 
 def _part(whole: IndexingMap, places: Sequence[int], names: set[str]) -> IndexingMap:
