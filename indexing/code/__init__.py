@@ -1,7 +1,7 @@
 """Maps as code: one text for any number of maps, in each language of a table.
 
 ``emit`` is the door; its writers serve the methods of a map, too. ``language`` has the table,
-``coder`` writes formulas, ``functions`` and ``loops`` what is around them.
+``coder`` writes formulas, ``functions`` what is around them.
 """
 
 # A door imports for others.
@@ -17,25 +17,23 @@ from typing import Final
 
 from indexing.code.coder import Ranges, alone, helpers_in, is_narrow, names_in
 from indexing.code.functions import (
+    Body,
+    LocalNames,
+    LoopBlock,
     asked_in,
     check_name,
     checked_maps,
     comparisons,
+    digits_of,
+    divisors_of,
     for_comment,
     joined,
     passable,
+    solving,
+    text_of_loops,
     text_of_maps,
 )
 from indexing.code.language import LANGUAGES, Language, guarded_helpers
-from indexing.code.loops import (
-    Body,
-    LocalNames,
-    LoopBlock,
-    digits_of,
-    divisors_of,
-    solving,
-    text_of_loops,
-)
 from indexing.domain import Domain, bounding
 from indexing.errors import MapError
 from indexing.formats.mlir import with_positive_divisors
