@@ -308,8 +308,9 @@ def access_picture(
     first = _title(root, root.shape.arrays[number])
     grids = [points.grid(first, chosen.get(root.name, ()))]
     notes = dict[str, None]()
-    for instruction in _from_root(fusion, needed):
-        if instruction is root or not instruction.shape.dimensions:
+    inside = [each for each in reversed(fusion.instructions) if each not in fusion.operands]
+    for instruction in (*inside, *fusion.operands):
+        if instruction not in needed or instruction is root or not instruction.shape.dimensions:
             continue
         title = _title(instruction)
         answer = needed[instruction]
@@ -345,14 +346,6 @@ def _planes(fusion: Fusion, planes: Mapping[str, PlaneChoice]) -> Mapping[str, P
             message = f"access_picture: planes name {quoted(name)}"
             raise FusionError(f"{message}; expected some of {listed(names)}")
     return planes
-
-
-def _from_root(
-    fusion: Fusion, needed: Mapping[Instruction, AnyDependence]
-) -> Iterator[Instruction]:
-    """The needed instructions in the fusion itself, from the root on; then its operands."""
-    inside = [each for each in reversed(fusion.instructions) if each not in fusion.operands]
-    return (each for each in (*inside, *fusion.operands) if each in needed)
 
 
 def _with_numbers(indexing: OperandIndexing, title: str, numbers: Mapping[str, int]) -> IndexingMap:

@@ -184,7 +184,10 @@ def _reads_by(
     """The reads of an array by all evaluations together."""
 
     def together(*found: Sequence[OperandIndexing]) -> Reads:
-        ways = [_seen_from_outside(way, registry) for each in found for way in each]
+        ways = [
+            replace(way, runtime=tuple(_outermost(origin, registry) for origin in way.runtime))
+            for way in chain.from_iterable(found)
+        ]
         doubts = [[by.doubt] * len(each) for by, each in zip(evaluations, found, strict=True)]
         sizes = array[0].shape.arrays[array[1]].dimensions
         return Reads(tuple(ways), sizes, tuple(chain.from_iterable(doubts)))
@@ -231,8 +234,7 @@ def _for_result(wanted: OperandIndexing, needed: OperandIndexing) -> OperandInde
     """Needs of the evaluations for an element of the result: for each of them on its own."""
     if not wanted.map.ranges:
         return point_by_point(wanted.compose(needed))
-    dims, *_ = needed.map.domain.by_role(needed.map.domain.identifiers)
-    index = [*map(forms.variable, dims)]
+    index, *_ = needed.map.domain.by_role_as_forms
     both = IndexingMap.from_forms([*index, *needed.map.forms], needed.map.domain)
     return point_by_point(wanted.compose(replace(needed, map=both)), len(index))
 
@@ -332,10 +334,10 @@ def without_equal(dependence: Dependence) -> Dependence:
 
 
 def _is_same(one: OperandIndexing, other: OperandIndexing) -> bool:
-    is_local = one.replica_id is None and other.replica_id is None
-    is_plain = is_local and not (one.runtime or other.runtime)
-    is_near = is_plain and one.map.result_bounds() == other.map.result_bounds()
-    if not is_near or one.approximation or other.approximation:
+    for each in (one, other):
+        if each.replica_id is not None or each.runtime or each.approximation:
+            return False
+    if one.map.result_bounds() != other.map.result_bounds():
         return False
     try:
         return one.map.equals(other.map, budget=limits.MAX_STEPS_OF_COMPARISON)
@@ -343,13 +345,8 @@ def _is_same(one: OperandIndexing, other: OperandIndexing) -> bool:
         return False
 
 
-def _seen_from_outside(indexing: OperandIndexing, registry: Registry) -> OperandIndexing:
-    """The dependence with operands of calls in the place of parameters that values come from."""
-    runtime = (_outermost(origin, registry) for origin in indexing.runtime)
-    return replace(indexing, runtime=tuple(runtime))
-
-
 def _outermost(origin: RuntimeOrigin, registry: Registry) -> RuntimeOrigin:
+    """The operand of a call in the place of the parameter that a value comes from."""
     while origin.callers:
         *callers, caller = origin.callers
         operand = _argument(origin.instruction, registry.calls(caller))

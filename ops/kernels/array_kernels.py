@@ -354,11 +354,9 @@ class TritonKernel(ArrayWriter):
 
     def _arguments_in_their_types(self, top: LoopBlock) -> Iterator[str]:
         """Lines that widen sizes: Triton gives an integer the type that its value needs."""
-        language = self.dialect.language
         for each in self.sizes.arguments:
-            kind = top.type_of(each.bounds)
-            value = language.cast.format(each.name, type=kind)
-            yield language.statement.format(name=each.name, value=value)
+            value = top.language.cast.format(each.name, type=top.type_of(each.bounds))
+            yield top.language.statement.format(name=each.name, value=value)
 
     def _count_of_programs(self) -> list[str]:
         """The lines that say how many programs there are: a number, or a function of sizes."""
@@ -376,15 +374,16 @@ class TritonKernel(ArrayWriter):
         first = next(iter(results.values()))
         sizes, order = self.sizes.of(first), elements.major_first(shape_of(first))
         index = dict.fromkeys(order, constant(0))
+        length = _size(sizes, plan.vector)
         if plan.is_of_blocks:
-            block, place = self._block_of_program(top, _size(sizes, plan.vector))
-            index |= self.index_of(first, place, block, plan.vector)
+            block, place = self._block_of_program(top, length)
         else:
             block, place = self._program(top, _size(sizes, plan.programs))
             index |= self.index_of(first, place, block, plan.programs)
             if plan.vector:
-                block, place = self._along(block, _size(sizes, plan.vector), "i")
-                index |= self.index_of(first, place, block, plan.vector)
+                block, place = self._along(block, length, "i")
+        if plan.vector:
+            index |= self.index_of(first, place, block, plan.vector)
         looped = {dimension: sizes[dimension] for dimension in order if dimension in plan.loops}
         block, counters = self.nested(block, looped)
         for pointer, array in results.items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from math import prod
@@ -133,16 +134,12 @@ def _space(fusion: Fusion, flow: Flow, results: Sequence[FlowNode]) -> TilingSpa
 
 def _is_covered(node: FlowNode, accesses: AnyDependence) -> bool:
     """Whether one of the maps leads to every element, so that its tiles are all that there is."""
-    return any(_is_onto(indexing.map, node.sizes) for indexing in accesses.indexings)
-
-
-def _is_onto(indexing_map: IndexingMap, sizes: Sequence[int]) -> bool:
-    if indexing_map.runtime or indexing_map.parameters:
-        return False
-    try:
-        return indexing_map.covers(sizes)
-    except IndexingError:  # too much for isl
-        return False
+    for indexing in accesses.indexings:
+        if not (indexing.map.runtime or indexing.map.parameters):
+            with suppress(IndexingError):  # too much for isl
+                if indexing.map.covers(node.sizes):
+                    return True
+    return False
 
 
 class _SpaceBuilder:
@@ -383,15 +380,12 @@ def _contracted(instruction: Instruction) -> Iterator[AxisGroup]:
 
 
 def _folded(instruction: Instruction) -> Iterator[AxisGroup]:
-    inputs = range(len(instruction.operands) // 2)
-    for axis in instruction.attributes["dimensions"]:
-        yield AxisGroup(DimensionKind.REDUCED, tuple((number, axis) for number in inputs))
-
-
-def _windows(instruction: Instruction) -> Iterator[AxisGroup]:
-    inputs = range(len(instruction.operands) // 2)
-    for axis in range(instruction.operands[0].shape.rank):
-        yield AxisGroup(DimensionKind.WINDOW, tuple((number, axis) for number in inputs))
+    kind, axes = DimensionKind.REDUCED, instruction.attributes.get("dimensions")
+    if axes is None:
+        kind, axes = DimensionKind.WINDOW, range(instruction.operands[0].shape.rank)
+    for axis in axes:
+        inputs = range(len(instruction.operands) // 2)
+        yield AxisGroup(kind, tuple((number, axis) for number in inputs))
 
 
 def _convolved(instruction: Instruction) -> Iterator[AxisGroup]:
@@ -409,7 +403,7 @@ _GROUPS: Final[Mapping[str, Callable[[Instruction], Iterator[AxisGroup]]]] = {
     "dot": _contracted,
     "ragged-dot": _contracted,
     "reduce": _folded,
-    "reduce-window": _windows,
+    "reduce-window": _folded,
     "scaled-dot": _contracted,
 }
 
@@ -659,9 +653,9 @@ def _count(dimension: TilingDimension, size: sympy.Expr | int) -> int:
 
 
 def _tiles(space: TilingSpace, sizes: tuple[sympy.Expr | int, ...]) -> Iterator[ArrayTile]:
-    for (instruction, element, callers), accesses in space.accesses.items():
+    for node, accesses in space.accesses.items():
         if isinstance(accesses, Unknown):
-            yield ArrayTile(instruction, element, callers, (), accesses)
+            yield ArrayTile(*node, (), accesses)
             continue
         together: dict[object, tuple[list[OperandIndexing], _Tiles]] = {}
         for indexing in accesses:
@@ -669,7 +663,7 @@ def _tiles(space: TilingSpace, sizes: tuple[sympy.Expr | int, ...]) -> Iterator[
             key = *map(_meaning, tiles), indexing.runtime, indexing.replica_id
             together.setdefault(key, ([], tiles))[0].append(indexing)
         for found, (tile, replicas) in together.values():
-            yield ArrayTile(instruction, element, callers, tuple(found), tile, replicas)
+            yield ArrayTile(*node, tuple(found), tile, replicas)
 
 
 class _Tiles(NamedTuple):

@@ -612,8 +612,7 @@ def fused_computation(fusion: Instruction) -> tuple[Computation, BlockLevel | No
         given = f"{fusion.opcode} of kind {kind}" if kind else fusion.opcode
         message = f"fusion: no schedule of %{fusion.name}, a {given}"
         raise FusionError(f"{message}; expected a fusion of kind kLoop or kInput")
-    if all(map(_is_plain_copy, results_of(called.root))):
-        raise _only_copies(fusion)
+    _check_computes(fusion, called.root)
     return called, blocks
 
 
@@ -622,8 +621,7 @@ def check_has_kernel(instruction: Instruction) -> None:
     if instruction.opcode in _NO_KERNELS:
         message = f"fusion: no schedule of %{instruction.name}, a {instruction.opcode}"
         raise FusionError(f"{message}; expected an instruction that a kernel runs for")
-    if _is_plain_copy(instruction):
-        raise _only_copies(instruction)
+    _check_computes(instruction, instruction)
 
 
 _NO_KERNELS: Final = {
@@ -633,8 +631,9 @@ _NO_KERNELS: Final = {
 """Opcodes that run others, or that nothing runs for."""
 
 
-def _only_copies(fusion: Instruction) -> FusionError:
-    return FusionError(f"fusion: no schedule of %{fusion.name}, which only copies memory")
+def _check_computes(fusion: Instruction, root: Instruction) -> None:
+    if all(map(_is_plain_copy, results_of(root))):
+        raise FusionError(f"fusion: no schedule of %{fusion.name}, which only copies memory")
 
 
 def check_no_library(instruction: Instruction) -> None:
