@@ -41,16 +41,7 @@ from indexing.map import CODE_WRITERS
 from indexing.relation import Relation, check_map
 from simplifier import forms
 from simplifier.errors import check_type, listed, quoted
-from simplifier.forms import (
-    Atom,
-    AtomKind,
-    Form,
-    as_written,
-    format_form,
-    guarded,
-    postorder,
-    variable,
-)
+from simplifier.forms import Atom, AtomKind, Form
 
 
 def emit(
@@ -219,9 +210,9 @@ def mlir_text_of_maps(maps: Sequence[Relation], names: Sequence[str], asker: str
 
 def _results(maps: Sequence[Relation], name: str) -> list[str]:
     domain, wanted = joined(maps)
-    forms = [guarded(form) for each in wanted for form in each]
-    block = _Block(domain, forms)
-    values = [block.value(form) for form in forms]
+    results = [forms.guarded(form) for each in wanted for form in each]
+    block = _Block(domain, results)
+    values = [block.value(form) for form in results]
     types = ", ".join(["index"] * len(values))
     last = f"return {', '.join(values)} : {types}" if values else "return"
     return _function(name, block, f"({types})", last)
@@ -234,10 +225,10 @@ def _contains(of: Relation, name: str) -> list[str]:
     rows = [*bounding(domain.bounds), *asked_in(box, constraints)]
     is_never = any(interval.is_empty for _, interval in rows)
     rows = [] if is_never else rows
-    forms = [guarded(form) for form, _ in rows]
-    block = _Block(box, forms)
+    asked_of = [forms.guarded(form) for form, _ in rows]
+    block = _Block(box, asked_of)
     checks: list[str] = []
-    for form, (_, asked) in zip(forms, rows, strict=True):
+    for form, (_, asked) in zip(asked_of, rows, strict=True):
         interval = passable(asked)
         ends = (("sge", interval.lower), ("slt", interval.upper))
         for relation, end in (("eq", interval.lower),) if interval.is_point else ends:
@@ -266,13 +257,13 @@ class _Block:
         self._ranges = Ranges(domain)
         self._parameter = dict(zip(domain.identifiers, names, strict=True))
         self._values: dict[Form, str] = {}
-        atoms = postorder(wanted)
+        atoms = forms.postorder(wanted)
         arguments = {form for atom in atoms for form in atom.arguments} | set(wanted)
         self._uses = Counter(atom for form in arguments for atom in form.terms)
 
     def value(self, form: Form) -> str:
         """The name of the value of a form."""
-        for atom in postorder((form,)):
+        for atom in forms.postorder((form,)):
             whole = Form(0, {atom: 1})
             if whole not in self._values and self._is_leaf(atom):
                 self._values[whole] = self._atom(atom)
@@ -306,9 +297,9 @@ class _Block:
             return self._line(f"arith.constant {form.constant} : index")
         leaves = self._leaves(form)
         names = [f"a{position}" for position in range(len(leaves))]
-        inner = {atom: variable(name) for atom, name in zip(leaves, names, strict=True)}
+        inner = {atom: forms.variable(name) for atom, name in zip(leaves, names, strict=True)}
         replaced = forms.replace(form, inner)
-        text = format_form(with_positive_divisors(replaced), names)
+        text = forms.format_form(with_positive_divisors(replaced), names)
         values = ", ".join(self._values[Form(0, {atom: 1})] for atom in leaves)
         return self._line(f"affine.apply affine_map<({', '.join(names)}) -> ({text})>({values})")
 
@@ -330,7 +321,7 @@ class _Block:
             return self._parameter[atom.name]
         if atom.kind in _AFFINE and (atom.divisor or atom.kind is AtomKind.SUM):
             return self._sum(Form(0, {atom: 1}))
-        operands = [self.value(argument) for argument in as_written(atom, atom.arguments)]
+        operands = [self.value(argument) for argument in forms.as_written(atom, atom.arguments)]
         return self._computed(atom, operands)
 
     def _computed(self, atom: Atom, operands: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import chain, count
-from typing import Final
+from typing import Final, TypeAlias
 
 from indexing.code.language import NARROW, WIDE, Language
 from indexing.domain import Constraint, Domain, without_implied_ends
@@ -118,31 +118,30 @@ def is_narrow(values: Interval) -> bool:
     return _NARROW_VALUES.contains(values)
 
 
+Bits: TypeAlias = "tuple[int | None, int]"
+"""The bits of variables, ``None`` for those that their bounds need; and the least of a value."""
+
+FEWEST: Final[Bits] = None, NARROW
+
+
 class Coder(Printer):
     """Writes forms in one language; equal parts are computed once, whichever form has them.
 
-    ``names`` are those of the domain's variables in the code, ``bits`` what they have there by
-    their bounds (0 for any), ``taken`` the names that no line may give again, ``narrow`` the least
-    bits to compute with.
+    ``names`` are those of the domain's variables in the code, ``taken`` the names that no line may
+    give again, ``bits`` what variables have (0 for any), and the least to compute with.
     """
 
     writes_relations = False
 
     def __init__(
-        self,
-        domain: Domain,
-        language: Language,
-        taken: Iterable[str] = (),
-        narrow: int = NARROW,
-        parameter_bits: int | None = None,
+        self, domain: Domain, language: Language, taken: Iterable[str] = (), bits: Bits = FEWEST
     ) -> None:
         super().__init__(domain.identifiers)
         self.names = dict(zip(domain.identifiers, names_in(domain, language.reserved), strict=True))
         self.lines: list[str] = []
         self._language = language
         self._ranges = Ranges(domain)
-        self._narrow = narrow
-        self._parameter_bits = parameter_bits
+        self._parameter_bits, self._narrow = bits
         self._bounds = domain.bounds
         self.taken = {*self.names.values(), *taken}
         """The names that nothing else may have."""

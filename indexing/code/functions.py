@@ -123,8 +123,7 @@ def joined(maps: Sequence[Relation]) -> tuple[Domain, list[tuple[Form, ...]]]:
 
 def _contains(domain: Domain, language: Language, name: str) -> list[str]:
     box = domain.with_constraints()
-    bits, least = language.asked
-    coder = Coder(box, language, narrow=least, parameter_bits=bits)
+    coder = Coder(box, language, bits=language.asked)
     constraints = asked_in(box, (constraint for _, constraint in domain.constraint_texts()))
     compared = _compared(coder, constraints)
     rows = zip(coder.names.values(), (given.bounds for given in domain), strict=True)

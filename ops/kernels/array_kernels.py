@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from indexing import IndexingMap
 from indexing.code import LocalNames, LoopBlock, alone, helpers_in, is_narrow
 from indexing.layout import Shape
 from indexing.passes import Constraint, Ends
@@ -538,7 +537,7 @@ class TritonKernel(ArrayWriter):
         sizes = [_size_of(each) for each in self.ranges_of(found)]
         inner, place = self._along(block, product(sizes), "s0")
         point = (*index, *elements.digits(place, sizes, inner))
-        values = yield self._row(source, found, point, nothing, inner)
+        values = yield self._row(source, point, nothing, inner)
         width = self._widths[inner]
         if self._heads[inner][1]:
             spread = [f"tl.broadcast_to({each}, ({width},))" for each in nothing]
@@ -561,14 +560,10 @@ class TritonKernel(ArrayWriter):
         return [self.dialect.number(neutral_element(operation, element_type), element_type)]
 
     def _row(
-        self,
-        source: Instruction,
-        found: IndexingMap,
-        point: Index,
-        nothing: Sequence[str],
-        inner: LoopBlock,
+        self, source: Instruction, point: Index, nothing: Sequence[str], inner: LoopBlock
     ) -> Steps[list[str]]:
         """The elements to reduce, as vectors; the neutral element where there is none."""
+        found = self.map_of(source, 0)
         body = self.guarded(inner, self.asked(found, point, inner))
         inputs, place = source.operands[: len(nothing)], self.applied(found, point)
         values = yield self.elements(inputs, place, body)

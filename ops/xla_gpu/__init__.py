@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from ops.xla_gpu.emitters import Emitter as Emitter
     from ops.xla_gpu.emitters import Heroes as Heroes
     from ops.xla_gpu.emitters import emitter_and_heroes as emitter_and_heroes
-    from ops.xla_gpu.emitters import permutation_of as permutation_of
     from ops.xla_gpu.emitters import results_of as results_of
     from ops.xla_gpu.fusions import FusionSchedule as FusionSchedule
     from ops.xla_gpu.fusions import schedule_of as schedule_of
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from ops.xla_gpu.shared_memory import SharedTile as SharedTile
     from ops.xla_gpu.shared_memory import TransposeSchedule as TransposeSchedule
     from ops.xla_gpu.shared_memory import packed_transpose_schedule as packed_transpose_schedule
+    from ops.xla_gpu.shared_memory import permutation_of as permutation_of
     from ops.xla_gpu.shared_memory import reduce_schedule as reduce_schedule
     from ops.xla_gpu.shared_memory import transpose_schedule as transpose_schedule
 else:

@@ -14,7 +14,7 @@ from functools import partial
 from math import gcd, prod
 from typing import Final, NamedTuple, TypeAlias
 
-from indexing.layout import Kind, Shape, ShapeError, Transpose, deduce_transpose, reshape_is_bitcast
+from indexing.layout import Kind, Shape, ShapeError, deduce_transpose, reshape_is_bitcast
 from ops.fusion.fusion import FusionError
 from ops.hlo import Computation, Instruction
 from ops.limits import Device
@@ -82,7 +82,7 @@ def is_tiled_transpose(instruction: Instruction) -> bool:
 
     A last one of a few bits may stay, if both neighbours make up 16 bytes with it.
     """
-    array = transpose_in_memory(instruction)
+    array = shared_memory.transpose_in_memory(instruction)
     if array.changes_nothing:
         return False
     bits = max(1, instruction.shape.element_type.bytes) * 8
@@ -99,7 +99,7 @@ def is_tiled_transpose(instruction: Instruction) -> bool:
 
 def is_packed_transpose(instruction: Instruction) -> bool:
     """Whether the elements are narrow, and words of shared memory hold several of them."""
-    array = transpose_in_memory(instruction)
+    array = shared_memory.transpose_in_memory(instruction)
     return shared_memory.is_packable(array, instruction.shape.element_size_in_bits)
 
 
@@ -109,14 +109,6 @@ def updates_memory(instruction: Instruction, inputs: int = 1) -> bool:
         any(each.parameter_number is not None for each in leading_to(updated, SAME_MEMORY))
         for updated in instruction.operands[:inputs]
     )
-
-
-def permutation_of(instruction: Instruction) -> tuple[int, ...]:
-    """The dimensions of a transpose; those of a copy stay, and only its layout changes."""
-    if instruction.opcode == "copy":
-        return tuple(range(instruction.shape.rank))
-    dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
-    return dimensions
 
 
 # Results that fit together.
@@ -135,11 +127,6 @@ def _has_as_many(shape: Shape, other: Shape) -> bool:
 def reduction_in_memory(hero: Instruction) -> ReductionDimensions:
     """The dimensions of a reduction in memory."""
     return ReductionDimensions.of(hero.operands[0].shape, hero.attributes["dimensions"])
-
-
-def transpose_in_memory(hero: Instruction) -> Transpose:
-    """The transpose that a hero is in memory."""
-    return shared_memory.merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
 
 
 def _is_same_memory(shape: Shape, other: Shape) -> bool:
@@ -269,7 +256,7 @@ def _loop(result: Instruction, plan: KernelPlan) -> Schedule:
 
 def _transpose(hero: Instruction, plan: KernelPlan) -> Schedule:
     (operand,) = hero.operands
-    shapes = operand.shape, hero.shape, permutation_of(hero)
+    shapes = operand.shape, hero.shape, shared_memory.permutation_of(hero)
     if is_packed_transpose(plan.first):
         return shared_memory.packed_transpose_schedule(*shapes)
     vector_size = plan.unrolling.of_transpose(plan.first)
@@ -363,7 +350,7 @@ _TURNS: Final = ("copy", "transpose")
 _FIT_REDUCTIONS: Final = partial(_fit_together, reduction_in_memory, _has_as_many)
 """Whether one walk through memory serves all reductions, and the results written with them."""
 
-_FIT_TRANSPOSES: Final = partial(_fit_together, transpose_in_memory, _is_same_memory)
+_FIT_TRANSPOSES: Final = partial(_fit_together, shared_memory.transpose_in_memory, _is_same_memory)
 """Whether all transposes turn memory in one way, and other results lie as they read."""
 
 KERNELS: Final[Mapping[Emitter, Kernel]] = {
@@ -450,7 +437,7 @@ class Unrolling:
         """Neighbours along sides of tiles, if there are enough tiles and shared memory for more."""
         if self.given or not self.device:
             return self.given or 1
-        array, bytes_moved = transpose_in_memory(hero), hero.shape.element_type.bytes
+        array, bytes_moved = shared_memory.transpose_in_memory(hero), hero.shape.element_type.bytes
         if shared_memory.keeps_last(array):
             return 1
         sides = array.sizes_before[-1], array.sizes[-1]

@@ -22,7 +22,6 @@ from ops.rules.rule import known
 from ops.xla_gpu.emitters import (
     KERNELS,
     Emitter,
-    Heroes,
     KernelPlan,
     Unrolling,
     check_has_kernel,
@@ -229,26 +228,20 @@ def schedule_of(
         computation, blocks = fused_computation(fusion)
         if blocks:
             return _of_tiles(fusion, computation, blocks)
-    emitter, heroes = emitter_and_heroes(computation.root)
-    unrolling = Unrolling(computation, unroll, device)
-    schedules = _schedules(emitter, heroes, results_of(computation.root), unrolling, launch)
-    return FusionSchedule(Fusion.of_computation(computation), emitter, heroes, schedules)
+    return _of_heroes(Unrolling(computation, unroll, device), launch)
 
 
-def _schedules(
-    emitter: Emitter,
-    heroes: Heroes,
-    results: Sequence[Instruction],
-    unrolling: Unrolling,
-    launch: LaunchDimensions | None,
-) -> tuple[Schedule, ...]:
-    """The schedule of each array of the result; beside heroes, that of the first of the group."""
+def _of_heroes(unrolling: Unrolling, launch: LaunchDimensions | None) -> FusionSchedule:
+    """The schedule for the heroes; another array of the result has that of the first hero."""
+    computation = unrolling.computation
+    (emitter, heroes), results = emitter_and_heroes(computation.root), results_of(computation.root)
     groups = groups_of(results, heroes) if emitter is Emitter.REDUCTION else [0] * len(results)
     first = next(filter(None, heroes), results[0])
     count = max(groups) + 1
     plans = (KernelPlan(unrolling, launch, first, group, count) for group in groups)
     pairs = zip(heroes, plans, strict=True)
-    return tuple(KERNELS[emitter].schedule(hero or first, plan) for hero, plan in pairs)
+    schedules = tuple(KERNELS[emitter].schedule(hero or first, plan) for hero, plan in pairs)
+    return FusionSchedule(Fusion.of_computation(computation), emitter, heroes, schedules)
 
 
 def _of_tiles(fusion: Instruction, computation: Computation, blocks: BlockLevel) -> FusionSchedule:

@@ -447,29 +447,25 @@ class _BitonicSort:
         blocks = step_count(self._rows * steps, threads)
         element = self._step(threads, steps) * ELEMENTS_OF_THREAD + loop_id(0)
         loops = {"unroll_id": ELEMENTS_OF_THREAD}
-        return self._moving(LaunchDimensions.of(blocks, threads), steps, loops, element, element)
+        launch = LaunchDimensions.of(blocks, threads)
+        return self._moving(launch, steps, loops, (element, element))
 
     def _exchanged(self, mask: int) -> Schedule:
         steps = step_count(_power_above(self.count) // 2, ELEMENTS_OF_THREAD)
         launch = LaunchDimensions.for_elements(self._rows * steps)
         pair = self._step(launch.threads[0], steps) * ELEMENTS_OF_THREAD + loop_id(0)
-        element, last = _element_of_pair(pair, mask)
         loops = {"unroll_id": ELEMENTS_OF_THREAD, "side_id": 2}
-        return self._moving(launch, steps, loops, element, last)
+        return self._moving(launch, steps, loops, _element_of_pair(pair, mask))
 
     def _step(self, threads: int, steps: int) -> Form:
         """The number of a thread among those that go through the same elements."""
         return (block_id() * threads + thread_id()) % steps
 
     def _moving(
-        self,
-        launch: LaunchDimensions,
-        steps: int,
-        loops: Mapping[str, int],
-        element: Form,
-        last: Form,
+        self, launch: LaunchDimensions, steps: int, loops: Mapping[str, int], of: tuple[Form, Form]
     ) -> Schedule:
         """Threads that read and write an element of the dimension, if the last of a pair is one."""
+        element, last = of
         threads = block_id() * launch.threads[0] + thread_id()
         sizes = (*(self.inputs[0].dimensions[axis] for axis in self._others), steps)
         places = dict(zip(self._others, unflattened(threads, sizes), strict=False))

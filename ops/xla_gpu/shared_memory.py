@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from indexing import IndexingMap
 from indexing.layout import Shape, ShapeError, Transpose, delete_dimensions
 from indexing.passes import Constraint
+from ops.hlo import Instruction
 from ops.index_maps import check_count, check_sizes, checked_dimensions
 from ops.xla_gpu.schedule import (
     WARP_SIZE,
@@ -111,6 +112,19 @@ def transpose_schedule(
         raise ShapeError(f"{message}; expected a transposed one")
     tiling = _tiled(array, rows, vector_size)
     return _scheduled(tiling, operand, result, TILE_SIZE * rows, most_blocks)
+
+
+def permutation_of(instruction: Instruction) -> tuple[int, ...]:
+    """The dimensions of a transpose; those of a copy stay, and only its layout changes."""
+    if instruction.opcode == "copy":
+        return tuple(range(instruction.shape.rank))
+    dimensions: tuple[int, ...] = instruction.attributes["dimensions"]
+    return dimensions
+
+
+def transpose_in_memory(hero: Instruction) -> Transpose:
+    """The transpose that a hero is in memory."""
+    return merged_in_memory(hero.operands[0].shape, hero.shape, permutation_of(hero))
 
 
 def merged_in_memory(operand: Shape, result: Shape, dimensions: Sequence[int]) -> Transpose:
