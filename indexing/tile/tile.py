@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Final, NamedTuple, TypeAlias
 
@@ -64,12 +64,9 @@ class Formulas(NamedTuple):
     def simplified(self, known: Assumptions) -> Formulas:
         """The formulas in their smallest form."""
         scope = known.scope()
+        simplified = partial(forms.simplified, scope)
         rows = tuple(
-            (
-                forms.simplified(scope, offset),
-                forms.simplified(scope, size),
-                _simplified_choice(scope, stride),
-            )
+            (simplified(offset), simplified(size), _simplified_choice(scope, stride))
             for offset, size, stride in self.results
         )
         positions = {

@@ -16,7 +16,7 @@ from indexing.passes import Formulas, evaluate_forms, few_points, numbered, part
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion
 from ops.hlo import Instruction
-from ops.index_maps import dim
+from ops.index_maps import dim, with_value
 from ops.limits import Device
 from ops.performance import tally
 from ops.performance.kernels import Likeness, likeness_of, with_midpoints
@@ -465,51 +465,37 @@ class TileLoads:
     ) -> Column:
         """The pairs of tile ids and elements, for the sizes in the columns.
 
+        Steps that load the same as the step before them do not count: if each step loads as much as
+        all steps together, all load the same.
+
         Raises:
             OutOfTimeError, NotQuasiAffineError: they cannot be counted.
         """
         whole = tally_of([part], self.deadline)
         if whole.points == whole.elements:
             return whole.points
-        # Of steps, the size of a single one, too.
-        single = {each: [self.wholes[each]] for each in dimensions if each not in self.parallel}
+        steps = [each for each in dimensions if each not in self.parallel]
+        single = {each: [self.wholes[each]] for each in steps}  # their size, if there is one
         choices = [sorted({*self.choices[each], *single.get(each, ())}) for each in dimensions]
         counts = touched(part, choices) or [
             tally_of([_with_tile_ids(part, sizes)], self.deadline).elements
             for sizes in product(*choices)
         ]
-        return self._once(_LoadTable(dimensions, choices, counts), columns)
+        table = np.array(counts).reshape([len(each) for each in choices])
 
-    def _once(self, counts: _LoadTable, columns: Sequence[Column]) -> Column:
-        """The counts without steps that load the same as the step before them.
+        def counted(columns: Sequence[Column]) -> Column:
+            pairs = zip(choices, dimensions, strict=True)
+            places: list[Column] = [np.searchsorted(row, columns[axis]) for row, axis in pairs]
+            return table[tuple(places)]
 
-        If each step loads as much as all steps together, all load the same.
-        """
-        found = counts.of(columns)
-        for number in counts.dimensions:
-            if number not in self.parallel:
-                size, whole = columns[number], self.wholes[number]
-                single = [*columns[:number], 0 * size + whole, *columns[number + 1 :]]
-                is_same = found == counts.of(single) * -(-whole // size)
-                merged = np.where(is_same, whole, size)
-                columns = [*columns[:number], merged, *columns[number + 1 :]]
-                found = counts.of(columns)
+        found = counted(columns)
+        for number in steps:
+            size, whole = columns[number], self.wholes[number]
+            in_one_step = counted(with_value(columns, number, 0 * size + whole))
+            is_same = found == in_one_step * -(-whole // size)
+            columns = with_value(columns, number, np.where(is_same, whole, size))
+            found = counted(columns)
         return found
-
-
-class _LoadTable(NamedTuple):
-    """A number for each combination of sizes of some dimensions, the last fastest."""
-
-    dimensions: tuple[int, ...]
-    choices: Sequence[Sequence[int]]
-    values: Sequence[int]
-
-    def of(self, columns: Sequence[Column]) -> Column:
-        """The numbers for the sizes in the columns."""
-        table = np.array(self.values).reshape([len(each) for each in self.choices])
-        pairs = zip(self.choices, self.dimensions, strict=True)
-        places: list[Column] = [np.searchsorted(each, columns[number]) for each, number in pairs]
-        return table[tuple(places)]
 
 
 def _parts(
