@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from math import gcd
 
 from simplifier.bounds.context import Context
-from simplifier.bounds.interval import Range
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, ONE, ZERO, AtomKind, Form, constant, content
 from simplifier.laws.catalogue import comparisons as law
@@ -136,8 +135,8 @@ def select(context: Context, condition: Form, chosen: Form, other: Form) -> Form
     scale, parts = in_lowest_terms(context, chosen, other)
     choice = operations.select(condition, *parts)
     (atom,) = choice.terms
-    ends = hull(map(context.range_of, parts))
-    return context.remember(atom, ends).times(scale).plus(common)
+    lows, highs = zip(*map(context.range_of, parts), strict=True)
+    return context.remember(atom, (min(lows), max(highs))).times(scale).plus(common)
 
 
 def apart(context: Context, chosen: Form, other: Form) -> tuple[Form, Form, Form]:
@@ -156,9 +155,3 @@ def in_lowest_terms(context: Context, *branches: Form) -> tuple[int, list[Form]]
     if factor > 1:
         context.fired(law.MULTIPLES_CHOSEN)
     return factor, [each.exactly_divided(factor) for each in branches]
-
-
-def hull(ranges: Iterable[Range]) -> Range:
-    """The least range that contains others."""
-    lows, highs = zip(*ranges, strict=True)
-    return min(lows), max(highs)
