@@ -203,6 +203,13 @@ def checked_sizes(op: str, role: str, sizes: Iterable[SizeLike]) -> tuple[Size, 
     return checked
 
 
+def checked_operands(op: str, operand_sizes: Iterable[Sizes]) -> tuple[tuple[Size, ...], ...]:
+    """The sizes of each operand, as :func:`checked_sizes` gives them."""
+    check_type(operand_sizes, Iterable, f"{op}: operand_sizes", "the sizes of each operand")
+    listed = enumerate(operand_sizes)
+    return tuple(checked_sizes(op, f"operand {number}", sizes) for number, sizes in listed)
+
+
 def checked_numbers(op: str, role: str, values: Iterable[SizeLike]) -> tuple[Size, ...]:
     """The values as integers, or forms of expressions."""
     return tuple(_checked(op, role, values, _read_number))

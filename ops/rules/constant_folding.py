@@ -579,12 +579,10 @@ def _bounds_of_whole(count: int) -> _Bounds:
         operands = instruction.operands[:count]
         if any(operand.shape.dynamic_dimensions for operand in operands):
             return EVERYTHING
-        every = (
-            element._replace(element_map=IndexingMap.identity(operand.shape.dimensions))
-            for operand in operands
-        )
-        deeper = (each._replace(depth=element.depth - 1, given=()) for each in every)
-        return fold(Interval.union, map(bounds_of, operands, deeper))
+        deeper = element._replace(depth=element.depth - 1, given=())
+        every = (IndexingMap.identity(operand.shape.dimensions) for operand in operands)
+        elements = (deeper._replace(element_map=each) for each in every)
+        return fold(Interval.union, map(bounds_of, operands, elements))
 
     return found
 

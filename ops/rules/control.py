@@ -21,10 +21,8 @@ from ops.rules.rule import Call, Calls, OpIndexing, OpRule, Route, sizes_of
 
 def through_tuple(instruction: Instruction) -> Iterator[Route]:
     """The arrays of all operands, in order."""
-    return (
-        (output, number, element)
-        for output, (number, element) in enumerate(rule.arrays_in_operands(instruction))
-    )
+    arrays = enumerate(rule.arrays_in_operands(instruction))
+    return ((output, *array) for output, array in arrays)
 
 
 def _through_get_tuple_element(instruction: Instruction) -> Iterator[Route]:

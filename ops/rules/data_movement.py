@@ -319,27 +319,16 @@ def concatenate(operand_sizes: Sequence[Sizes], dimension: int) -> OpIndexing:
     >>> print(indexing.input_to_output[1])
     (d0, d1) -> (d0, d1 + 5), domain: d0 in [0, 1], d1 in [0, 10]
     """
-    check_type(operand_sizes, Iterable, "concatenate: operand_sizes", "the sizes of each operand")
-    checked = [
-        index_maps.checked_sizes("concatenate", f"operand {number}", sizes)
-        for number, sizes in enumerate(operand_sizes)
-    ]
+    checked = index_maps.checked_operands("concatenate", operand_sizes)
     conditions = _check_concatenate(checked, dimension)
     offsets = list(accumulate((sizes[dimension] for sizes in checked), initial=0))
     total = offsets.pop()
-    places = (
-        index_maps.between(offset, offset + sizes[dimension] - 1)
-        for sizes, offset in zip(checked, offsets, strict=True)
-    )
     output_sizes = index_maps.with_value(checked[0], dimension, total)
-    parts = (
-        index_maps.with_value(sizes, dimension, place)
-        for sizes, place in zip(checked, places, strict=True)
-    )
-    pairs = (
-        (_moved(part, dimension, -offset), _moved(sizes, dimension, offset))
-        for part, sizes, offset in zip(parts, checked, offsets, strict=True)
-    )
+    pairs: list[tuple[IndexingMap, IndexingMap]] = []
+    for sizes, offset in zip(checked, offsets, strict=True):
+        place = index_maps.between(offset, offset + sizes[dimension] - 1)
+        part = index_maps.with_value(sizes, dimension, place)
+        pairs.append((_moved(part, dimension, -offset), _moved(sizes, dimension, offset)))
     return OpIndexing.between(output_sizes, *pairs).on_condition(conditions)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, cast
 
@@ -13,7 +13,6 @@ from ops.hlo.opcodes import LIKE_OPERANDS
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import Size, Sizes
 from ops.rules.rule import OpIndexing, OpRule, Pair, as_large_as, sizes_of
-from simplifier.errors import check_type
 
 _REMEMBERED: Final = 1 << 10
 """For how many combinations of sizes the maps are kept."""
@@ -59,13 +58,7 @@ def elementwise(operand_sizes: Sequence[Sizes]) -> OpIndexing:
     >>> print(select.output_to_input[1])
     (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
     """
-    check_type(operand_sizes, Iterable, "elementwise: operand_sizes", "the sizes of each operand")
-    return _shared(
-        tuple(
-            index_maps.checked_sizes("elementwise", f"operand {number}", sizes)
-            for number, sizes in enumerate(operand_sizes)
-        )
-    )
+    return _shared(index_maps.checked_operands("elementwise", operand_sizes))
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -193,12 +193,8 @@ class IndexedWindows:
     @cached_property
     def _batching(self) -> dict[int, int]:
         """Number of each batching dimension of the operand among the batch dimensions."""
-        return {
-            axis: number - (number > self.index_vector_dim)
-            for axis, number in zip(
-                self.operand_batching_dims, self.indices_batching_dims, strict=True
-            )
-        }
+        pairs = zip(self.operand_batching_dims, self.indices_batching_dims, strict=True)
+        return {axis: number - (number > self.index_vector_dim) for axis, number in pairs}
 
     def _runtime(self) -> list[Interval | Ends]:
         """Valid begins of windows in the dimensions that are indexed, within the operand."""
@@ -313,10 +309,8 @@ def _check_windows_fit(windows: IndexedWindows, axes: Iterable[int]) -> Iterator
     """
     for axis in axes:
         size, most = windows.window_sizes[axis], windows.operand_sizes[axis]
-        message = (
-            f"{windows.names.op}: windows have size {size} in dimension {axis} of the "
-            f"operand, which has size {most}; expected {most} or less"
-        )
+        message = f"{windows.names.op}: windows have size {size} in dimension {axis} of the operand"
+        message = f"{message}, which has size {most}; expected {most} or less"
         yield from index_maps.at_most(size, most, message)
 
 
