@@ -118,6 +118,8 @@ def read_module(source: str, file: str, forms: Mapping[str, AssemblyForm]) -> Ml
 class OperationReader(AttributeReader):
     """The parser: one method for each rule of the grammar."""
 
+    __slots__ = ("_forms", "aliases")
+
     def __init__(self, source: str, file: str, forms: Mapping[str, AssemblyForm]) -> None:
         super().__init__(source, file)
         self.aliases: dict[str, Attribute] = {}

@@ -250,6 +250,8 @@ symbols and attributes of dialects: as many types as MLIR's dialects have."""
 class AttributeReader(MlirLexer):
     """Takes types, attributes and locations; ``named_types`` are those with names in the text."""
 
+    __slots__ = ("_depths", "named_types")
+
     def __init__(self, source: str, file: str = "", position: int = 0) -> None:
         super().__init__(source, file, position)
         self.named_types: dict[str, Type] = {}

@@ -664,7 +664,8 @@ class _IndexMapReader:
             return [self._divided(name, *operands)]
         if name in _SHIFTS:
             return [self._shifted(name, *operands)]
-        if name not in _PRIMITIVES or any(map(_is_prefetched, operands)):
+        has_arrays = any(isinstance(each, str) or getattr(each, "shape", ()) for each in operands)
+        if name not in _PRIMITIVES or has_arrays:
             raise PallasError(f"{self._where}: the index map has the operation {name}")
         powers = [given["y"]] if name == "integer_pow" else []
         return [_PRIMITIVES[name](*operands, *powers)]
@@ -726,10 +727,6 @@ class _IndexMapReader:
             self._bounds[name] = bounds
             self._known[key] = symbol(name)
         return self._known[key]
-
-
-def _is_prefetched(value: Value) -> bool:
-    return isinstance(value, str) or bool(getattr(value, "shape", ()))
 
 
 def _number(value: OfJax) -> Value:

@@ -560,7 +560,7 @@ class ModuleWriter:
         self.symbols: dict[str, Size] = {}
         """The symbols of JAX, in terms of the sizes of arguments."""
         self._solution = symbols or {}
-        module = _module_of(text)
+        module = next((each for each in text.operations if each.name in _MODULES), None)
         self._attributes: Mapping[str, Any] = module.attributes if module else {}
         operations = [*_inside(text)]
         functions = (each for each in operations if each.name == "func.func")
@@ -704,10 +704,6 @@ class ModuleWriter:
 
 _COUNTS: Final = {"mhlo.num_replicas": "replica_count", "mhlo.num_partitions": "num_partitions"}
 """Attributes of modules that are numbers of devices, and their names in HLO."""
-
-
-def _module_of(text: MlirModule) -> MlirOperation | None:
-    return next((each for each in text.operations if each.name in _MODULES), None)
 
 
 def _inside(text: MlirModule) -> Iterator[MlirOperation]:
