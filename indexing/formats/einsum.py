@@ -67,7 +67,7 @@ def read_pattern(pattern: str, shape: Sequence[Size], sizes: Mapping[str, Size])
 def _expressions(argument: str, sizes: Sequence[Size]) -> list[sympy.Expr]:
     """Sizes as expressions, checked as those of :meth:`indexing.IndexingMap.from_sizes`."""
     read_sizes(argument, sizes)
-    return [*map(sympy.sympify, sizes)]
+    return [expression_of(size) for size in sizes]
 
 
 def _given(sizes: Mapping[str, Size], names: Container[str]) -> dict[str, sympy.Expr]:
@@ -443,7 +443,7 @@ def _sizes(
     sizes: dict[str, sympy.Expr] = {}
     for operand, shape in zip(operands, shapes, strict=True):
         for axis, given in zip(operand, shape, strict=True):
-            size, known = sympy.sympify(given), sizes.get(axis.name, sympy.S.One)
+            size, known = expression_of(given), sizes.get(axis.name, sympy.S.One)
             if known not in (sympy.S.One, size) and size != sympy.S.One:
                 message = f"{axis.name} has the size {size} here, and {known} before"
                 raise TextError(message, axis.span)
@@ -552,6 +552,11 @@ class NamedIndices:
     ranges: Mapping[str, Size]
     results: Sequence[sympy.Expr]
     constraints: Sequence[Constraint] = ()
+
+
+def expression_of(size: Size) -> sympy.Expr:
+    """A size as an expression; no text is one."""
+    return size if isinstance(size, sympy.Expr) else sympy.Integer(size)
 
 
 @dataclass(slots=True)

@@ -26,11 +26,11 @@ def document(items: Iterable[Item | IndexingError]) -> Document:
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 @pytest.mark.parametrize("messages", [[], ["no", "neither"]], ids=len)
 def test_the_pieces_are_one_document(count: int, messages: list[str]) -> None:
-    words = [word(f"item\n{number}") for number in range(count)]
-    items = [*words, *map(IndexingError, messages)]
+    texts = [f"item\n{number}" for number in range(count)]
+    items = [*map(word, texts), *map(IndexingError, messages)]
     text = "\n".join(documents.as_json(document(items), ErrorLog()))
     whole = FIELDS | {
-        "words": [word.fields() for word in words],
+        "words": [{"word": text} for text in texts],
         "errors": [{"message": message} for message in messages],
     }
     assert json.loads(text) == whole

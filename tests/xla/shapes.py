@@ -82,8 +82,8 @@ def transpose_costs_nothing(row: Row) -> bool:
 def merged_transpose(row: Row) -> list[list[int]]:
     """The sizes of a transpose and the order of its dimensions, with as few as possible."""
     operand, result = _shapes(row)
-    sizes, order = merged_in_memory(operand, result, row["permutation"])
-    return [[sizes[place] for place in order], list(order)]
+    merged = merged_in_memory(operand, result, row["permutation"])
+    return [list(merged.sizes), list(merged.order)]
 
 
 def equal_layouts(row: Row) -> bool:
