@@ -27,7 +27,7 @@ from ops.pallas.blocks import (
 )
 from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
 from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
-from simplifier.exact import NotQuasiAffineError
+from simplifier.exact import BudgetError, NotQuasiAffineError
 from simplifier.forms import Interval, from_sympy, is_relation, np, relation_of, tabulated, to_sympy
 from simplifier.tools.display import Displayed, html_of_table
 
@@ -293,7 +293,7 @@ class PallasCall(Displayed):
     def _texts_of_problems(self) -> list[str]:
         try:
             return [*map(str, self.problems())]
-        except NotQuasiAffineError as error:
+        except (BudgetError, NotQuasiAffineError) as error:
             return [f"problems are not known: {error}"]
 
 

@@ -171,6 +171,18 @@ def test_prefetched_operands_are_runtime_variables() -> None:
     assert str(problem) == f"input 0: {expected}"
 
 
+def test_a_call_shows_itself_where_its_problems_take_too_long() -> None:
+    spec = tpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        grid=(4,),
+        in_specs=[],
+        out_specs=pl.BlockSpec((8, 128), lambda i, s: ((s[i] ^ s[i + 1]) & 3, 0)),
+    )
+    call_of_jax = pl.pallas_call(does_nothing, out_shape=array(32, 128), grid_spec=spec)
+    (call,) = pallas_calls(call_of_jax, jax.ShapeDtypeStruct((5,), jnp.int32))
+    assert "problems are not known: budget:" in str(call)
+
+
 def test_windows_squeezed_dimensions_and_buffers() -> None:
     block = (pl.Element(10, (1, 1)), None)
     (call,) = pallas_calls(call_with(lambda i, j: (8 * i, j), block=block), array(24, 4))
