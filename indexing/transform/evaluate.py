@@ -221,7 +221,8 @@ def columns_of(box: Mapping[str, Interval], numbers: range) -> dict[str, Value]:
     """The points of a box with these numbers: in 64 bits if that is enough, else of any size."""
     widest = (abs(interval.lower or 0) + (interval.size or 0) for interval in box.values())
     fits = max((numbers.stop, *widest)) <= MAX_INT64
-    return forms.points_in(box, forms.np.array(numbers, dtype=forms.np.int64 if fits else object))
+    dtype = forms.np.int64 if fits else object
+    return forms.points_in(box, forms.np.arange(numbers.start, numbers.stop, dtype=dtype))
 
 
 def _unbounded(domain: Domain) -> str | None:

@@ -477,8 +477,9 @@ class TileLoads:
         steps = [each for each in dimensions if each not in self.parallel]
         single = {each: [self.wholes[each]] for each in steps}  # their size, if there is one
         choices = [sorted({*self.choices[each], *single.get(each, ())}) for each in dimensions]
+        times = prod(map(len, choices))
         counts = touched(part, choices) or [
-            tally_of([_with_tile_ids(part, sizes)], self.deadline).elements
+            tally_of([_with_tile_ids(part, sizes)], self.deadline, times=times).elements
             for sizes in product(*choices)
         ]
         table = np.array(counts).reshape([len(each) for each in choices])
