@@ -16,7 +16,7 @@ from indexing import IndexingMap, TileError, parse_map
 from ops import Fusion, Tilings, TilingSpace, hlo, tilings
 from ops.performance import A100, MI300X, RTX_A6000, TPU_V5E, Device, DeviceError
 from ops.performance.kernels import kernels_of
-from ops.performance.tally import Deadline, number_of_sums, tally_of
+from ops.performance.tally import Deadline, OutOfTimeError, number_of_sums, tally_of
 from ops.tiling import touched
 from simplifier.errors import ArgumentError
 from tests.cases import for_all, for_rows
@@ -444,3 +444,12 @@ def test_large_windows_have_a_closed_form() -> None:
 def test_many_points_without_a_closed_form_are_not_gone_through() -> None:
     part = parse_map("(d0, d1) -> (d0 * 3 + d1 * 2), domain: d0 in [0, 9999], d1 in [0, 9999]")
     assert touched(part, [[10], [10]]) is None
+
+
+def test_points_that_there_is_no_time_for_are_not_gone_through_one_by_one() -> None:
+    summed = "d0 + d1 + d2 in [254, 381], d0 + d1 in [127, 254]"
+    box = "d0 in [0, 127], d1 in [0, 254], d2 in [0, 254]"
+    part = parse_map(f"(d0, d1, d2) -> (d0 + d1 + d2, d0 floordiv 7), domain: {box}, {summed}")
+    assert tally_of([part], Deadline(None), times=2).points == 128**3
+    with pytest.raises(OutOfTimeError):
+        tally_of([part], Deadline(None), times=648)
