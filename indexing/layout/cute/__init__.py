@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from indexing.layout.cute.layout import filter_zeros as filter_zeros
     from indexing.layout.cute.layout import flat_divide as flat_divide
     from indexing.layout.cute.layout import flat_product as flat_product
-    from indexing.layout.cute.layout import from_map as from_map
     from indexing.layout.cute.layout import left_inverse as left_inverse
     from indexing.layout.cute.layout import logical_divide as logical_divide
     from indexing.layout.cute.layout import logical_product as logical_product
-    from indexing.layout.cute.layout import parse as parse
-    from indexing.layout.cute.layout import parse_composed as parse_composed
-    from indexing.layout.cute.layout import parse_swizzle as parse_swizzle
-    from indexing.layout.cute.layout import picture as picture
     from indexing.layout.cute.layout import raked_product as raked_product
     from indexing.layout.cute.layout import right_inverse as right_inverse
     from indexing.layout.cute.layout import tiled_divide as tiled_divide
     from indexing.layout.cute.layout import tiled_product as tiled_product
-    from indexing.layout.cute.layout import to_map as to_map
     from indexing.layout.cute.layout import zipped_divide as zipped_divide
     from indexing.layout.cute.layout import zipped_product as zipped_product
+    from indexing.layout.cute.maps import from_map as from_map
+    from indexing.layout.cute.maps import parse as parse
+    from indexing.layout.cute.maps import parse_composed as parse_composed
+    from indexing.layout.cute.maps import parse_swizzle as parse_swizzle
+    from indexing.layout.cute.maps import picture as picture
+    from indexing.layout.cute.maps import to_map as to_map
 else:
     __all__, __getattr__, __dir__ = exports(__name__)
