@@ -173,7 +173,7 @@ class Costs:
 
 _NONE: Final[Mapping[Node, int]] = {}
 
-_COMPARISONS: Final = (AtomKind.NONNEGATIVE, AtomKind.ZERO)
+_COMPARISONS: Final = {AtomKind.NONNEGATIVE: ">=", AtomKind.ZERO: "=="}
 
 _PRICES: Final[Mapping[AtomKind, int]] = {
     **dict.fromkeys(EXTREMA, EXTREMUM),
@@ -189,7 +189,7 @@ def _sums_in(atom: Atom) -> Sequence[Form]:
     """The sums that an operation is applied to; a comparison has two sides."""
     if atom.kind not in _COMPARISONS:
         return atom.arguments
-    left, _, right = sides(atom.numerator, ">=")
+    left, _, right = sides(atom.numerator, _COMPARISONS[atom.kind])
     return left, right
 
 

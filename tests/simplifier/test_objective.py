@@ -54,6 +54,10 @@ bl * 6 + (bl * 96 + u * 16 + th) mod 240 + (bl * 96 + u * 16 + th) floordiv 240 
 # few divisions
 ((x + 5) floordiv 3) * 3 + (x + 5) mod 3 + ((x + 5) floordiv 2) * 6
     =>  ((x + 1) floordiv 2) * 6 + x + 17  where x in [0, 383]
+# a sum less where numbers are equal
+select(y * 2 + 3 <= y + z + 3 and x floordiv 2 == x floordiv 4 + y + 2, z, x)
+    =>  select(y <= z and x floordiv 4 + y == x floordiv 2 - 2, z, x)
+    where x in [0, 13], y in [0, 6], z in [0, 20]
 # narrow
 ((y - x) floordiv 3) * 5 + x * 5 + (y - x) mod 3
     =>  ((x * 2 + y) floordiv 3) * 5 + (x * 2 + y) mod 3  where x in [0, 1023], y in [0, 7]
