@@ -76,8 +76,16 @@ class Formulas(NamedTuple):
         inner = known.bounded(positions).scope()
         atom = self.condition.only_atom
         parts = atom.arguments if atom and atom.kind is AtomKind.AND else (self.condition,)
-        kept = [forms.simplified(inner, part) for part in parts]
+        kept = [part if _is_long(part) else forms.simplified(inner, part) for part in parts]
         return Formulas(rows, forms.conjunction(kept))
+
+
+_MAX_OPERATIONS: Final = 40
+"""A condition of more operations stays as it was built: it is about digits of digits already."""
+
+
+def _is_long(condition: Form) -> bool:
+    return sum(1 for _ in forms.postorder((condition,))) > _MAX_OPERATIONS
 
 
 def _simplified_choice(scope: Scope, form: Form) -> Form:
