@@ -15,9 +15,9 @@ from indexing.exact import boxes
 from indexing.exact.boxes import Box, StridedInterval, TooManyError, where_few
 from indexing.exact.isl import parameters_of
 from indexing.relation import Relation
-from indexing.transform.evaluate import result_columns
+from indexing.transform.evaluate import numbered, result_columns
 from simplifier.errors import quoted
-from simplifier.forms import MAX_INT64, Form, np
+from simplifier.forms import MAX_INT64, Form, Interval, np
 
 Rows: TypeAlias = Any
 """A matrix of NumPy."""
@@ -193,14 +193,11 @@ def different(rows: Rows) -> Rows:
     """Each row once, in lexicographic order."""
     if not rows.size:
         return rows[:1]
-    lower, upper = rows.min(axis=0), rows.max(axis=0)
-    sizes = [last - first + 1 for first, last in zip(lower.tolist(), upper.tolist(), strict=True)]
-    if prod(sizes) > MAX_INT64:
+    box = [*map(Interval, rows.min(axis=0).tolist(), rows.max(axis=0).tolist())]
+    if prod(each.size or 0 for each in box) > MAX_INT64:
         ordered = rows[np.lexsort(rows.T[::-1])]
         return ordered[are_new(ordered)]
-    # A row as one number is sorted faster; what wraps around is taken off again.
-    strides = np.array([prod(sizes[place + 1 :]) for place in range(len(sizes))])
-    numbers = rows @ strides - lower @ strides
+    numbers = numbered(rows.T, box)  # one column is sorted faster than several
     order = numbers.argsort(kind="stable")
     return rows[order[are_new(numbers[order, None])]]
 

@@ -81,11 +81,11 @@ class Formulas(NamedTuple):
 
 
 _MAX_OPERATIONS: Final = 40
-"""A condition of more operations stays as it was built: it is about digits of digits already."""
+"""A condition of more operations stays as it was built: simplifying it takes up to a second."""
 
 
 def _is_long(condition: Form) -> bool:
-    return sum(1 for _ in forms.postorder((condition,))) > _MAX_OPERATIONS
+    return len(forms.postorder((condition,))) > _MAX_OPERATIONS
 
 
 def _simplified_choice(scope: Scope, form: Form) -> Form:

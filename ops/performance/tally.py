@@ -98,7 +98,7 @@ class Tally(NamedTuple):
 def tally_of(maps: Sequence[IndexingMap], deadline: Deadline, *, times: int = 1) -> Tally:
     """The points of some maps of dimensions alone, and the elements that one of them leads to.
 
-    Who asks of ``times`` maps of one size is told at once where there is no time for all.
+    Where as much is asked ``times`` times, no points are gone through if there are too many in all.
 
     Raises:
         MapError: a map has parameters.
@@ -118,9 +118,10 @@ def tally_of(maps: Sequence[IndexingMap], deadline: Deadline, *, times: int = 1)
         found = _quickly(tuple(maps))
     if found is not None:
         return found
-    if times > 1 and sum(map(volume, maps)) * times > MAX_POINTS:
+    total = sum(map(volume, maps))
+    if times > 1 and total * times > MAX_POINTS:
         raise OutOfTimeError
-    if sum(map(volume, maps)) <= MAX_POINTS and size_of(passes.hull_of(maps)) <= MAX_MARKS:
+    if total <= MAX_POINTS and size_of(passes.hull_of(maps)) <= MAX_MARKS:
         points, is_reached = marked(maps, (), passes.hull_of(maps), deadline)
         return Tally(int(points.sum()), int(is_reached.sum()))
     try:

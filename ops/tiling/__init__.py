@@ -819,13 +819,15 @@ def _corners(numbers: Sequence[int]) -> Iterator[dict[int, int]]:
 def _place(place: int, bounds: Interval, size: Column) -> Column:
     """The first and the last place in the first tile, then in the last one."""
     lower, upper = bounds.lower or 0, bounds.upper or 0
-    places = (
-        0 * size + lower,
-        np.minimum(lower // size * size + size - 1, upper),
-        np.maximum(upper // size * size, lower),
-        0 * size + upper,
-    )
-    return places[place]
+    match place:
+        case 0:
+            return 0 * size + lower
+        case 1:
+            return np.minimum(lower // size * size + size - 1, upper)
+        case 2:
+            return np.maximum(upper // size * size, lower)
+        case _:
+            return 0 * size + upper
 
 
 def _is_inside(
