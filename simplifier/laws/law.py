@@ -3,9 +3,8 @@
 Identity and condition are statements in this project's own syntax. Capital letters stand for any
 integer-valued expressions, small letters for integer constants. A law says: for all integers, where
 the condition holds and the left side is defined, which is where it divides by nothing that is zero,
-the right side is defined and the identity holds. Each identity stands once: what is written out
-reads some from right to left, and what is turned or negated first takes two laws. Lemmas about
-ranges are laws whose identity is an inequality.
+the right side is defined and the identity holds. Each identity stands once; some are also read from
+right to left, to write a form out. Lemmas about ranges are laws whose identity is an inequality.
 
 A statement is a conjunction of comparisons as text, ``A <= B and B < A + c``, ``0 <= x <= 63``;
 comparisons may be chained. So what laws say is data that programs read: the tests do, and have z3
