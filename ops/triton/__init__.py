@@ -15,9 +15,10 @@ from indexing import IndexingMap, IndexSet, MapError, Variable, VariableKind
 from indexing.layout import ElementType, Shape, ShapeError
 from indexing.layout.linear import LinearLayout, blocked_for, to_map
 from ops.performance import Coalescing, Device, coalescing
-from ops.triton import expressions
-from ops.triton.expressions import Formula, IntegerBlock, Kept, TritonError, unmarked
+from ops.triton import expressions, symbolic
+from ops.triton.expressions import TritonError
 from ops.triton.interpreter import AccessRecord, KernelInterpreter
+from ops.triton.symbolic import Formula, IntegerBlock, Kept, unmarked
 from simplifier import FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.forms import Interval
@@ -98,7 +99,7 @@ class KernelAccess(Displayed):
             MapError: there are other numbers of sizes and strides, or too many points to look at.
             NotQuasiAffineError: an argument is a factor that has no value.
         """
-        overflows = (self._beyond(each, expressions.INT32) for each in self.kept)
+        overflows = (self._beyond(each, symbolic.INT32) for each in self.kept)
         return self._outside(_tensor(sizes, strides)) or next(filter(None, overflows), None)
 
     def _outside(self, elements: IndexingMap) -> OutOfBoundsElement | None:
@@ -386,8 +387,8 @@ def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, value in arguments.items():
         check_type(value, (int, float), f"read_kernel: arguments: {name}", "a number")
     return {
-        name: expressions.RuntimeInteger(value)
-        if expressions.is_integer(value) and expressions.is_narrow(value)
+        name: symbolic.RuntimeInteger(value)
+        if symbolic.is_integer(value) and symbolic.is_narrow(value)
         else value
         for name, value in arguments.items()
     }
@@ -395,8 +396,8 @@ def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _check_grid(grid: Sequence[int]) -> None:
     check_integers(grid, "read_kernel: grid")
-    if len(grid) > expressions.MAX_AXES or any(size < 1 for size in grid):
-        expected = f"expected one to {expressions.MAX_AXES} sizes of at least 1"
+    if len(grid) > symbolic.MAX_AXES or any(size < 1 for size in grid):
+        expected = f"expected one to {symbolic.MAX_AXES} sizes of at least 1"
         raise ArgumentError(f"read_kernel: grid is {tuple(grid)}; {expected}")
 
 
@@ -415,7 +416,7 @@ def _unknown_parameters(
         if each.annotation is not None and ast.unparse(each.annotation).endswith("constexpr"):
             message = f"read_kernel: {each.arg} is a constexpr without a value"
             raise ArgumentError(f"{message}; expected one in constants")
-        if expressions.is_reserved(each.arg):
+        if symbolic.is_reserved(each.arg):
             message = f"read_kernel: {quoted(each.arg)} is the name of a variable of the maps"
             raise ArgumentError(f"{message}; expected another name, or a value in arguments")
         yield each
@@ -426,9 +427,9 @@ def _unknown_parameters(
 
 def _multiplied_out(text: expressions.KernelText, record: AccessRecord) -> AccessRecord:
     """The access with its address as a sum of terms, of which one is the pointer."""
-    formula = expressions.multiplied_out(unmarked(record.address.formula))
+    formula = symbolic.multiplied_out(unmarked(record.address.formula))
     if formula is None:
-        message = f"this address is a product of more than {expressions.MAX_FACTORS} factors"
+        message = f"this address is a product of more than {symbolic.MAX_FACTORS} factors"
         text.refuse(record.node, message)
     address = IntegerBlock(record.address.shape, formula)
     loops = (replace(each, trip_count=unmarked(each.trip_count)) for each in record.loops)
@@ -466,7 +467,7 @@ def _access(
     (pointer,) = pointers
     offset = address - symbol(pointer)
     found = _map_of(interpreter, record, interpreter.bounds, record.condition, offset)
-    narrow = expressions.narrow_bounds(interpreter.bounds)
+    narrow = symbolic.narrow_bounds(interpreter.bounds)
     what = record.kind, pointer, record.node.lineno
     simplest = found.simplify(preserve_ranges=True)
     kept = tuple(
@@ -496,7 +497,7 @@ def _map_of(
     """The map to some results, for the programs, places and iterations where a condition holds."""
     programs = [interpreter.program_id(number) for number in range(interpreter.axes)]
     dims = [Variable(bounds[each.name], each.name) for each in programs]
-    places = (expressions.axis(number).name for number in range(len(record.address.shape)))
+    places = (symbolic.axis(number).name for number in range(len(record.address.shape)))
     dims += map(Variable.of_size, record.address.shape, places)
     counted = ((loop, bounds_of(loop.trip_count - 1, bounds).upper) for loop in record.loops)
     ranges = [Variable(Interval(0, most), loop.counter.name) for loop, most in counted]

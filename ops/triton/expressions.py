@@ -8,20 +8,28 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from textwrap import dedent
-from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast
+from typing import Any, Final, NoReturn
 
 import sympy
 
-from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Mod, bounds_of, errors, symbol
+from ops.triton import symbolic
+from ops.triton.symbolic import (
+    Formula,
+    IntegerBlock,
+    UnknownBlock,
+    Value,
+    as_block,
+    combined,
+    known,
+)
+from simplifier import FloorDiv, Max, Mod, bounds_of, errors, symbol
 from simplifier.errors import ArgumentError, Span, TextError, check_type, quoted
-from simplifier.forms import Interval, is_relation
+from simplifier.forms import Interval
 
 # The text of kernels: functions by name, and errors that point at a place in it.
 
@@ -149,350 +157,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 """Nodes with variables of their own."""
 
 
-# Values of a kernel's expressions: blocks of integers by formula, and unknown ones.
-#
-# A block has a shape. Its value is an expression over the place in the block, `axis(0)` and so
-# on, and over program ids, counters of loops and arguments. A pointer is such a value, too: the
-# address, in elements, is a sum of a pointer argument and an offset.
-
-Formula: TypeAlias = Any
-"""An expression of sympy over integers, or one of its conditions."""
-
-BlockShape: TypeAlias = "tuple[int, ...]"
-
-MAX_AXES: Final = 3
-"""Of a grid, as GPUs have them."""
-
-MAX_RANK: Final = 8
-"""Dimensions of a block: Triton has at most 5."""
-
-MAX_FACTORS: Final = 32
-"""Of a term that is multiplied out: a formula has more terms with each factor."""
-
-MAX_PARTS: Final = 200
-"""Of a formula as it is written: an address has a few dozen, and 200 are simplified in a second."""
-
-INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
-"""Range of an integer unless a kernel asks for 64 bits: program ids, ranges and arguments."""
-
-_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
-
-
-def is_reserved(name: str) -> bool:
-    """Whether maps of kernels have a variable of this name, so that no argument may have it."""
-    return _RESERVED.fullmatch(name) is not None
-
-
-class ShapesDifferError(Exception):
-    """Two blocks whose shapes do not fit; whoever asked knows the place."""
-
-
-class Kept(sympy.Function):
-    """A value that has to fit in the bits of its type: ``Kept(x)`` is x if ``INT32`` holds it."""
-
-    is_integer = True
-
-
-def unmarked(formula: Formula) -> Formula:
-    """A formula without the marks of numbers that have to fit."""
-    return formula.replace(Kept, _value, simultaneous=False)
-
-
-def _value(kept: Formula) -> Formula:
-    return kept
-
-
-@dataclass(frozen=True, slots=True)
-class IntegerBlock:
-    """A block of integers, addresses or conditions, by a formula; a scalar has no dimension.
-
-    Sums and products of 32 bits, or of 64 if it ``is_wide``, may leave out what does not fit. Where
-    a value has to fit, it is :class:`Kept`.
-    """
-
-    shape: BlockShape
-    formula: Formula
-    is_wide: bool = False
-
-    @property
-    def is_condition(self) -> bool:
-        """Whether it holds conditions."""
-        return is_relation(self.formula)
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownBlock:
-    """A block of numbers that are known only while the kernel runs.
-
-    Attributes:
-        reason: where they come from.
-        implied: of conditions, what holds wherever they do.
-    """
-
-    shape: BlockShape
-    reason: str
-    implied: Formula = sympy.true
-
-
-@dataclass(frozen=True, slots=True)
-class TensorPointer:
-    """A block of a tensor, by its offsets: ``tl.make_block_ptr``, or a tensor descriptor.
-
-    An access leaves out what lies outside of the tensor: of a descriptor along all dimensions,
-    otherwise along those that it checks.
-    """
-
-    base: Formula
-    sizes: tuple[Formula, ...]
-    strides: tuple[Formula, ...]
-    offsets: tuple[Formula, ...]
-    block: BlockShape
-    is_descriptor: bool = False
-
-    def moved(self, by: Sequence[Formula]) -> TensorPointer:
-        """The block so many elements further along each dimension."""
-        offsets = tuple(one + other for one, other in zip(self.offsets, by, strict=True))
-        return replace(self, offsets=offsets)
-
-    def address(self) -> IntegerBlock:
-        """The addresses of the elements of the block."""
-        steps = map(operator.mul, self._places(), self.strides)
-        return IntegerBlock(self.block, self.base + sum(steps), is_wide=True)
-
-    def within(self, checked: Sequence[int]) -> Formula:
-        """The condition that a place lies in the tensor along some dimensions."""
-        places = self._places()
-        pairs = [(places[number], self.sizes[number]) for number in checked]
-        return sympy.And(*(sympy.And(place >= 0, place < size) for place, size in pairs))
-
-    def _places(self) -> list[Formula]:
-        own = [axis(number) if size > 1 else 0 for number, size in enumerate(self.block)]
-        return [offset + place for offset, place in zip(self.offsets, own, strict=True)]
-
-
-Value: TypeAlias = Any
-"""One of the above, a tuple of values, or a number, text or ``None`` that is known."""
-
-
-@cache
-def axis(number: int) -> sympy.Symbol:
-    """The place in a block along a dimension."""
-    return symbol(f"i{number}")
-
-
-def multiplied_out(formula: Formula) -> Formula | None:
-    """A formula as a sum of terms; ``None`` if one may have more than ``MAX_FACTORS`` factors."""
-    return None if _degree(formula) > MAX_FACTORS else sympy.expand(formula)
-
-
-def _degree(formula: Formula) -> int:
-    """Number of variables that a term of a formula may multiply."""
-    if formula.is_Symbol:
-        return 1
-    degrees = [_degree(each) for each in formula.args]
-    if isinstance(formula, sympy.Pow) and formula.exp.is_Integer:
-        return degrees[0] * int(formula.exp)
-    return sum(degrees) if isinstance(formula, sympy.Mul) else max(degrees, default=0)
-
-
-def as_block(value: Value) -> IntegerBlock | UnknownBlock:
-    """A number as a scalar; a value that is no integer is unknown."""
-    if isinstance(value, (IntegerBlock, UnknownBlock)):
-        return value
-    if isinstance(value, bool):
-        return IntegerBlock((), sympy.true if value else sympy.false)
-    if isinstance(value, int):
-        return IntegerBlock((), sympy.Integer(value), not is_narrow(value))
-    return UnknownBlock((), "a value that is no integer")
-
-
-class RuntimeInteger(int):
-    """A number that is known, and that is kept in 32 bits while the kernel runs."""
-
-
-def is_narrow(number: int) -> bool:
-    """Whether an integer that is known has 32 bits."""
-    return isinstance(number, RuntimeInteger) or number in INT32
-
-
-def is_integer(value: Value) -> bool:
-    """Whether a value is an integer that is known."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def number_of(value: Value) -> Value:
-    """The value of a scalar, if it is a number or a truth value that is known."""
-    if not isinstance(value, IntegerBlock) or value.shape:
-        return value
-    if value.formula in (sympy.true, sympy.false):
-        return value.formula is sympy.true
-    is_narrow_number = value.formula.is_Integer and not value.is_wide
-    return RuntimeInteger(value.formula) if is_narrow_number else value
-
-
-def items_of(value: Value) -> tuple[Value, ...] | None:
-    """The items of a tuple; ``None`` for anything else."""
-    return cast("tuple[Value, ...]", value) if isinstance(value, tuple) else None
-
-
-def known(value: Value) -> bool:
-    """Whether a value is no block, but something that the compiler knows, and that fits."""
-    if isinstance(value, RuntimeInteger):
-        return value in INT32
-    return not isinstance(value, (IntegerBlock, UnknownBlock, TensorPointer))
-
-
-# Shapes.
-
-
-def common_shape(shapes: Sequence[BlockShape]) -> BlockShape:
-    """The shape that all of them are broadcast to.
-
-    Raises:
-        ShapesDifferError: there is none.
-
-    >>> common_shape([(16, 1), (1, 32), ()])
-    (16, 32)
-    """
-    rank = max(map(len, shapes), default=0)
-    if rank > MAX_RANK:
-        raise ShapesDifferError(f"a block has {rank} dimensions; expected at most {MAX_RANK}")
-    found: list[int] = []
-    for sizes in zip(*((1,) * (rank - len(shape)) + shape for shape in shapes), strict=True):
-        several = {*sizes} - {1}
-        if len(several) > 1:
-            texts = ", ".join(map(str, shapes))
-            raise ShapesDifferError(f"blocks of the shapes {texts} do not fit")
-        found.append(several.pop() if several else 1)
-    return tuple(found)
-
-
-def combined(
-    apply: Callable[..., Formula], *values: IntegerBlock | UnknownBlock
-) -> IntegerBlock | UnknownBlock:
-    """A function of the elements of some blocks, which are broadcast.
-
-    Raises:
-        ShapesDifferError: the shapes do not fit.
-    """
-    shape = common_shape([value.shape for value in values])
-    for value in values:
-        if isinstance(value, UnknownBlock):
-            return UnknownBlock(shape, value.reason)
-    blocks = [value for value in values if isinstance(value, IntegerBlock)]
-    found = apply(*(aligned(value, len(shape)) for value in blocks))
-    if parts_of(found) > MAX_PARTS:
-        return UnknownBlock(shape, f"a formula of more than {MAX_PARTS} parts")
-    return IntegerBlock(shape, found, any(value.is_wide for value in blocks))
-
-
-@lru_cache(maxsize=1 << 14)
-def parts_of(formula: Formula) -> int:
-    """Number of parts of a formula as it is written, where equal ones count again."""
-    return 1 + sum(map(parts_of, formula.args))
-
-
-def aligned(value: IntegerBlock, rank: int) -> Formula:
-    """The formula of a block among blocks of more dimensions: its own are the last."""
-    more = rank - len(value.shape)
-    return moved(value.formula, {old: old + more for old in range(len(value.shape))})
-
-
-def moved(formula: Formula, places: dict[int, int]) -> Formula:
-    """A formula with its dimensions at other places."""
-    return formula.xreplace({axis(old): axis(new) for old, new in places.items()})
-
-
-def with_axes(value: Value, items: Sequence[int | None]) -> IntegerBlock | UnknownBlock:
-    """A block with its dimensions in some order, and a new one of size 1 for each ``None``."""
-    shape = common_shape([tuple(1 if item is None else value.shape[item] for item in items)])
-    if isinstance(value, UnknownBlock):
-        return UnknownBlock(shape, value.reason)
-    places = {item: new for new, item in enumerate(items) if item is not None}
-    return replace(value, shape=shape, formula=moved(value.formula, places))
-
-
-# Operators on numbers that the compiler knows: constants, and arguments that have values.
-
-MAX_BITS: Final = 4096
-"""Of a number that constants make: no kernel has sizes of more."""
-
-
-def of_numbers(op: ast.operator, left: Value, right: Value) -> Value:
-    """An operator on two numbers that are known.
-
-    Raises:
-        ArithmeticError: the result is too large or does not exist, or it depends on whether they
-            are constants or arguments.
-        TypeError: they are no numbers, or the operator does not take them.
-    """
-    for each in (left, right):
-        if not isinstance(each, (int, float)):
-            raise TypeError(f"this operator has {quoted(each)} beside it; expected numbers")
-    if isinstance(left, int) and isinstance(right, int):
-        _check_size(op, left, right)
-        _check_rounding(op, left, right)
-    known_operator = _OPERATORS.get(type(op))
-    if known_operator is None:
-        raise TypeError(f"the operator {type(op).__name__} cannot be read")
-    apply: Callable[[Value, Value], Value] = getattr(operator, known_operator.name)
-    try:
-        found = apply(left, right)
-    except OverflowError:
-        raise ArithmeticError("this number is too large") from None
-    return _of_type(found, left, right) if isinstance(found, int) else found
-
-
-def of_number(op: ast.unaryop, operand: Value) -> Value:
-    """An operator on one number that is known.
-
-    Raises:
-        TypeError: it is no number.
-    """
-    if not isinstance(operand, (int, float)) and not isinstance(op, ast.Not):
-        raise TypeError(f"this operator is before {quoted(operand)}; expected a number")
-    found = _UNARY[type(op)](operand)
-    return found if isinstance(found, (bool, float)) else _of_type(found, operand)
-
-
-def _of_type(found: Value, *operands: Value) -> Value:
-    """A result of operands that have 32 bits while the kernel runs, or are constants."""
-    is_runtime = any(isinstance(each, RuntimeInteger) for each in operands)
-    return RuntimeInteger(found) if is_runtime and all(map(is_narrow, operands)) else found
-
-
-def _check_size(op: ast.operator, left: int, right: int) -> None:
-    if not isinstance(op, (ast.Pow, ast.LShift, ast.Mult)):
-        return
-    bits = left.bit_length()
-    if isinstance(op, ast.Mult):
-        bits += right.bit_length()
-    else:
-        bits = right * max(1, bits) if isinstance(op, ast.Pow) else bits + right
-    if bits > MAX_BITS or (right < 0 and not isinstance(op, ast.Mult)):
-        raise ArithmeticError(f"this number has more than {MAX_BITS} bits, or is no integer")
-
-
-def _check_rounding(op: ast.operator, left: int, right: int) -> None:
-    """Triton rounds quotients of constants down, and those of arguments toward zero."""
-    is_division = isinstance(op, (ast.FloorDiv, ast.Mod)) and right
-    if is_division and (left < 0) != (right < 0) and left % right:
-        rounding = "constants are rounded down, and arguments toward zero"
-        raise ArithmeticError(f"{left} is divided by {right}: {rounding}; expected one sign")
-
-
-_UNARY: Final[Mapping[type, Callable[[Value], Value]]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
-    ast.Invert: operator.invert,
-}
-
-
 # Evaluation.
-
-MAX_SHIFT: Final = 63
-"""Bits by which an integer is moved: it has no more than 64."""
 
 
 class ExpressionReader(ast.NodeVisitor, ABC):
@@ -556,8 +221,8 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             TritonError: it cannot be read, or its shapes do not fit.
         """
         try:
-            return number_of(self.visit(node))
-        except (ShapesDifferError, ArithmeticError, TypeError, ValueError) as error:
+            return symbolic.number_of(self.visit(node))
+        except (symbolic.ShapesDifferError, ArithmeticError, TypeError, ValueError) as error:
             if isinstance(error, errors.IndexingError):
                 raise
             self.text.refuse(node, str(error))
@@ -572,8 +237,12 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """A block whose values have to fit in their bits: its formula says so if that is open."""
         if not isinstance(block, IntegerBlock) or block.is_wide or block.is_condition:
             return block
-        found = bounds_of(unmarked(block.formula), narrow_bounds(self.bounds))
-        return block if INT32.contains(found) else replace(block, formula=Kept(block.formula))
+        found = bounds_of(symbolic.unmarked(block.formula), symbolic.narrow_bounds(self.bounds))
+        return (
+            block
+            if symbolic.INT32.contains(found)
+            else replace(block, formula=symbolic.Kept(block.formula))
+        )
 
     def _may_point(self, block: Value) -> bool:
         """Whether an argument or a mark is added in a block, which may be a pointer."""
@@ -618,7 +287,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             return path
         found = self.read(node.value)
         if node.attr == "T" and not known(found):
-            return with_axes(found, tuple(reversed(range(len(found.shape)))))
+            return symbolic.with_axes(found, tuple(reversed(range(len(found.shape)))))
         if node.attr == "shape" and not known(found):
             return found.shape
         if node.attr in ("dtype", "type", "element_ty"):
@@ -642,12 +311,12 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """An operator on two values."""
         left, right = self.read(node.left), self.read(node.right)
         if known(left) and known(right):
-            return of_numbers(node.op, left, right)
-        known_operator = _OPERATORS.get(type(node.op))
+            return symbolic.of_numbers(node.op, left, right)
+        known_operator = symbolic.OPERATORS.get(type(node.op))
         apply = known_operator and known_operator.of_formulas
         blocks = as_block(left), as_block(right)
         if isinstance(node.op, ast.BitAnd):
-            implied = _implied_by_both(*blocks)
+            implied = symbolic.implied_by_both(*blocks)
             if implied is not None:
                 return implied
         if known_operator is None or apply is None:
@@ -663,7 +332,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         conditions = [isinstance(each, IntegerBlock) and each.is_condition for each in blocks]
         if all(conditions):
             return combined(apply, *blocks)
-        return combined(known_operator.of_bits or apply, *map(_as_number, blocks))
+        return combined(known_operator.of_bits or apply, *map(symbolic.as_number, blocks))
 
     def quotient(self, left: Value, right: Value) -> Value:
         """``//``, which rounds toward zero as in C; divisors are positive."""
@@ -672,13 +341,13 @@ class ExpressionReader(ast.NodeVisitor, ABC):
     def _quotient(self, numerator: Formula, divisor: Formula) -> Formula:
         if divisor.is_Integer and divisor < 1:
             raise ArithmeticError(f"the divisor is {divisor}; expected at least 1")
-        if is_nonnegative(numerator, self.bounds):
+        if symbolic.is_nonnegative(numerator, self.bounds):
             return FloorDiv(numerator, divisor)
         return Max(FloorDiv(numerator, divisor), 0) - Max(FloorDiv(-numerator, divisor), 0)
 
     def _remainder(self, numerator: Formula, divisor: Formula) -> Formula:
         quotient = self._quotient(numerator, divisor)
-        if is_nonnegative(numerator, self.bounds):
+        if symbolic.is_nonnegative(numerator, self.bounds):
             return Mod(numerator, divisor)
         return numerator - divisor * quotient
 
@@ -686,7 +355,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """An operator on one value."""
         operand = self.read(node.operand)
         if known(operand):
-            return of_number(node.op, operand)
+            return symbolic.of_number(node.op, operand)
         if isinstance(node.op, (ast.Not, ast.Invert)):
             block = as_block(operand)
             if isinstance(block, IntegerBlock) and block.is_condition:
@@ -710,15 +379,15 @@ class ExpressionReader(ast.NodeVisitor, ABC):
                 raise TypeError("only None can be read beside 'is'")
             return (left is right) is isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
-            items = items_of(right)
+            items = symbolic.items_of(right)
             if items is None or not all(map(known, (left, *items))):
                 raise TypeError("'in' takes a value and a tuple of values that are known")
             return (left in items) is isinstance(op, ast.In)
-        compare, compare_blocks = _COMPARISONS[type(op)]
+        compare, compare_blocks = symbolic.COMPARISONS[type(op)]
         if known(left) and known(right):
             return compare(left, right)
-        blocks = (self.kept(_as_number(as_block(each))) for each in (left, right))
-        return number_of(combined(compare_blocks, *blocks))
+        blocks = (self.kept(symbolic.as_number(as_block(each))) for each in (left, right))
+        return symbolic.number_of(combined(compare_blocks, *blocks))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
         """``and`` and ``or``, of which a value that is known may decide."""
@@ -728,7 +397,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             if known(found):
                 found = found if bool(found) is is_or else self.read(each)
             elif is_or:
-                found = combined(_either, as_block(found), as_block(self.read(each)))
+                found = combined(symbolic.any_of, as_block(found), as_block(self.read(each)))
             else:
                 found = self._both(found, self.read(each))
         return found
@@ -737,7 +406,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         if known(left):
             return right if left else left
         blocks = as_block(left), as_block(right)
-        return _implied_by_both(*blocks) or combined(_all, *blocks)
+        return symbolic.implied_by_both(*blocks) or combined(symbolic.all_of, *blocks)
 
     def visit_IfExp(self, node: ast.IfExp) -> Value:
         """One of two values."""
@@ -749,7 +418,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
     def chosen(self, test: Value, first: Value, second: Value) -> Value:
         """``tl.where``, of numbers and of conditions."""
         blocks = [as_block(each) for each in (test, first, second)]
-        return combined(_where, *blocks)
+        return combined(symbolic.where, *blocks)
 
     def unknown(self, reason: str, *blocks: Value) -> UnknownBlock:
         """A value known only while the kernel runs, of the shape of some blocks together."""
@@ -764,15 +433,15 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if known(value):
             at = self.read(node.slice)
-            if not is_integer(at):
+            if not symbolic.is_integer(at):
                 expected = "this is no number that is known; expected a constexpr"
                 self.text.refuse(node.slice, expected)
-            given = items_of(value)
+            given = symbolic.items_of(value)
             if given is None or not -len(given) <= at < len(given):
                 self.text.refuse(node, "expected a tuple, and the place of one of its items")
             return given[at]
         block = as_block(value)
-        return with_axes(block, self._axes(node, items, len(block.shape)))
+        return symbolic.with_axes(block, self._axes(node, items, len(block.shape)))
 
     def _axes(self, node: ast.Subscript, items: Sequence[ast.expr], rank: int) -> list[int | None]:
         """The dimension of each item of an index; ``None`` is a new one."""
@@ -796,7 +465,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         arguments: list[Value] = []
         for each in node.args:
             if isinstance(each, ast.Starred):
-                items = items_of(self.read(each.value))
+                items = symbolic.items_of(self.read(each.value))
                 if items is None:
                     self.text.refuse(each, "expected a tuple")
                 arguments += items
@@ -816,124 +485,6 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """A text that nobody reads."""
         return ""
 
-
-def is_nonnegative(formula: Formula, bounds: Mapping[str, Interval]) -> bool:
-    """Whether a formula is known to be at least 0, if divisors are positive."""
-    formula = unmarked(formula)
-    known_parts = {
-        part: symbol(f"part{number}")
-        for number, part in enumerate(sorted(formula.atoms(Mod, FloorDiv), key=str))
-        if not part.args[1].is_Integer
-        and (isinstance(part, Mod) or is_nonnegative(part.args[0], bounds))
-    }
-    parts = {each.name: Interval(0, None) for each in known_parts.values()}
-    least = bounds_of(formula.xreplace(known_parts), {**bounds, **parts}).lower
-    return least is not None and least >= 0
-
-
-def narrow_bounds(bounds: Mapping[str, Interval]) -> dict[str, Interval]:
-    """The bounds of variables that are kept in 32 bits."""
-    return {name: each.intersect(INT32) for name, each in bounds.items()}
-
-
-def _as_number(block: Value) -> Value:
-    """Conditions as 0 and 1."""
-    if isinstance(block, IntegerBlock) and block.is_condition:
-        return IntegerBlock(block.shape, sympy.Piecewise((1, block.formula), (0, True)))
-    return block
-
-
-def _implied_by_both(left: Value, right: Value) -> UnknownBlock | None:
-    """A condition of which only a part is known, or ``None`` if all of it is."""
-    if not (isinstance(left, UnknownBlock) or isinstance(right, UnknownBlock)):
-        return None
-    both = combined(lambda *_: sympy.true, left, right)
-    rank = len(both.shape)
-    parts = [_implied(each, rank) for each in (left, right)]
-    return UnknownBlock(both.shape, "a condition on values", sympy.And(*parts))
-
-
-def _implied(block: Value, rank: int) -> Formula:
-    from_block = block.implied if isinstance(block, UnknownBlock) else block.formula
-    if not is_relation(from_block):
-        return sympy.true
-    return aligned(IntegerBlock(block.shape, from_block), rank)
-
-
-def _where(test: Formula, first: Formula, second: Formula) -> Formula:
-    if all(map(is_relation, (first, second))):
-        return sympy.Or(sympy.And(test, first), sympy.And(sympy.Not(test), second))
-    if not any(map(is_relation, (first, second))):
-        change = first - second  # so that what both share is written once
-        if parts_of(change) < parts_of(first):
-            return second + sympy.Piecewise((change, test), (0, True))
-    return sympy.Piecewise((first, test), (second, True))
-
-
-def _all(*conditions: Formula) -> Formula:
-    return sympy.And(*map(condition_of, conditions))
-
-
-def _either(*conditions: Formula) -> Formula:
-    return sympy.Or(*map(condition_of, conditions))
-
-
-def condition_of(formula: Formula) -> Formula:
-    """A condition; a number is true unless it is 0."""
-    return formula if is_relation(formula) else sympy.Ne(formula, 0)
-
-
-def _shifted_left(value: Formula, by: Formula) -> Formula:
-    return value * _power_of_two(by)
-
-
-def _shifted_right(value: Formula, by: Formula) -> Formula:
-    return FloorDiv(value, _power_of_two(by))
-
-
-def _power_of_two(exponent: Formula) -> Formula:
-    if not exponent.is_Integer or not 0 <= exponent <= MAX_SHIFT:
-        message = f"bits are moved by {exponent}; expected a number from 0 to {MAX_SHIFT}"
-        raise ArithmeticError(message)
-    return 2**exponent
-
-
-class _Operator(NamedTuple):
-    """An operator on numbers that are known, and on formulas.
-
-    Without ``of_formulas`` the result is no integer; ``of_bits`` is for other than conditions.
-    """
-
-    name: str
-    """In :mod:`operator`."""
-    of_formulas: Callable[..., Formula] | None = None
-    of_bits: Callable[..., Formula] | None = None
-
-
-_OPERATORS: Final[Mapping[type, _Operator]] = {
-    ast.Add: _Operator("add", operator.add),
-    ast.Sub: _Operator("sub", operator.sub),
-    ast.Mult: _Operator("mul", operator.mul),
-    ast.Div: _Operator("truediv"),
-    ast.FloorDiv: _Operator("floordiv", FloorDiv),
-    ast.Mod: _Operator("mod", Mod),
-    ast.Pow: _Operator("pow"),
-    ast.BitAnd: _Operator("and_", _all, BitAnd),
-    ast.BitOr: _Operator("or_", _either, BitOr),
-    ast.BitXor: _Operator("xor", sympy.Xor, BitXor),
-    ast.LShift: _Operator("lshift", _shifted_left),
-    ast.RShift: _Operator("rshift", _shifted_right),
-}
-
-_COMPARISONS: Final[Mapping[type, tuple[Callable[..., Value], Callable[..., Formula]]]] = {
-    ast.Eq: (operator.eq, sympy.Eq),
-    ast.NotEq: (operator.ne, sympy.Ne),
-    ast.Lt: (operator.lt, operator.lt),
-    ast.LtE: (operator.le, operator.le),
-    ast.Gt: (operator.gt, operator.gt),
-    ast.GtE: (operator.ge, operator.ge),
-}
-"""Comparisons of numbers that are known, and of formulas."""
 
 _BUILTINS: Final = ("min", "max", "abs", "range", "int", "float", "bool", "len", "print")
 """Functions of Python that kernels call, which no module has to have."""

@@ -9,8 +9,9 @@ from typing import Any, Final, NoReturn
 
 import sympy
 
-from ops.triton import expressions
-from ops.triton.expressions import ExpressionReader, Formula, IntegerBlock, UnknownBlock, Value
+from ops.triton import symbolic
+from ops.triton.expressions import ExpressionReader
+from ops.triton.symbolic import Formula, IntegerBlock, UnknownBlock, Value
 from simplifier import Max, Min
 
 
@@ -32,7 +33,7 @@ class FunctionCall:
 
     def block(self, place: int, name: str) -> IntegerBlock | UnknownBlock:
         """An argument as a block."""
-        return expressions.as_block(self.get(place, name))
+        return symbolic.as_block(self.get(place, name))
 
     def formulas(self, values: Sequence[Value]) -> tuple[Formula, ...]:
         """The formulas of scalars."""
@@ -46,7 +47,7 @@ class FunctionCall:
 def _of_grid(ask: Callable[[ExpressionReader, int], Formula]) -> Handler:
     def handler(call: FunctionCall) -> Value:
         found = _known_number(call, 0, "axis")
-        if not 0 <= found < expressions.MAX_AXES:
+        if not 0 <= found < symbolic.MAX_AXES:
             call.refuse(f"a grid has no axis {found}; expected 0, 1 or 2")
         return IntegerBlock((), ask(call.reader, found))
 
@@ -58,12 +59,12 @@ def _arange(call: FunctionCall) -> Value:
     size = _known_number(call, 1, "end") - start
     if size < 1:
         call.refuse(f"this range has {size} elements; expected at least 1")
-    return IntegerBlock((size,), sympy.Integer(start) + (expressions.axis(0) if size > 1 else 0))
+    return IntegerBlock((size,), sympy.Integer(start) + (symbolic.axis(0) if size > 1 else 0))
 
 
 def _known_number(call: FunctionCall, place: int, name: str) -> int:
     found = call.get(place, name)
-    if not expressions.is_integer(found):
+    if not symbolic.is_integer(found):
         call.refuse(f"{call.function}: {name} is no number that is known; expected a constexpr")
     return found
 
@@ -71,15 +72,15 @@ def _known_number(call: FunctionCall, place: int, name: str) -> int:
 def _elementwise(apply: Callable[..., Formula]) -> Handler:
     def handler(call: FunctionCall) -> Value:
         named = (value for name, value in call.named.items() if name in _OPERANDS)
-        blocks = map(expressions.as_block, (*call.arguments, *named))
-        return expressions.combined(apply, *map(call.reader.kept, blocks))
+        blocks = map(symbolic.as_block, (*call.arguments, *named))
+        return symbolic.combined(apply, *map(call.reader.kept, blocks))
 
     return handler
 
 
 def _ceiling(call: FunctionCall) -> Value:
     numerator, divisor = call.block(0, "x"), call.block(1, "div")
-    return call.reader.quotient(expressions.combined(_before_next, numerator, divisor), divisor)
+    return call.reader.quotient(symbolic.combined(_before_next, numerator, divisor), divisor)
 
 
 def _before_next(numerator: Formula, divisor: Formula) -> Formula:
@@ -98,26 +99,26 @@ def _expand_dims(call: FunctionCall) -> Value:
     value, place = call.block(0, "input"), call.get(1, "axis")
     items: list[int | None] = [*range(len(value.shape))]
     items.insert(place if place >= 0 else place + len(items) + 1, None)
-    return expressions.with_axes(value, items)
+    return symbolic.with_axes(value, items)
 
 
 def _broadcast_to(call: FunctionCall) -> Value:
     value = call.block(0, "input")
-    found = expressions.common_shape([value.shape, _shape_behind(call)])
+    found = symbolic.common_shape([value.shape, _shape_behind(call)])
     if isinstance(value, UnknownBlock):
         return UnknownBlock(found, value.reason)
-    return replace(value, shape=found, formula=expressions.aligned(value, len(found)))
+    return replace(value, shape=found, formula=symbolic.aligned(value, len(found)))
 
 
 def _transposed(call: FunctionCall) -> Value:
     value = call.block(0, "input")
     given = call.named.get("dims") or _shape_behind(call)
-    return expressions.with_axes(value, given or tuple(reversed(range(len(value.shape)))))
+    return symbolic.with_axes(value, given or tuple(reversed(range(len(value.shape)))))
 
 
 def _shape_behind(call: FunctionCall) -> tuple[int, ...]:
     """A shape behind the first argument: a tuple, or one argument for each dimension."""
-    given = expressions.items_of(call.get(1, "shape", ()))
+    given = symbolic.items_of(call.get(1, "shape", ()))
     return tuple(call.arguments[1:]) if given is None else given
 
 
@@ -132,7 +133,7 @@ def _nothing(_call: FunctionCall) -> Value:
 def _filled(call: FunctionCall) -> Value:
     """A block of one value: of zeros, if the function takes none."""
     is_zero = call.function.endswith("zeros")
-    value = expressions.as_block(0) if is_zero else call.block(1, "value")
+    value = symbolic.as_block(0) if is_zero else call.block(1, "value")
     dtype, shape = str(call.get(1 if is_zero else 2, "dtype")), _shape(call)
     if isinstance(value, IntegerBlock) and ".int" in dtype:
         return replace(value, shape=shape, is_wide="int64" in dtype)
@@ -150,8 +151,8 @@ def _cast(call: FunctionCall) -> Value:
 
 def _shape(call: FunctionCall) -> tuple[int, ...]:
     given = call.get(0, "shape")
-    shape = expressions.items_of(given) or (given,)
-    if not all(map(expressions.is_integer, shape)):
+    shape = symbolic.items_of(given) or (given,)
+    if not all(map(symbolic.is_integer, shape)):
         call.refuse(f"{call.function}: a size is no number that is known; expected a constexpr")
     return shape
 
@@ -181,7 +182,7 @@ def _reduced(call: FunctionCall) -> Value:
 
 def _unread(call: FunctionCall) -> Value:
     given = (value for value in call.arguments if not isinstance(value, (str, tuple)))
-    blocks = map(expressions.as_block, given)
+    blocks = map(symbolic.as_block, given)
     return UnknownBlock(call.reader.unknown("", *blocks).shape, f"{call.function} of numbers")
 
 
@@ -199,21 +200,21 @@ def _accessed(call: FunctionCall) -> Value:
     if other:
         call.refuse(f"{call.function} has no argument {other[0]!r}")
     pointer = call.get(0, "pointer")
-    if isinstance(pointer, expressions.TensorPointer):
+    if isinstance(pointer, symbolic.TensorPointer):
         every = range(len(pointer.block)) if pointer.is_descriptor else ()
         checked = every or call.get(_PLACE_OF_CHECK, "boundary_check", ())
         address, mask = pointer.address(), IntegerBlock(pointer.block, pointer.within(checked))
     else:
         mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
-        address = expressions.as_block(pointer)
+        address = symbolic.as_block(pointer)
     _check_shapes(call, address.shape)
     return call.reader.accessed(call.node, kind, address, mask)
 
 
-def _check_shapes(call: FunctionCall, shape: expressions.BlockShape) -> None:
+def _check_shapes(call: FunctionCall, shape: symbolic.BlockShape) -> None:
     """Check a stored value and a mask, which are broadcast to the pointers, not the reverse."""
     for value in (*call.arguments[1:], *call.named.values()):
-        if not expressions.known(value) and expressions.common_shape([shape, value.shape]) != shape:
+        if not symbolic.known(value) and symbolic.common_shape([shape, value.shape]) != shape:
             call.refuse(f"a block of the shape {value.shape} does not fit pointers of {shape}")
 
 
@@ -225,12 +226,12 @@ def _tensor_pointer(*names: str) -> Handler:
         block = given["block_shape"]
         parts = [given["shape"], given["strides"], given.get("offsets", (0,) * len(block))]
         is_fitting = all(len(part) == len(block) for part in parts)
-        if not is_fitting or not all(map(expressions.is_integer, block)):
+        if not is_fitting or not all(map(symbolic.is_integer, block)):
             expected = "expected as many sizes, strides, offsets and sizes of a block"
             call.refuse(f"{call.function}: {expected}")
         (base,) = call.formulas([given["base"]])
         sizes, strides, offsets = map(call.formulas, parts)
-        found = expressions.TensorPointer(base, sizes, strides, offsets, tuple(block))
+        found = symbolic.TensorPointer(base, sizes, strides, offsets, tuple(block))
         return replace(found, is_descriptor="offsets" not in names)
 
     return handler
@@ -249,9 +250,9 @@ def _by_descriptor(call: FunctionCall) -> Value:
 
 def _moved(
     call: FunctionCall, pointer: Value, by: Sequence[Value], what: str
-) -> expressions.TensorPointer:
+) -> symbolic.TensorPointer:
     """A block of a tensor at other offsets."""
-    if not isinstance(pointer, expressions.TensorPointer):
+    if not isinstance(pointer, symbolic.TensorPointer):
         call.refuse(f"this is no {what}")
     return pointer.moved(call.formulas(by))
 

@@ -15,9 +15,10 @@ from typing import Final
 
 import sympy
 
-from ops.triton import expressions
-from ops.triton.expressions import ExpressionReader, Formula, IntegerBlock, UnknownBlock, Value
+from ops.triton import expressions, symbolic
+from ops.triton.expressions import ExpressionReader
 from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name
+from ops.triton.symbolic import Formula, IntegerBlock, UnknownBlock, Value
 from simplifier import FloorDiv, Max, symbol
 from simplifier.forms import Interval
 
@@ -70,7 +71,7 @@ class KernelInterpreter(ExpressionReader):
 
     def __init__(self, text: expressions.KernelText, grid: Sequence[int] | None) -> None:
         super().__init__(text, grid)
-        self.bounds |= {f"i{number}": Interval(0, None) for number in range(expressions.MAX_RANK)}
+        self.bounds |= {f"i{number}": Interval(0, None) for number in range(symbolic.MAX_RANK)}
         self.records: list[AccessRecord] = []
         self._loops: tuple[KernelLoop, ...] = ()
         self._conditions: tuple[Formula, ...] = ()
@@ -89,16 +90,16 @@ class KernelInterpreter(ExpressionReader):
         if isinstance(address, UnknownBlock):
             place = node.args[0] if node.args else node
             self.text.refuse(place, f"the address depends on {address.reason}")
-        held = expressions.as_block(True if mask is None else mask)
-        shape = expressions.common_shape([address.shape, held.shape])
+        held = symbolic.as_block(True if mask is None else mask)
+        shape = symbolic.common_shape([address.shape, held.shape])
         unknown = held.implied if isinstance(held, UnknownBlock) else held.formula
         whole = IntegerBlock(held.shape, unknown)
-        holds = expressions.condition_of(expressions.aligned(whole, len(shape)))
+        holds = symbolic.condition_of(symbolic.aligned(whole, len(shape)))
         condition = sympy.And(*self._conditions, holds)
         is_certain = self._is_exact and not self._may_be_left
         is_exact = is_certain and isinstance(held, IntegerBlock)
         if not self._is_trial:
-            placed = IntegerBlock(shape, expressions.aligned(self.kept(address), len(shape)))
+            placed = IntegerBlock(shape, symbolic.aligned(self.kept(address), len(shape)))
             self.records.append(AccessRecord(node, kind, placed, condition, self._loops, is_exact))
         return UnknownBlock(shape, "a value that is loaded")
 
@@ -132,7 +133,7 @@ class KernelInterpreter(ExpressionReader):
         handler = FUNCTIONS.get(plain_name(function))
         if handler is None:
             given.refuse(f"the function {function or 'here'} cannot be read")
-        if function in _OF_NUMBERS and all(map(expressions.known, arguments)):
+        if function in _OF_NUMBERS and all(map(symbolic.known, arguments)):
             return _OF_NUMBERS[function](*arguments)
         try:
             return handler(given)
@@ -184,7 +185,7 @@ class KernelInterpreter(ExpressionReader):
                 self.text.refuse(statement, message)
             try:
                 self.visit(statement)
-            except expressions.ShapesDifferError as error:
+            except symbolic.ShapesDifferError as error:
                 self.text.refuse(statement, str(error))
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -211,7 +212,7 @@ class KernelInterpreter(ExpressionReader):
             case ast.Name(id=name):
                 self.values[name] = value
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                items = expressions.items_of(value)
+                items = symbolic.items_of(value)
                 if items is None or len(items) != len(targets):
                     self.text.refuse(target, f"expected {len(targets)} values")
                 for each, item in zip(targets, items, strict=True):
@@ -236,7 +237,7 @@ class KernelInterpreter(ExpressionReader):
     def visit_If(self, node: ast.If) -> None:
         """Run both branches, each under its condition."""
         test = self.read(node.test)
-        if expressions.known(test):
+        if symbolic.known(test):
             self.run(node.body if test else node.orelse)
             return
         condition = self._condition_of(node, test)
@@ -261,11 +262,11 @@ class KernelInterpreter(ExpressionReader):
 
     def _condition_of(self, node: ast.If, test: Value) -> Formula | None:
         """The condition of a branch; ``None`` if values decide it."""
-        block = expressions.as_block(test)
+        block = symbolic.as_block(test)
         if block.shape:
             message = "a branch has one condition for all elements; expected a scalar"
             self.text.refuse(node.test, message)
-        return None if isinstance(block, UnknownBlock) else expressions.condition_of(block.formula)
+        return None if isinstance(block, UnknownBlock) else symbolic.condition_of(block.formula)
 
     def _guarded(self, body: Sequence[ast.stmt], condition: Formula | None) -> bool:
         """Run a branch under its condition; whether it ends the function."""
@@ -293,7 +294,7 @@ class KernelInterpreter(ExpressionReader):
             return first
         if isinstance(first, _NOT_CHOSEN) or isinstance(second, _NOT_CHOSEN):
             return UnknownBlock((), "a value that a branch decides")
-        return expressions.number_of(self.chosen(test, first, second))
+        return symbolic.number_of(self.chosen(test, first, second))
 
     # Loops.
 
@@ -313,7 +314,7 @@ class KernelInterpreter(ExpressionReader):
         self._loops = (*outside, KernelLoop(counter, trips))
         self._iteration(node.body)
         self._loops = outside
-        last, is_run = {counter: trips - 1}, expressions.is_nonnegative(trips - 1, self.bounds)
+        last, is_run = {counter: trips - 1}, symbolic.is_nonnegative(trips - 1, self.bounds)
         count = {counter: trips if is_run else Max(trips, 0)}
         after = {name: substituted(value, last) for name, value in self.values.items()}
         if not is_run:
@@ -337,14 +338,14 @@ class KernelInterpreter(ExpressionReader):
         if len(given) == 1:
             given.insert(0, sympy.Integer(0))
         start, stop, step = (*given, sympy.Integer(1))[:3]
-        if not expressions.is_nonnegative(step - 1, self.bounds) and step.is_Integer:
+        if not symbolic.is_nonnegative(step - 1, self.bounds) and step.is_Integer:
             self.text.refuse(call, f"the step is {step}; expected at least 1")
         return start, stop, step
 
     def _fresh(self, name: str) -> sympy.Symbol:
         """A variable of a name that nothing has yet."""
         found, number = name, 1
-        while expressions.is_reserved(found) or found in self.bounds:
+        while symbolic.is_reserved(found) or found in self.bounds:
             found, number = f"{name}_{number}", number + 1
         return symbol(found)
 
@@ -379,7 +380,7 @@ class KernelInterpreter(ExpressionReader):
     visit_Assert = visit_Import = visit_ImportFrom = visit_Pass
 
 
-_NOT_CHOSEN: Final = (str, tuple, expressions.TensorPointer)
+_NOT_CHOSEN: Final = (str, tuple, symbolic.TensorPointer)
 """Values that a branch cannot choose by a formula."""
 
 _STEP: Final = 2
@@ -410,16 +411,16 @@ def marked(value: Value, name: str) -> Value:
 
     The mark of a block has a symbol for each dimension, so that a transposed mark is another one.
     """
-    if isinstance(value, expressions.TensorPointer):
+    if isinstance(value, symbolic.TensorPointer):
         marks = tuple(symbol(f"{name}_{place}") for place in range(len(value.offsets)))
         return replace(value, offsets=marks)
-    block = expressions.as_block(value)
+    block = symbolic.as_block(value)
     if isinstance(block, UnknownBlock):
         return block
     if block.is_condition:
         return UnknownBlock(block.shape, "a condition that a loop changes")
     long = (number for number, size in enumerate(block.shape) if size > 1)
-    places = (expressions.axis(number) * symbol(f"{name}_{number + 1}") for number in long)
+    places = (symbolic.axis(number) * symbol(f"{name}_{number + 1}") for number in long)
     return replace(block, formula=symbol(f"{name}_0") + sum(places))
 
 
@@ -446,7 +447,7 @@ def amounts_of(
             if not sums or None in sums:
                 continue
             found[name] = tuple(sums)
-            mark, start = marks[name], expressions.as_block(before[name])
+            mark, start = marks[name], symbolic.as_block(before[name])
             is_scalar = isinstance(mark, IntegerBlock) and not mark.shape
             if is_scalar and isinstance(start, IntegerBlock):
                 in_closed_form[mark.formula] = start.formula + sums[0]
@@ -465,42 +466,42 @@ def after_iterations(
     if isinstance(amount, UnknownBlock):
         return amount
     added = [each.xreplace(given) for each in amount]
-    if isinstance(value, expressions.TensorPointer):
+    if isinstance(value, symbolic.TensorPointer):
         return value.moved(added)
-    block = expressions.as_block(value)
+    block = symbolic.as_block(value)
     by = IntegerBlock(block.shape, added[0])
-    return expressions.number_of(expressions.combined(operator.add, block, by))
+    return symbolic.number_of(symbolic.combined(operator.add, block, by))
 
 
 def substituted(value: Value, given: Mapping[sympy.Symbol, Formula]) -> Value:
     """A value with a formula in the place of a symbol."""
-    items = expressions.items_of(value)
+    items = symbolic.items_of(value)
     if items is not None:
         return tuple(substituted(each, given) for each in items)
     parts = tuple(each.xreplace(given) for each in _parts(value))
-    if isinstance(value, expressions.TensorPointer):
+    if isinstance(value, symbolic.TensorPointer):
         return replace(value, offsets=parts)
     return replace(value, formula=parts[0]) if parts else value
 
 
 def _parts(value: Value) -> tuple[Formula, ...]:
     """The formulas of a value: the offsets of a block pointer, or the one of a block."""
-    if isinstance(value, expressions.TensorPointer):
+    if isinstance(value, symbolic.TensorPointer):
         return value.offsets
     return (value.formula,) if isinstance(value, IntegerBlock) else ()
 
 
-_PLACES: Final = frozenset(map(expressions.axis, range(expressions.MAX_RANK)))
+_PLACES: Final = frozenset(map(symbolic.axis, range(symbolic.MAX_RANK)))
 
 
 def _changes(mark: Value, after: Value) -> tuple[Formula, ...] | None:
     """Amounts that an iteration adds to each part of a mark; ``None`` if the two are not alike."""
-    found = after if isinstance(after, expressions.TensorPointer) else expressions.as_block(after)
+    found = after if isinstance(after, symbolic.TensorPointer) else symbolic.as_block(after)
     if type(found) is not type(mark) or isinstance(found, UnknownBlock):
         return None
     is_alike = (
         replace(found, offsets=mark.offsets) == mark
-        if isinstance(found, expressions.TensorPointer)
+        if isinstance(found, symbolic.TensorPointer)
         else not found.is_condition and found.shape == mark.shape
     )
     return tuple(map(operator.sub, _parts(found), _parts(mark))) if is_alike else None
@@ -512,7 +513,7 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     By Newton's forward differences, whose binomial coefficients are integers. Values that have to
     fit in an iteration are added as 0.
     """
-    expanded = expressions.multiplied_out(expressions.unmarked(change))
+    expanded = symbolic.multiplied_out(symbolic.unmarked(change))
     if expanded is None or expanded.free_symbols & moving or not expanded.is_polynomial(counter):
         return None
     degree = _degree_in(counter, expanded)
@@ -530,8 +531,8 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     simplest = sympy.expand(rational)
     has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
     last = change.xreplace({counter: counter - 1})
-    kept = (each for each in last.atoms(expressions.Kept) if not each.free_symbols & moving)
-    marks = sum(each - expressions.unmarked(each) for each in kept)
+    kept = (each for each in last.atoms(symbolic.Kept) if not each.free_symbols & moving)
+    marks = sum(each - symbolic.unmarked(each) for each in kept)
     return (integral if has_fractions else simplest) + marks
 
 
