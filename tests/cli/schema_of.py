@@ -6,7 +6,9 @@ Run as a program, it writes the tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -37,19 +39,54 @@ def description_of(field: Json) -> str:
     return field.get("description", "")
 
 
+DOCUMENT: Final = "The document of "
+"""How the titles of the documents of commands begin."""
+
+
 def tables() -> str:
-    return "\n".join("\n".join(_table(definition)) for definition in OBJECTS.values())
+    """The documents of commands as one table, and each object in them."""
+    titles = {name: definition["title"] for name, definition in OBJECTS.items()}
+    documents = {name: title for name, title in titles.items() if title.startswith(DOCUMENT)}
+    entries = {name for name, title in titles.items() if title.endswith("of one module of several")}
+    said = [*documents, *entries, *(f"{name}_of_many" for name in documents)]
+    single = [name for name in documents if not name.endswith("_of_many")]
+    shared = Counter(field for name in single for field in _fields(OBJECTS[name]).items())
+    common = {field for (field, _), count in shared.items() if count > len(single) // 2}
+    rest = [OBJECTS[name] for name in OBJECTS if name not in said]
+    first = OBJECTS[next(iter(documents))]
+    lines = [
+        *_table("Fields of most documents", first, only=common),
+        "### Documents of commands",
+        "",
+    ]
+    lines += ["| command | fields besides |", "| --- | --- |"]
+    for name in single:
+        fields = _fields(OBJECTS[name], besides=common).values()
+        what = documents[name].removeprefix(DOCUMENT).removesuffix(" for one file")
+        lines.append(f"| {what} | {'<br>'.join(fields)} |")
+    lines.append("")
+    return "\n".join(chain(lines, *(_table(each["title"], each) for each in rest)))
 
 
-def _table(definition: Json) -> Iterator[str]:
-    yield from (f"### {definition['title']}", "")
+def _fields(definition: Json, besides: Collection[str] = ()) -> dict[str, str]:
+    """Each field and what it means, in one line."""
+    return {
+        name: f"`{name}` ({_value(field)}): {description_of(field)}"
+        for name, field in definition["properties"].items()
+        if name not in {"command", *besides}
+    }
+
+
+def _table(title: str, definition: Json, only: Collection[str] = ()) -> Iterator[str]:
+    yield from (f"### {title}", "")
     if "$ref" in definition:
         yield from (f"What {_link(definition['$ref'])} has, and:", "")
     yield from ("| field | value | meaning |", "| --- | --- | --- |")
     for name, field in definition["properties"].items():
-        needed = name in definition["required"]
-        value = _value(field) if needed else f"{_value(field)}, or missing"
-        yield f"| `{name}` | {value} | {description_of(field)} |"
+        if not only or name in only:
+            needed = name in definition["required"]
+            value = _value(field) if needed else f"{_value(field)}, or missing"
+            yield f"| `{name}` | {value} | {description_of(field)} |"
     yield ""
 
 

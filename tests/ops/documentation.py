@@ -12,7 +12,9 @@ from typing import Final
 
 import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
+from indexing.layout import ArrayShape
 from ops import Unknown, input_to_output, output_to_input
+from ops.cli.maps import short_text
 from ops.dependence.dependence import Indexings
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.hlo import Instruction
@@ -35,22 +37,27 @@ _WITHOUT_BUILDER: Final = {
 
 
 def overview() -> str:
-    """One row for each opcode: where its maps come from, and how much they say."""
-    return "\n".join([_HEAD, *map(_row, PROGRAMS.values())])
+    """One row for each family: its opcodes, where their maps come from, how much they say."""
+    rows: dict[str, list[str]] = defaultdict(list)
+    for program in PROGRAMS.values():
+        rows[_answers(program)].append(f"`{program.opcode}`")
+    return "\n".join([_HEAD, *(f"| {', '.join(names)} | {says} |" for says, names in rows.items())])
 
 
-_HEAD: Final = """| opcode | family | result to operands | operands to results |
+_HEAD: Final = """| opcodes | family | result to operands | operands to results |
 | --- | --- | --- | --- |"""
 
 
-def _row(program: Program) -> str:
+def _answers(program: Program) -> str:
     root = program.root
     back = [output_to_input(root, each).indexing for each in root.shape.array_indices]
     forth = [input_to_output(root, each).indexing for each in range(len(root.operands))]
     statuses = [_status(program, [*chain.from_iterable(answers)]) for answers in (back, forth)]
     if program.family == "custom calls":
         statuses = ["depends on the target"] * 2
-    return f"| `{program.opcode}` | {program.family} | {' | '.join(statuses)} |"
+    elif statuses[0] == statuses[1] and program.wider:
+        statuses[1] = "the same"
+    return " | ".join([program.family, *statuses])
 
 
 def _status(program: Program, answers: Sequence[Indexings]) -> str:
@@ -76,8 +83,7 @@ def examples() -> str:
 
 def _section(family: str, programs: list[Program]) -> Iterator[str]:
     yield f"### {family if family in _WITHOUT_BUILDER else f'`{family}`'}\n"
-    yield f"{_meaning(family)}\n"
-    yield f"Opcodes: {', '.join(f'`{program.opcode}`' for program in programs)}.{_source(family)}\n"
+    yield f"{_meaning(family)}{_source(family)}\n"
     yield "```text"
     shown = programs if family == "called computations" else programs[:1]
     yield "\n\n".join("\n".join(_maps(program)) for program in shown)
@@ -104,9 +110,25 @@ def _as_markdown(text: str) -> str:
 
 
 def _maps(program: Program) -> Iterator[str]:
-    """An instruction, and its maps from and to every operand."""
+    """An instruction, and the maps from its result; operands with the same maps share lines."""
     yield program.body.rpartition("ROOT ")[2]
-    yield from map_lines(program.root)
+    arrays: dict[tuple[str, str], list[str]] = defaultdict(list)
+    root = program.root
+    for output, (name, result) in enumerate(zip(_names(root), root.shape.arrays, strict=True)):
+        for operand, answer in zip(
+            root.operands, output_to_input(root, output).indexing, strict=True
+        ):
+            for way in _ways(answer):
+                arrays[name, _short(way, result, operand)].append(_names(operand)[way.element])
+    for (name, text), operands in arrays.items():
+        yield f"{name} -> {', '.join(dict.fromkeys(operands))}: {text}"
+
+
+def _short(way: OperandIndexing, result: ArrayShape, operand: Instruction) -> str:
+    """A map without the bounds that the shapes tell, and the notes on its variables."""
+    array = operand.shape.arrays[way.element]
+    text = short_text(way.map, (result.dimensions, array.dimensions))
+    return "\n".join([text, *(f"{name}: {note}" for name, note in way.notes())])
 
 
 def map_lines(root: Instruction) -> Iterator[str]:

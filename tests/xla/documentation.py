@@ -87,29 +87,27 @@ def _cells(fact: Fact, answer: Outcome) -> tuple[str, ...]:
     return fact.verdict.value, *map(_code, shown), fact.why
 
 
+MAX_COLUMNS: Final = 80
+"""The characters of an answer that the page shows; the rows of the tests have all of them."""
+
+
 def _code(text: str) -> str:
-    """A text of one or more lines, as code in a cell of a table."""
-    return "<br>".join(f"`{line}`" for line in text.replace("|", "\\|").splitlines()) or "nothing"
+    """A text as code in a cell of a table: its first lines that are short."""
+    lines = text.replace("|", "\\|").splitlines()
+    shown = [line for line in lines if len(line) <= MAX_COLUMNS][:2]
+    shown = shown or [f"{line[:MAX_COLUMNS]} ..." for line in lines[:1]]
+    return "<br>".join(f"`{line}`" for line in shown) or "nothing"
 
 
 def unasked() -> str:
-    """For each suite, what its tests state that has no counterpart here, how often, and why."""
-    rows = (
-        _row(f"`{suite}`", count, why, _tests(names))
-        for suite, asked in by_suite().items()
-        for why, (count, names) in _reasons(asked.values()).items()
-    )
-    return _table("suite, :facts, why, tests", rows)
-
-
-def _reasons(facts: Iterable[Fact]) -> dict[str, tuple[int, dict[str, None]]]:
-    """Why facts ask nothing of us: how many there are, and the tests that state them."""
-    found: dict[str, tuple[int, dict[str, None]]] = {}
-    for fact in facts:
-        if fact.verdict is Verdict.UNASKED:
-            count, tests = found.get(fact.why, (0, {}))
-            found[fact.why] = count + fact.row.get("facts", 1), tests | {fact.test: None}
-    return found
+    """What XLA's tests state that has no counterpart here: why, how often, and in which suites."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for suite, asked in by_suite().items():
+        for fact in asked.values():
+            if fact.verdict is Verdict.UNASKED:
+                counts[fact.why][suite] += fact.row.get("facts", 1)
+    rows = (_row(why, of.total(), _tests(of)) for why, of in sorted(counts.items()))
+    return _table("why, :facts, suites", rows)
 
 
 def written(page: str) -> str:
