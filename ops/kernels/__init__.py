@@ -8,9 +8,10 @@ from typing import Final
 from indexing.code import LANGUAGES, check_name
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
-from ops.kernels.array_kernels import NumpyKernel, TritonKernel
+from ops.kernels.array_kernels import NumpyKernel
 from ops.kernels.c_kernel import CKernel
 from ops.kernels.elements import KernelError
+from ops.kernels.triton_kernel import TritonKernel
 from ops.xla_gpu import FusionSchedule, Schedule
 from simplifier.errors import check_type, listed, quoted
 
@@ -42,8 +43,8 @@ def emit_kernel(
     Operands and results are arrays in the layouts of their shapes. In C, loops run over a result in
     the order of its memory; they are split where that spares divisions. In CUDA, each thread
     computes the element of its number, and the launch has as many threads as the largest result
-    has elements, or more. In Triton, a program computes a block of elements, or a row if rows are
-    reduced; ``NAME_programs`` says how many there are. In NumPy, the function takes arrays and
+    has elements, or more. In Triton, a program computes a tile of the result, and folds what is reduced
+    along an axis of it; ``NAME_programs`` says how many programs there are. In NumPy, the function takes arrays and
     returns the results.
 
     Sizes that only the running program knows, ``?`` and ``<=n``, are arguments behind the arrays,

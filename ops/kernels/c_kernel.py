@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -10,14 +10,14 @@ from math import prod
 from typing import Final
 
 from indexing import IndexingMap
-from indexing.code import LocalNames, LoopBlock, digits_of, divisors_of, helpers_in
+from indexing.code import LocalNames, LoopBlock, helpers_in
 from indexing.layout import ElementType, Kind, Shape, logical_to_linear
 from indexing.passes import substituted_constraints
 from ops.analysis.dataflow import Array
 from ops.fusion import Fusion
 from ops.hlo.module import Instruction
 from ops.hlo.opcodes import FOLD
-from ops.index_maps import Size, as_form, in_order, product
+from ops.index_maps import as_form, in_order, product
 from ops.kernels import elements
 from ops.kernels.elements import VIEWS, ElementWriter, Index, shape_of
 from ops.kernels.operations import CUDA, EXTREMA, C, names_in_templates
@@ -95,32 +95,16 @@ class CKernel(ElementWriter):
     def _write_in_loops(self, top: LoopBlock, pointer: str, array: Array) -> None:
         sizes = self.sizes.of(array)
         block, index = top, dict[int, Form]()
-        for group in self._joined_dimensions(array):
+        for group in self.joined_dimensions(array):
             total = constant(0)
             joined = product(sizes[each] for each in group)
-            for size, stride in self._split(array, group, joined):
+            for size, stride in self.split(array, group, joined):
                 if size != 1:
                     block, counter = self.looped(block, size, f"d{group[0]}")
                     total += counter * stride
             index |= self.index_of(array, total, block, group)
         self._store(block, in_order(index), pointer, array)
         self.close(block, top)
-
-    def _split(self, array: Array, group: Sequence[int], size: Size) -> Sequence[tuple[Size, int]]:
-        """Sizes and strides of the loops over dimensions, so that quotients are counters."""
-        if group[1:] or not self._is_computed(array) or isinstance(size, Form):
-            return [(size, 1)]
-        forms = [
-            form
-            for dependence in self.fusion.indexing(*array).values()
-            for each in dependence.indexings
-            for form in each.map.forms
-        ]
-        return digits_of(divisors_of(forms, f"d{group[0]}", size), size)
-
-    def _is_computed(self, array: Array) -> bool:
-        """Whether the fusion computes an array itself."""
-        return array[0] in self.fusion.instructions and array[0] not in self.pointers
 
     def _write_by_threads(self, top: LoopBlock, pointer: str, array: Array) -> None:
         count = product(self.sizes.of(array))
@@ -297,7 +281,7 @@ class CKernel(ElementWriter):
         (memory,) = logical_to_linear(shape).forms
         if any(atom.kind is not AtomKind.VARIABLE for atom in memory.terms):
             return None
-        together = self._joined_dimensions((operand, 0))
+        together = self.joined_dimensions((operand, 0))
         levels: list[_BoxLevel] = []
         for number in elements.major_first(shape):
             form, total = to.forms[number], shape.dimensions[number]
@@ -316,40 +300,6 @@ class CKernel(ElementWriter):
                 levels.append(level)
         order = [each for level in levels for each in level.dimensions]
         return levels if order == elements.major_first(operand.shape) else None
-
-    # Dimensions that may be one loop: all that is read moves along them as along one.
-
-    def _joined_dimensions(self, array: Array) -> list[list[int]]:
-        """The dimensions of an array, the major ones first; those that may be one loop together."""
-        shape = shape_of(array)
-        order = elements.major_first(shape)
-        if self.sizes.arguments:  # they say only when the kernel runs whether dimensions join
-            return [[dimension] for dimension in order]
-        moves = [_Moves.of(each, shape) for each in self._offsets(array)]
-        groups: list[list[int]] = []
-        for dimension in order:
-            size = shape.dimensions[dimension]
-            is_fit = dimension != order[-1] or all(each.is_dense(dimension) for each in moves)
-            if (
-                groups
-                and is_fit
-                and all(each.joins(groups[-1][-1], dimension, size) for each in moves)
-            ):
-                groups[-1].append(dimension)
-            else:
-                groups.append([dimension])
-        return groups
-
-    def _offsets(self, array: Array) -> Iterator[IndexingMap]:
-        """Offset in memory of the element of an array, and of all that it is computed from."""
-        yield logical_to_linear(shape_of(array))
-        found = self.fusion.indexing(*array) if self._is_computed(array) else {}
-        for read, dependence in found.items():
-            for each in dependence.indexings:
-                if read.opcode == "iota":
-                    yield from (each.map.select_results([k]) for k in range(len(each.map.forms)))
-                elif read in self.pointers:
-                    yield (logical_to_linear(read.shape) @ each.map).simplify()
 
     # Threads that write what a schedule says: its coordinates and loops lead to elements.
 
@@ -409,39 +359,6 @@ class _BoxLevel:
         return _BoxLevel(
             self.first * size, self.low * size, self.count * size, self.total * size, dimensions
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Moves:
-    """Steps of an offset with each dimension: a multiple, or another function."""
-
-    steps: dict[str, int]
-    others: frozenset[str]
-
-    @classmethod
-    def of(cls, offset: IndexingMap, shape: Shape) -> _Moves:
-        sizes = enumerate(shape.dimensions)
-        whole = {f"d{number}": Interval(0, size - 1) for number, size in sizes}
-        (form,) = offset.forms
-        plain = {
-            atom.name: step for atom, step in form.terms.items() if atom.kind is AtomKind.VARIABLE
-        }
-        atoms = (atom for atom in form.terms if atom.kind is not AtomKind.VARIABLE)
-        inner = [argument for atom in atoms for argument in atom.arguments]
-        asked = [form for form, _ in offset.domain.constraints]
-        bounds = offset.domain.bounds.items()
-        cut = {name for name, each in bounds if name in whole and each != whole[name]}
-        return cls(plain, frozenset(variables_of([*inner, *asked])) | cut)
-
-    def is_dense(self, dimension: int) -> bool:
-        """Whether neighbours are neighbours: else, compilers do better with a short inner loop."""
-        return self.steps.get(f"d{dimension}", 0) in (0, 1)
-
-    def joins(self, outer: int, inner: int, size: int) -> bool:
-        """Whether a step of the outer dimension is as many of the inner one as that has."""
-        names = f"d{outer}", f"d{inner}"
-        first, second = (self.steps.get(name, 0) for name in names)
-        return first == second * size and self.others.isdisjoint(names)
 
 
 COORDINATES: Final = {

@@ -8,12 +8,22 @@ its own writer.
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from indexing import IndexingMap, Variable, passes
-from indexing.code import LANGUAGES, Language, LocalNames, LoopBlock, alone, comparisons, solving
+from indexing.code import (
+    LANGUAGES,
+    Language,
+    LocalNames,
+    LoopBlock,
+    alone,
+    comparisons,
+    digits_of,
+    divisors_of,
+    solving,
+)
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, logical_to_linear
 from indexing.passes import PARAMETER, Constraint, Ends, substituted_constraints
 from ops import index_maps
@@ -202,7 +212,7 @@ class ElementWriter:
         if totals is None:
             starts = yield self.elements(source.operands[count:], (), block)
             totals = [
-                self.declared(source, shape, block, start)
+                self.accumulator(source, shape, index, block, start)
                 for shape, start in zip(source.shape.arrays, starts, strict=True)
             ]
             found = self.map_of(source, 0)
@@ -374,6 +384,56 @@ class ElementWriter:
         found = digits(place, [sizes[each] for each in counted], block)
         return dict(zip(counted, found, strict=True))
 
+    # Dimensions that may be one loop: all that is read moves along them as along one.
+
+    def joined_dimensions(self, array: Array) -> list[list[int]]:
+        """The dimensions of an array, the major ones first; those that may be one loop together."""
+        shape = shape_of(array)
+        order = major_first(shape)
+        if self.sizes.arguments:  # they say only when the kernel runs whether dimensions join
+            return [[dimension] for dimension in order]
+        moves = [_Moves.of(each, shape) for each in self._offsets(array)]
+        groups: list[list[int]] = []
+        for dimension in order:
+            size = shape.dimensions[dimension]
+            is_fit = dimension != order[-1] or all(each.is_dense(dimension) for each in moves)
+            if (
+                groups
+                and is_fit
+                and all(each.joins(groups[-1][-1], dimension, size) for each in moves)
+            ):
+                groups[-1].append(dimension)
+            else:
+                groups.append([dimension])
+        return groups
+
+    def _offsets(self, array: Array) -> Iterator[IndexingMap]:
+        """Offset in memory of the element of an array, and of all that it is computed from."""
+        yield logical_to_linear(shape_of(array))
+        found = self.fusion.indexing(*array) if self._is_computed(array) else {}
+        for read, dependence in found.items():
+            for each in dependence.indexings:
+                if read.opcode == "iota":
+                    yield from (each.map.select_results([k]) for k in range(len(each.map.forms)))
+                elif read in self.pointers:
+                    yield (logical_to_linear(read.shape) @ each.map).simplify()
+
+    def split(self, array: Array, group: Sequence[int], size: Size) -> Sequence[tuple[Size, int]]:
+        """Sizes and strides of the loops over dimensions, so that quotients are counters."""
+        if group[1:] or not self._is_computed(array) or isinstance(size, Form):
+            return [(size, 1)]
+        forms = [
+            form
+            for dependence in self.fusion.indexing(*array).values()
+            for each in dependence.indexings
+            for form in each.map.forms
+        ]
+        return digits_of(divisors_of(forms, f"d{group[0]}", size), size)
+
+    def _is_computed(self, array: Array) -> bool:
+        """Whether the fusion computes an array itself."""
+        return array[0] in self.fusion.instructions and array[0] not in self.pointers
+
     # Loops over sizes.
 
     def looped(self, block: LoopBlock, extent: Extent, wish: str) -> tuple[LoopBlock, Form]:
@@ -415,6 +475,17 @@ class ElementWriter:
         kind = self.type_of(source, array)
         block.lines.append(self.dialect.variable.format(type=kind, name=name, value=text))
         return name
+
+    def accumulator(
+        self,
+        source: Instruction,
+        array: Shape,
+        index: Index,  # noqa: ARG002 - a tile has the axes of it
+        block: LoopBlock,
+        start: str,
+    ) -> str:
+        """A name for a value at an index that loops change, from a start on."""
+        return self.declared(source, array, block, start)
 
     def type_of(self, source: Instruction, shape: Shape) -> str:
         """The type of an element as a value."""
@@ -505,6 +576,39 @@ def digits(place: Form, sizes: Sequence[Size], block: LoopBlock) -> list[Form]:
     ]
     block.learn(row for row in below if not row[0].is_constant)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """Steps of an offset with each dimension: a multiple, or another function."""
+
+    steps: dict[str, int]
+    others: frozenset[str]
+
+    @classmethod
+    def of(cls, offset: IndexingMap, shape: Shape) -> _Moves:
+        sizes = enumerate(shape.dimensions)
+        whole = {f"d{number}": Interval(0, size - 1) for number, size in sizes}
+        (form,) = offset.forms
+        plain = {
+            atom.name: step for atom, step in form.terms.items() if atom.kind is AtomKind.VARIABLE
+        }
+        atoms = (atom for atom in form.terms if atom.kind is not AtomKind.VARIABLE)
+        inner = [argument for atom in atoms for argument in atom.arguments]
+        asked = [form for form, _ in offset.domain.constraints]
+        bounds = offset.domain.bounds.items()
+        cut = {name for name, each in bounds if name in whole and each != whole[name]}
+        return cls(plain, frozenset(variables_of([*inner, *asked])) | cut)
+
+    def is_dense(self, dimension: int) -> bool:
+        """Whether neighbours are neighbours: else, compilers do better with a short inner loop."""
+        return self.steps.get(f"d{dimension}", 0) in (0, 1)
+
+    def joins(self, outer: int, inner: int, size: int) -> bool:
+        """Whether a step of the outer dimension is as many of the inner one as that has."""
+        names = f"d{outer}", f"d{inner}"
+        first, second = (self.steps.get(name, 0) for name in names)
+        return first == second * size and self.others.isdisjoint(names)
 
 
 # The sizes that a kernel takes as arguments: those that only the running program knows.

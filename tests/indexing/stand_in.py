@@ -70,6 +70,9 @@ class Tensor:
     def __bool__(self) -> bool:
         return bool(self.values)
 
+    def __getitem__(self, index: Any) -> Tensor:  # noqa: ANN401 - as NumPy takes it
+        return Tensor(self.values[index])
+
     def to(self, dtype: str) -> Tensor:
         return Tensor(self.values.astype(dtype))
 

@@ -31,46 +31,56 @@ class Pointer:
     def __sub__(self, other: Tensor | int) -> Pointer:
         return Pointer(self.array, self.places - values_in(other))
 
+    def __getitem__(self, index: Any) -> Pointer:  # noqa: ANN401 - as NumPy takes it
+        return Pointer(self.array, self.places[index])
+
     def inside(self, mask: object) -> tuple[Array, Array]:
-        """Places, and which of them are wanted; a mask has the shape of the places."""
-        wanted = np.asarray(True if mask is None else values_in(mask))
-        assert wanted.ndim <= self.places.ndim, "a mask of a vector for one place"
-        wanted = np.broadcast_to(wanted, self.places.shape)
+        """Places, and which of them are wanted."""
+        wanted = _beside(True if mask is None else mask, self.places)
         places = self.places[wanted]
         assert ((places >= 0) & (places < self.array.size)).all(), "outside of the array"
         return self.places, wanted
 
 
-def _load(pointer: Pointer, mask: Tensor | None = None) -> Tensor:
+def _beside(value: object, places: Array) -> Array:
+    """Values in the shape of places: one for all, or along the same number of axes."""
+    values = np.asarray(values_in(value))
+    assert values.ndim in (0, places.ndim), "other axes than the places"
+    return np.broadcast_to(values, places.shape)
+
+
+def _load(pointer: Pointer, mask: Tensor | None = None, other: Tensor | float = 77) -> Tensor:
     places, wanted = pointer.inside(mask)
-    found = np.full(places.shape, 77).astype(pointer.array.dtype)
+    found = np.array(_beside(other, places)).astype(pointer.array.dtype)
     found[wanted] = pointer.array[places[wanted]]
     return Tensor(found)
 
 
 def _store(pointer: Pointer, value: Tensor, mask: Tensor | None = None) -> None:
     places, wanted = pointer.inside(mask)
-    values = np.broadcast_to(values_in(value), places.shape)
-    assert values_in(value).ndim <= places.ndim, "a vector for one place"
-    pointer.array[places[wanted]] = values[wanted]
+    pointer.array[places[wanted]] = _beside(value, places)[wanted]
 
 
 def _broadcast_to(value: Tensor | Pointer, sizes: tuple[int, ...]) -> Tensor | Pointer:
-    if isinstance(value, Pointer):
-        return Pointer(value.array, np.broadcast_to(value.places, sizes))
-    return Tensor(np.broadcast_to(values_in(value), sizes))
+    values = value.places if isinstance(value, Pointer) else values_in(value)
+    assert values.ndim in (0, len(sizes)), "other axes than those that are wanted"
+    whole = np.broadcast_to(values, sizes)
+    return Pointer(value.array, whole) if isinstance(value, Pointer) else Tensor(whole)
 
 
-def _reduce(values: Tensor | tuple[Tensor, ...], axis: int, fold: Fold) -> Any:  # noqa: ANN401
+def _reduce(
+    values: Tensor | tuple[Tensor, ...], axis: int, fold: Fold, keep_dims: bool = False
+) -> Any:  # noqa: ANN401 - one tensor, or several
     rows = values if isinstance(values, tuple) else (values,)
-    assert axis == 0
-    assert all(row.values.ndim == 1 for row in rows)
-    lanes = [[Tensor(np.asarray(lane)) for lane in row.values] for row in rows]
+    assert len({row.values.shape for row in rows}) == 1, "values of several shapes"
+    lanes = [np.split(row.values, row.values.shape[axis], axis) for row in rows]
     totals, *others = zip(*lanes, strict=True)
+    totals = tuple(map(Tensor, totals))
     for other in others:
-        folded = fold(*totals, *other)
+        folded = fold(*totals, *map(Tensor, other))
         totals = folded if isinstance(folded, tuple) else (folded,)
-    return totals if isinstance(values, tuple) else totals[0]
+    left = [each.values if keep_dims else each.values.squeeze(axis) for each in totals]
+    return tuple(map(Tensor, left)) if isinstance(values, tuple) else Tensor(left[0])
 
 
 def _of(function: Callable[..., Array]) -> Callable[..., Tensor]:

@@ -1,0 +1,854 @@
+"""A fusion as a kernel of Triton: each program computes a tile of a result.
+
+A dimension of a result is an axis of the tile, and a reduction folds along one, so that a value has
+only the axes that it needs. Neighbours in memory are neighbours along an axis: loads and stores
+are of vectors, and a transpose goes through a tile that has both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from math import prod
+from typing import Final
+
+from indexing.code import LocalNames, LoopBlock, helpers_in, is_narrow
+from indexing.layout import Shape
+from indexing.passes import Constraint, Ends
+from ops.analysis.dataflow import Array
+from ops.fusion import Fusion
+from ops.hlo.module import Computation, Instruction
+from ops.hlo.opcodes import FOLD, neutral_element
+from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product
+from ops.kernels import elements
+from ops.kernels.array_kernels import ArrayWriter
+from ops.kernels.elements import VIEWS, Index, Steps
+from ops.kernels.operations import TRITON
+from simplifier import forms
+from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
+
+BLOCK: Final = 1024
+"""The elements of a tile, as far as sizes allow."""
+
+LARGE: Final = 4
+"""A tile has so many times as many at most, where that spares a loop."""
+
+SQUARE: Final = 32
+"""The elements along each of two axes that are both neighbours in some memory."""
+
+_CALLED: Final = ("float", "libdevice", "range")
+_LIBDEVICE: Final = "from triton.language.extra import libdevice"
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+
+
+# Axes of tiles, and the shapes of values.
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """An axis of the tiles of a block.
+
+    Attributes:
+        place: the number of axes behind it.
+        width: its elements, a power of two.
+        size: how many values the variable along it has.
+        is_whole: whether the tile has all of these.
+        mask: the name of what says which elements are inside; empty if all are.
+    """
+
+    place: int
+    width: int
+    size: Size
+    is_whole: bool
+    mask: str
+
+
+@dataclass(frozen=True)
+class TileShape:
+    """The axes of a value, which has one element along all others, and their number."""
+
+    axes: frozenset[Axis] = frozenset()
+    rank: int = 0
+
+    def __or__(self, other: TileShape) -> TileShape:
+        return TileShape(self.axes | other.axes, max(self.rank, other.rank))
+
+    @property
+    def text(self) -> str:
+        """The sizes as a tuple of Python."""
+        widths = {axis.place: axis.width for axis in self.axes}
+        sizes = [widths.get(place, 1) for place in range(self.rank - 1, -1, -1)]
+        return f"({', '.join(map(str, sizes))}{',' * (self.rank == 1)})"
+
+    def raised(self, text: str, rank: int) -> str:
+        """A value of this shape with more axes in front."""
+        if self.rank in (0, rank):
+            return text
+        new = ["None"] * (rank - self.rank) + [":"] * self.rank
+        return f"{text if text.isidentifier() else f'({text})'}[{', '.join(new)}]"
+
+    def spread(self, text: str, wanted: TileShape) -> str:
+        """A value of this shape with more elements along axes."""
+        whole = self | wanted
+        if whole == self:
+            return text
+        return f"tl.broadcast_to({self.raised(text, whole.rank)}, {whole.text})"
+
+
+@dataclass(frozen=True)
+class TiledPart:
+    """Dimensions of a result that lie in memory as one, or a digit of their number, in tiles.
+
+    Attributes:
+        dimensions: of the result.
+        size, stride: of the digit.
+        width: elements of a tile.
+        is_looped: whether a program goes along all tiles; else, each is of another program.
+    """
+
+    dimensions: tuple[int, ...]
+    size: Size
+    stride: int
+    width: int = 1
+    is_looped: bool = False
+
+    @property
+    def programs(self) -> Size:
+        """The tiles that programs count."""
+        return 1 if self.is_looped or not self.size else ceil_divided(self.size, self.width)
+
+
+class TritonKernel(ArrayWriter):
+    """Writes one fusion in Triton."""
+
+    def __init__(self, fusion: Fusion, name: str) -> None:
+        names = LocalNames(TRITON.language, [*_CALLED, name, f"{name}_programs"])
+        super().__init__(fusion, TRITON, names)
+        self._name = name
+        self._axes: dict[LoopBlock, Axis] = {}
+        """The axes of tiles, by the blocks whose last variable goes along them."""
+        self._inner: dict[LoopBlock, dict[object, LoopBlock]] = {}
+        """The blocks in blocks that have the same lines, or are closed last."""
+        self._heads: dict[LoopBlock, tuple[Sequence[str], Sequence[str]]] = {}
+        """What begins a block that has its own lines: those around it, and its first ones."""
+        scalars = (*self.pointers.values(), *(each.name for each in self.sizes.arguments))
+        self._shapes: dict[str, TileShape] = dict.fromkeys(scalars, TileShape())
+        """The shapes of what has names."""
+        self._masked: dict[str, frozenset[str]] = {}
+        """The masks of what is loaded in the last line."""
+        self._folds: dict[Computation, tuple[str, list[str]]] = {}
+        """The functions that fold, by what they compute."""
+        self._programs: Size = 1
+
+    def text(self) -> str:
+        """The whole text."""
+        name = self._name
+        results = self.named_results()
+        plans = {pointer: self._plan(array) for pointer, array in results.items()}
+        top = self.sizes.top()
+        top.lines += self._arguments_in_their_types(top)
+        counts = [product(each.programs for each in plan) for plan in plans.values()]
+        most = forms.maximum(as_form(each) for each in counts)
+        self._programs = plain(top.simplified(most))
+        for pointer, plan in sorted(plans.items(), key=lambda each: -len(each[1])):
+            self._write_result(top, plan, pointer, results[pointer])
+        self._close_all(top)
+        given = [*self.pointers.values(), *results, *(each.name for each in self.sizes.arguments)]
+        told = self.sizes.comments(self.dialect.language)
+        body = ["@triton.jit", f"def {name}({', '.join(given)}):", *_indented(top.lines)]
+        functions = [lines for _, lines in self._folds.values()]
+        written = [line for lines in (*functions, body) for line in lines]
+        helpers = [[text] for text in helpers_in(written, self.dialect.language.helpers)]
+        uses_libdevice = any("libdevice." in line for line in written)
+        head = [*self.dialect.language.head, *([_LIBDEVICE] if uses_libdevice else [])]
+        blocks = [head, *helpers, *functions, [*told, *body], self._count_of_programs()]
+        return "\n\n\n".join("\n".join(lines) for lines in blocks) + "\n"
+
+    def _arguments_in_their_types(self, top: LoopBlock) -> Iterator[str]:
+        """Lines that widen sizes: Triton gives an integer the type that its value needs."""
+        for each in self.sizes.arguments:
+            value = top.language.cast.format(each.name, type=top.type_of(each.bounds))
+            yield top.language.statement.format(name=each.name, value=value)
+
+    def _count_of_programs(self) -> list[str]:
+        """The lines that say how many programs there are: a number, or a function of sizes."""
+        name = f"{self._name}_programs"
+        if isinstance(self._programs, int):
+            return [f"{name} = {self._programs}"]
+        return self.sizes.python_function(name, self._programs)
+
+    # Results.
+
+    def _write_result(
+        self, top: LoopBlock, plan: Sequence[TiledPart], pointer: str, array: Array
+    ) -> None:
+        """Writes a tile of a result, in blocks that results of the same tiles share."""
+        counts = [each.programs for each in plan]
+        block, tile = self._program(top, counts)
+        counters: list[Form] = []
+        place = sum(each.width > 1 for each in plan)
+        for part, number in zip(plan, tile, strict=True):
+            place -= part.width > 1
+            block, counter = self._along(block, part, place, number)
+            counters.append(counter)
+        self._store(block, pointer, array, self._index_along(array, plan, counters, block))
+
+    def _index_along(
+        self, array: Array, parts: Sequence[TiledPart], counters: Sequence[Form], block: LoopBlock
+    ) -> Index:
+        """The index of an element that has a place along each part."""
+        places: dict[tuple[int, ...], Form] = {}
+        for part, counter in zip(parts, counters, strict=True):
+            known = places.get(part.dimensions, constant(0))
+            places[part.dimensions] = known + counter * part.stride
+        index: dict[int, Form] = {}
+        for dimensions, place in places.items():
+            index |= self.index_of(array, place, block, dimensions)
+        return in_order(index)
+
+    def _program(self, top: LoopBlock, counts: Sequence[Size]) -> tuple[LoopBlock, list[Form]]:
+        """The block of programs that count tiles, and the numbers of the tiles."""
+        total = plain(top.simplified(as_form(product(counts))))
+        if total == self._programs == 1:
+            return top, [constant(0)] * len(counts)
+        place = forms.variable(f"d{len(top.variables)}")
+        key = tuple(each for each in counts if each != 1)
+        inner = self._inner.setdefault(top, {}).get(key)
+        if inner is None:
+            inner, _ = self.looped(top, total, "program")
+            self._inner[top][key] = inner
+            (text,) = top.texts([as_form(total)])
+            name = inner.variables[-1].name
+            line = f"{name} = {_program_in_bits(inner.variables[-1].bounds)}"
+            if total == self._programs:
+                self._share_lines(top, inner)
+                top.lines.append(line)
+            else:
+                self._heads[inner] = (line, f"if {name} < {text}:"), ()
+        return inner, elements.digits(place, counts, inner)
+
+    def _along(
+        self, block: LoopBlock, part: TiledPart, place: int, number: Form
+    ) -> tuple[LoopBlock, Form]:
+        """The block of a tile along a part of a result, and the counter along it."""
+        if part.size in (0, 1):
+            return block, constant(0)
+        if part.width == 1 and not part.is_looped:
+            return block, number
+        counter = forms.variable(f"d{len(block.variables)}")
+        key = part.size, part.width, number
+        inner = self._inner.setdefault(block, {}).get(key)
+        if inner is None:
+            wish = f"d{part.dimensions[0]}"
+            start = None if part.is_looped else number * part.width
+            inner, _ = self._axis(block, part.size, part.width, wish, place, start)
+            self._inner[block][key] = inner
+        return inner, counter
+
+    def _store(self, block: LoopBlock, pointer: str, array: Array, index: Index) -> None:
+        index = tuple(map(block.simplified, index))
+        value = self.value(array, index, block)
+        offset = self.offset(array, index, block)
+        place, shape = self._place(pointer, offset, block, self._shapes[value])
+        mask = self._mask_text(self._masks_along(offset, block), shape, block)
+        value = self._shapes[value].raised(value, shape.rank)
+        block.lines.append(f"tl.store({place}, {value}{mask})")
+
+    def _close_all(self, block: LoopBlock) -> None:
+        """Adds the lines of blocks in a block that have their own."""
+        for inner in self._inner.get(block, {}).values():
+            self._close_all(inner)
+            if inner.lines is not block.lines:
+                self.close_loop(block, inner, "")
+
+    def close_loop(self, block: LoopBlock, inner: LoopBlock, pragma: str) -> None:
+        """Adds the lines of a block behind what begins it, if these are not there already."""
+        if inner in self._heads:
+            head, first = self._heads[inner]
+            block.lines += [*head, *_indented([*first, *inner.lines])]
+        elif inner.lines is not block.lines:
+            super().close_loop(block, inner, pragma)
+
+    def _share_lines(self, block: LoopBlock, inner: LoopBlock) -> None:
+        """Lets a block in no loop of its own write where another does."""
+        inner.lines = block.lines
+
+    # Axes.
+
+    def _axis(
+        self,
+        block: LoopBlock,
+        size: Size,
+        width: int,
+        wish: str,
+        place: int,
+        start: Form | None = None,
+    ) -> tuple[LoopBlock, Form]:
+        """A block along an axis from a start on, or in a loop over all tiles."""
+        inner, counter = self.looped(block, size, wish)
+        if width == 1 and start is None:
+            return inner, counter
+        name = inner.variables[-1].name
+        is_whole = start is not None and _most(size, block) <= width
+        if start is not None:
+            self._share_lines(block, inner)
+        first, lines = self._start_of(block, inner, size, width, start)
+        new = "" if not place else f"[:{', None' * place}]"
+        lines.append(f"{name} = {first}tl.arange(0, {width}){new}")
+        mask = ""
+        if _is_ragged(size, width):
+            mask = self.names.fresh("is_inside")
+            (limit,) = block.texts([as_form(size)])
+            lines.append(f"{mask} = {name} < {limit}")
+        axis = self._axes[inner] = Axis(place, width, size, is_whole, mask)
+        for each in filter(None, (name, mask)):
+            self._shapes[each] = TileShape(frozenset([axis]), place + 1)
+        return inner, counter
+
+    def _start_of(
+        self, block: LoopBlock, inner: LoopBlock, size: Size, width: int, start: Form | None
+    ) -> tuple[str, list[str]]:
+        """The text in front of the first tile's indices, and the lines that these go to."""
+        if start is not None:
+            (text,) = block.texts([block.simplified(start)])
+            return "" if text == "0" else f"{text} + ", block.lines
+        name = self.names.fresh("start")
+        self._shapes[name] = TileShape()
+        (limit,) = block.texts([as_form(size)])
+        lines: list[str] = []
+        self._heads[inner] = (f"for {name} in range(0, {limit}, {width}):",), lines
+        return f"{name} + ", lines
+
+    def _axis_for(
+        self, block: LoopBlock, size: Size, index: Index
+    ) -> tuple[LoopBlock, Form] | None:
+        """A whole axis of so many elements that the index does not move along."""
+        used = {*variables_of(index)}
+        for each in block.outward():
+            name = f"d{len(each.variables) - 1}"
+            if each.asked:
+                break
+            if each in self._axes and name not in used and _fits(self._axes[each], size):
+                return block, forms.variable(name)
+        left = [block]
+        while left:
+            for inner in self._inner.get(left.pop(0), {}).values():
+                if inner.lines is not block.lines:
+                    continue
+                if inner in self._axes and _fits(self._axes[inner], size):
+                    return inner, forms.variable(f"d{len(inner.variables) - 1}")
+                left.append(inner)
+        return None
+
+    def _axes_in(self, block: LoopBlock) -> dict[str, Axis]:
+        """The axes around a block, by their variables."""
+        return {
+            f"d{len(each.variables) - 1}": self._axes[each]
+            for each in block.outward()
+            if each in self._axes
+        }
+
+    # Shapes.
+
+    def _shape_along(self, index: Iterable[Form], block: LoopBlock) -> TileShape:
+        """The shape of what has these variables."""
+        used = {*variables_of(index)}
+        axes = frozenset(axis for name, axis in self._axes_in(block).items() if name in used)
+        return TileShape(axes, max((axis.place + 1 for axis in axes), default=0))
+
+    def _shape_of(self, text: str, block: LoopBlock) -> TileShape:
+        """The shape of an expression."""
+        found = TileShape()
+        for name in _NAME.findall(text):
+            if name in self._shapes or name in self.names.taken:
+                found |= self._shape_of_name(name, block)
+        return found
+
+    def _shape_of_name(self, name: str, block: LoopBlock) -> TileShape:
+        if name not in self._shapes:
+            start = f"{name} = "
+            lines = (line for each in block.outward() for line in reversed(each.lines))
+            line = next((each for each in lines if each.startswith(start)), start)
+            self._shapes[name] = TileShape()
+            self._shapes[name] = self._shape_of(line.removeprefix(start), block)
+        return self._shapes[name]
+
+    def named(self, source: Instruction, block: LoopBlock, text: str) -> str:
+        """A name for a value of an instruction."""
+        return self._shaped(super().named(source, block, text), text, block)
+
+    def declared(self, source: Instruction, array: Shape, block: LoopBlock, text: str) -> str:
+        """A name for a value that changes."""
+        return self._shaped(super().declared(source, array, block, text), text, block)
+
+    def _shaped(
+        self, name: str, text: str, block: LoopBlock, shape: TileShape | None = None
+    ) -> str:
+        """A name, whose shape is remembered: that of a text unless one is given."""
+        self._shapes[name] = self._shape_of(text, block) if shape is None else shape
+        return name
+
+    def _line(self, source: Instruction, block: LoopBlock, text: str, shape: TileShape) -> str:
+        """A name for a value on the way to that of an instruction."""
+        name = self.names.fresh(source.name)
+        block.lines.append(f"{name} = {text}")
+        return self._shaped(name, text, block, shape)
+
+    # Elements.
+
+    def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
+        """The name of elements of an operand."""
+        offset = self.offset((source, 0), index, block)
+        masks = self._masks_along(offset, block)
+        if not self._is_inside_everywhere(source, index, block):
+            masks += [self.masks[each] for each in block.outward() if each in self.masks]
+        wanted = TileShape()
+        for each in masks:
+            wanted |= self._shape_of_name(each, block)
+        place, shape = self._place(self.pointers[source], offset, block, wanted)
+        text = f"tl.load({place}{self._mask_text(masks, shape, block)})"
+        template = self.dialect.loaded.get(source.shape.element_type, "{0}")
+        name = self._shaped(super().named(source, block, template.format(text)), "", block, shape)
+        self._masked = {name: frozenset(masks)} if template == "{0}" else {}
+        return name
+
+    def _is_inside_everywhere(self, source: Instruction, index: Index, block: LoopBlock) -> bool:
+        """Whether an operand has this element also where the conditions around do not hold."""
+        asked = [each for each in block.outward() if each.asked]
+        if not asked:
+            return True
+        free = asked[-1].parent or block
+        if not free.knows(index) or self.sizes.may_be_empty((source, 0)):
+            return False
+        ends = zip(index, self.sizes.of((source, 0)), strict=True)
+        return all(
+            free.holds((free.simplified(form), Interval(0, None)))
+            and free.holds((free.simplified(form - as_form(size)), Interval(None, -1)))
+            for form, size in ends
+        )
+
+    def _masks_along(self, offset: Form, block: LoopBlock) -> list[str]:
+        """The masks of the axes that an offset moves along."""
+        used = {*variables_of((offset,))}
+        axes = [*self._axes_in(block).items()]
+        return [axis.mask for name, axis in reversed(axes) if name in used and axis.mask]
+
+    def _place(
+        self, pointer: str, offset: Form, block: LoopBlock, wanted: TileShape
+    ) -> tuple[str, TileShape]:
+        """Pointers to elements, at least of a shape, and their shape."""
+        (text,) = block.texts([offset])
+        place = pointer if text == "0" else f"{pointer} + {text}"
+        shape = self._shape_along((offset,), block)
+        return shape.spread(place, wanted), shape | wanted
+
+    def _mask_text(self, masks: Sequence[str], shape: TileShape, block: LoopBlock) -> str:
+        """The argument that says which elements are wanted."""
+        if not masks:
+            return ""
+        own = TileShape()
+        for each in masks:
+            own |= self._shape_of_name(each, block)
+        return f", mask={own.raised(' & '.join(masks), shape.rank)}"
+
+    # Conditions.
+
+    def condition(self, facts: Sequence[Constraint], block: LoopBlock) -> str:
+        """The text of a question: what is asked along one axis is asked first."""
+        alike: dict[frozenset[str], list[Constraint]] = {}
+        for row in facts:
+            alike.setdefault(frozenset(variables_of(row[:1])), []).append(row)
+        asked = [super(TritonKernel, self).condition(rows, block) for rows in alike.values()]
+        return " & ".join(f"({each})" for each in asked) if asked[1:] else asked[0]
+
+    def assign(self, block: LoopBlock, values: Mapping[str, str]) -> None:
+        """Gives names new values, where the mask of a block is true."""
+        mask = self.masks.get(block, "")
+        for name, value in values.items():
+            text = self._chosen_by([mask] if mask else [], value, name, block)
+            block.lines.append(f"{name} = {text}")
+            self._shaped(name, text, block)
+
+    def _chosen_by(self, masks: Sequence[str], value: str, other: str, block: LoopBlock) -> str:
+        """One value where all masks are true, and another elsewhere: of a load, if it is the last.
+
+        Elements outside of other masks may have any value.
+        """
+        if not masks:
+            return value
+        line = block.lines[-1] if block.lines else ""
+        if self._masked.get(value, frozenset()).issuperset(masks) and line.startswith(f"{value} ="):
+            own, shape = self._shapes[value], self._shape_of(other, block)
+            if own | shape == own:
+                block.lines[-1] = f"{line[:-1]}, other={shape.raised(other, own.rank)})"
+                self._masked = {}
+                return value
+        return f"tl.where({' & '.join(masks)}, {value}, {other})"
+
+    # Reductions.
+
+    def reduced_at_once(
+        self, source: Instruction, index: Index, block: LoopBlock
+    ) -> Steps[list[str] | None]:
+        """The reduced elements by folds along axes; windows are short, and loops."""
+        found = self.map_of(source, 0)
+        if source.opcode != "reduce" or not found.ranges:
+            return None
+        operation, computation = elements.operation_of(source), source.attributes["to_apply"]
+        nothing = yield self._nothing(source, operation, block)
+        inner, counters, axes = self._along_ranges(source, index, block)
+        point = (*index, *counters)
+        body = self.guarded(inner, self.asked(found, point, inner))
+        inputs = source.operands[: len(nothing)]
+        values = yield self.elements(inputs, self.applied(found, point), body)
+        masks = [*filter(None, (self.masks.get(body), *(axis.mask for axis in axes)))]
+        pairs = zip(values, nothing, strict=True)
+        values = [self._chosen_by(masks, value, other, body) for value, other in pairs]
+        self.close(body, inner)
+        rank = max((axis.place + 1 for axis in axes), default=0)
+        wanted = TileShape(frozenset(axes), rank)
+        if inner.lines is not block.lines:
+            shape = wanted | self._shape_along(index, block)
+            partial = [
+                self._line(source, block, TileShape().spread(each, shape), shape)
+                for each in nothing
+            ]
+            self.combine(source, computation, partial, values, inner)
+            values = partial
+        self.close(inner, block)
+        shapes = [self._shape_of(each, block) for each in values]
+        whole = wanted
+        for each in shapes:
+            whole |= each
+        values = [shape.spread(each, whole) for shape, each in zip(shapes, values, strict=True)]
+        for axis in sorted(axes, key=lambda each: -each.place):
+            values, whole = self._folded_along(source, block, values, axis, whole)
+        return [(yield self.from_start(source, operation, values[0], block)), *values[1:]]
+
+    def _nothing(self, source: Instruction, operation: str, block: LoopBlock) -> Steps[list[str]]:
+        """The neutral element of a fold, which XLA demands of the start, too."""
+        if not operation:
+            starts = source.operands[len(source.operands) // 2 :]
+            return (yield self.elements(starts, (), block))
+        element_type = source.shape.element_type
+        return [self.dialect.number(neutral_element(operation, element_type), element_type)]
+
+    def _along_ranges(
+        self, source: Instruction, index: Index, block: LoopBlock
+    ) -> tuple[LoopBlock, list[Form], list[Axis]]:
+        """A block along all that is reduced, the index of it, and the axes.
+
+        Neighbours in memory go along one axis. The last ones have all their elements in the tile
+        as long as it is not too large.
+        """
+        found = self.map_of(source, 0)
+        sizes = [_size_of(each) for each in self.ranges_of(found)]
+        held = prod(axis.width for axis in self._shape_along(index, block).axes)
+        groups = self._neighbours(source)
+        widths: list[tuple[Size, int, int | None]] = []
+        for group in reversed(groups):
+            size = product(sizes[each] for each in group)
+            width = _width_beside(held, _most(size, block))
+            held *= width
+            widths.append((size, width, 0 if _most(size, block) <= width else None))
+        counters: dict[int, Form] = {}
+        axes: list[Axis] = []
+        for group, each in zip(groups, reversed(widths), strict=True):
+            used = (*index, *counters.values())
+            block, counter = self._along_range(block, *each, used)
+            digits = elements.digits(counter, [sizes[number] for number in group], block)
+            counters |= zip(group, digits, strict=True)
+            around = self._axes_in(block)
+            axes += [around[name] for name in variables_of((counter,)) if name in around]
+        return block, [*in_order(counters)], axes
+
+    def _along_range(
+        self, block: LoopBlock, size: Size, width: int, start: int | None, used: Index
+    ) -> tuple[LoopBlock, Form]:
+        """A block along what is reduced: an axis that is there already, or a new one."""
+        if size == 1:
+            return block, constant(0)
+        known = self._axis_for(block, size, used)
+        if known is not None:
+            return known
+        taken = {axis.place for axis in self._axes_in(block).values()}
+        place = next(each for each in count() if each not in taken)
+        begin = None if start is None else constant(start)
+        inner, counter = self._axis(block, size, width, "s0", place, begin)
+        if start is not None:
+            self._inner.setdefault(block, {})["s", size] = inner
+        return inner, counter
+
+    def _neighbours(self, source: Instruction) -> list[list[int]]:
+        """The ranges of a reduction, the major ones first, those together that are neighbours."""
+        found = self.map_of(source, 0)
+        order = elements.major_first(source.operands[0].shape)
+        names = found.domain.identifiers[len(found.dims) :]
+        number = {name: place for place, name in enumerate(names)}
+        groups: list[list[int]] = []
+        last: str | None = None
+        for dimension in order:
+            name = found.forms[dimension].single_variable()
+            if name in number:
+                if last in number:
+                    groups[-1].append(number[name])
+                else:
+                    groups.append([number[name]])
+            last = name
+        return groups
+
+    def _folded_along(
+        self,
+        source: Instruction,
+        block: LoopBlock,
+        values: Sequence[str],
+        axis: Axis,
+        shape: TileShape,
+    ) -> tuple[list[str], TileShape]:
+        """Values of a shape, folded along an axis, and their shape then."""
+        fold = self._fold(source, source.attributes["to_apply"])
+        number = shape.rank - 1 - axis.place
+        kept = ", keep_dims=True" if number else ""
+        left = TileShape(shape.axes - {axis}, shape.rank - (not number))
+        given = values[0] if len(values) == 1 else f"({', '.join(values)})"
+        totals = [self._shaped(self.names.fresh(source.name), "", block, left) for _ in values]
+        block.lines.append(f"{', '.join(totals)} = tl.reduce({given}, {number}, {fold}{kept})")
+        return totals, left
+
+    def accumulator(
+        self, source: Instruction, array: Shape, index: Index, block: LoopBlock, start: str
+    ) -> str:
+        """A name for a value that a loop changes, but not its shape."""
+        shape = self._shape_along(index, block)
+        text = self._shapes[start].spread(start, shape)
+        return self._shaped(super().declared(source, array, block, text), "", block, shape)
+
+    def combine(
+        self,
+        source: Instruction,
+        computation: Computation,
+        totals: Sequence[str],
+        values: Sequence[str],
+        block: LoopBlock,
+    ) -> None:
+        """Folds values into totals; those outside of a mask change nothing."""
+        operation, mask = elements.operation_of(source), self.masks.get(block, "")
+        if not (operation and mask):
+            super().combine(source, computation, totals, values, block)
+            return
+        element_type = source.shape.element_type
+        nothing = self.dialect.number(neutral_element(operation, element_type), element_type)
+        chosen = [self._chosen_by([mask], each, nothing, block) for each in values]
+        results = self.folded(source, computation, [*totals, *chosen], block)
+        block.lines += [f"{name} = {value}" for name, value in zip(totals, results, strict=True)]
+
+    def _fold(self, source: Instruction, computation: Computation) -> str:
+        """The name of the function that folds two values, or two tuples."""
+        if computation not in self._folds:
+            name = self.names.fresh(computation.name)
+            given = [self.names.fresh(each.name) for each in computation.parameters]
+            self._shapes |= dict.fromkeys((name, *given), TileShape())
+            block = LoopBlock(self.names)
+            results = self.folded(source, computation, given, block)
+            lines = [*block.lines, f"return {', '.join(results)}"]
+            head = ["@triton.jit", f"def {name}({', '.join(given)}):"]
+            self._folds[computation] = name, [*head, *_indented(lines)]
+        return self._folds[computation][0]
+
+    # Plans: which part of a result is a tile, and what goes along the rest of it.
+
+    def _plan(self, array: Array) -> tuple[TiledPart, ...]:
+        """The parts of a result, the major ones first, with the tiles of a program.
+
+        Axes along which some memory has neighbours come first. Where neighbours are reduced, there
+        are as many others as fit beside them; a program goes along what reads reduced values.
+        """
+        parts = self._parts(array)
+        reads = self._reads(array, parts)
+        widths = dict.fromkeys(range(len(parts)), 1)
+        kept, is_reduced = [*range(len(parts))], bool(reads.kept)
+        budget, square = BLOCK, BLOCK if len(reads.close) == 1 else SQUARE
+        if is_reduced:
+            kept = [number for number in kept if number in reads.kept]
+            beside = max(1, BLOCK // min(BLOCK, _power_above(reads.reduced)))
+            is_square = bool(reads.close & {*kept})
+            budget = max(beside, SQUARE) if is_square else beside
+            square = budget
+        first = [number for number in reversed(kept) if number in reads.close]
+        others = [number for number in reversed(kept) if number not in reads.close]
+        most = [_most(each.size, self.sizes.top()) for each in parts]
+        for number in first:
+            widths[number] = _width_for(most[number], min(square, budget), SQUARE)
+            budget //= widths[number]
+        for number in (*first, *others):
+            width = _width_for(most[number], budget * widths[number], 1)
+            if width > widths[number]:
+                budget //= width // widths[number]
+                widths[number] = width
+        looped = {*range(len(parts))} - {*kept}
+        held = prod(widths.values())
+        for number in sorted(looped, reverse=True):
+            widths[number] = _width_beside(held, most[number])
+            held *= widths[number]
+        looped = {number for number in looped if widths[number] < most[number]}
+        return tuple(
+            TiledPart(each.dimensions, each.size, each.stride, widths[number], number in looped)
+            for number, each in enumerate(parts)
+        )
+
+    def _parts(self, array: Array) -> list[TiledPart]:
+        """The dimensions of a result, those together that all that is read is dense along."""
+        sizes = self.sizes.of(array)
+        return [
+            TiledPart(tuple(group), size, stride)
+            for group in self.joined_dimensions(array)
+            for size, stride in self.split(array, group, product(sizes[each] for each in group))
+        ]
+
+    def _reads(self, array: Array, parts: Sequence[TiledPart]) -> _Reads:
+        """Where a result is neighbours in memory, and what is reduced."""
+        top = self.sizes.top(LocalNames(self.dialect.language))
+        probe, counters = self.nested(top, {k: each.size or 1 for k, each in enumerate(parts)})
+        numbers = {f"d{len(top.variables) + number}": number for number in counters}
+        index = self._index_along(array, parts, [*counters.values()], probe)
+        offsets = [(self.offset(array, index, probe), probe)]
+        kept, reduced = set[str](), 1
+        for source, point, block in self._sources_of(array, index, probe):
+            if source in self.pointers:
+                offsets.append((self.offset((source, 0), point, block), block))
+            elif source.opcode == "reduce":
+                kept.update(variables_of(point))
+                ranges = map(_size_of, self.ranges_of(self.map_of(source, 0)))
+                reduced = max(reduced, _most(product(ranges), block))
+        lengths = [
+            prod(_most(form, block) + 1 for form in map(variable, {*variables_of((offset,))}))
+            for offset, block in offsets
+        ]
+        close = {
+            name
+            for (offset, _), length in zip(offsets, lengths, strict=True)
+            for name in _dense_along(offset)
+            if length == max(lengths)
+        }
+        near, decides = (
+            frozenset(numbers[name] for name in names if name in numbers) for names in (close, kept)
+        )
+        return _Reads(near, decides, reduced)
+
+    def _sources_of(
+        self, array: Array, index: Index, block: LoopBlock
+    ) -> Iterator[tuple[Instruction, Index, LoopBlock]]:
+        """The reductions and the elements of operands that an element comes from."""
+        seen: set[object] = set()
+        left = [(array, index, block)]
+        while left:
+            array, index, block = left.pop()
+            source, index = array[0], tuple(map(block.simplified, index))
+            if (array, index) in seen:
+                continue
+            seen.add((array, index))
+            if source in self.pointers or source.opcode in FOLD:
+                yield source, index, block
+            if source in self.pointers:
+                continue
+            if source.opcode in FOLD:
+                found = self.map_of(source, 0)
+                block, counters = self.nested(block, dict(enumerate(self.ranges_of(found))))
+                place = self.applied(found, (*index, *in_order(counters)))
+                inputs = source.operands[: len(source.operands) // 2]
+                left += [((each, 0), place, block) for each in inputs]
+            elif source.opcode == "get-tuple-element":
+                inner = source.operands[0], source.attributes["index"]
+                left.append((inner, index, block))
+            elif source.opcode in VIEWS or source.opcode in ("pad", "concatenate"):
+                moved = source.operands if source.opcode == "concatenate" else source.operands[:1]
+                for number, each in enumerate(moved):
+                    place = self.applied(self.map_of(source, number), index)
+                    left.append(((each, 0), place, block))
+            else:
+                alike = (each for each in source.operands if each.shape.rank == len(index))
+                left += [((each, 0), index, block) for each in alike]
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """What a result is computed from.
+
+    Attributes:
+        close: the parts of the result along which what moves most has neighbours in memory.
+        kept: the parts that decide what is reduced.
+        reduced: so many elements are reduced to one, at most.
+    """
+
+    close: frozenset[int]
+    kept: frozenset[int]
+    reduced: int
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"{TRITON.language.indent}{line}" for line in lines]
+
+
+def _dense_along(offset: Form) -> Iterator[str]:
+    """The variables whose neighbours are neighbours in memory."""
+    for atom, step in offset.terms.items():
+        if atom.kind is AtomKind.VARIABLE and abs(step) == 1:
+            yield atom.name
+
+
+def _size_of(extent: Extent) -> Size:
+    """Number of values of a range that begins at 0."""
+    if isinstance(extent, Ends):
+        return plain((extent.upper or constant(0)) + 1)
+    return extent.size or 0 if isinstance(extent, Interval) else 0
+
+
+_UNBOUNDED: Final = 1 << 62
+
+
+def _most(count: Size, block: LoopBlock) -> int:
+    """The greatest value of a size in a block."""
+    most = block.range_of(as_form(count)).upper
+    return _UNBOUNDED if most is None else most
+
+
+def _power_above(count: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << max(count - 1, 0).bit_length()
+
+
+def _width_for(size: int, most: int, least: int) -> int:
+    """The width of tiles along which few places have no element; of the widest ones if none."""
+    whole = width = min(most, _power_above(size))
+    while width >= least:
+        if -(size // -width) * width <= size * _WASTE:
+            return width
+        width //= 2
+    return whole
+
+
+_WASTE: Final = 1.25
+"""A tile has so many times as many places as elements, at most, if a smaller one has fewer."""
+
+
+def _width_beside(held: int, size: int) -> int:
+    """The width along all of a size if a tile can hold it beside other axes, or along a part."""
+    whole = _power_above(size)
+    return whole if whole * held <= LARGE * BLOCK else max(1, BLOCK // held)
+
+
+def _is_ragged(size: Size, width: int) -> bool:
+    """Whether tiles of a width have places without elements."""
+    return width > 1 and (ceil_divided(size, width) * width != size)
+
+
+def _fits(axis: Axis, size: Size) -> bool:
+    """Whether an axis has all of so many elements."""
+    return axis.is_whole and axis.size == size
+
+
+def _program_in_bits(values: Interval) -> str:
+    """The number of a program, in as many bits as the values computed from it need."""
+    return "tl.program_id(0)" if is_narrow(values) else "tl.program_id(0).to(tl.int64)"
