@@ -43,9 +43,9 @@ def emit_kernel(
     Operands and results are arrays in the layouts of their shapes. In C, loops run over a result in
     the order of its memory; they are split where that spares divisions. In CUDA, each thread
     computes the element of its number, and the launch has as many threads as the largest result
-    has elements, or more. In Triton, a program computes a tile of the result, and folds what is reduced
-    along an axis of it; ``NAME_programs`` says how many programs there are. In NumPy, the function takes arrays and
-    returns the results.
+    has elements, or more. In Triton, a program computes a tile of the result, and folds what is
+    reduced along an axis of it; ``NAME_programs`` says how many programs there are. In NumPy, the
+    function takes arrays and returns the results.
 
     Sizes that only the running program knows, ``?`` and ``<=n``, are arguments behind the arrays,
     integers in the order of their names; comments say what each is. ``NAME_programs`` is a function

@@ -410,7 +410,7 @@ class ElementWriter:
     def _offsets(self, array: Array) -> Iterator[IndexingMap]:
         """Offset in memory of the element of an array, and of all that it is computed from."""
         yield logical_to_linear(shape_of(array))
-        found = self.fusion.indexing(*array) if self._is_computed(array) else {}
+        found = self.fusion.indexing(*array) if self.is_computed(array) else {}
         for read, dependence in found.items():
             for each in dependence.indexings:
                 if read.opcode == "iota":
@@ -420,7 +420,7 @@ class ElementWriter:
 
     def split(self, array: Array, group: Sequence[int], size: Size) -> Sequence[tuple[Size, int]]:
         """Sizes and strides of the loops over dimensions, so that quotients are counters."""
-        if group[1:] or not self._is_computed(array) or isinstance(size, Form):
+        if group[1:] or not self.is_computed(array) or isinstance(size, Form):
             return [(size, 1)]
         forms = [
             form
@@ -430,7 +430,7 @@ class ElementWriter:
         ]
         return digits_of(divisors_of(forms, f"d{group[0]}", size), size)
 
-    def _is_computed(self, array: Array) -> bool:
+    def is_computed(self, array: Array) -> bool:
         """Whether the fusion computes an array itself."""
         return array[0] in self.fusion.instructions and array[0] not in self.pointers
 

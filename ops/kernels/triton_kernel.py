@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from math import prod
+from itertools import product as cartesian_product
+from math import gcd, prod
 from typing import Final
 
 from indexing.code import LocalNames, LoopBlock, helpers_in, is_narrow
@@ -24,7 +25,7 @@ from ops.hlo.opcodes import FOLD, neutral_element
 from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product
 from ops.kernels import elements
 from ops.kernels.array_kernels import ArrayWriter
-from ops.kernels.elements import VIEWS, Index, Steps
+from ops.kernels.elements import VIEWS, Index, Steps, shape_of
 from ops.kernels.operations import TRITON
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
@@ -106,6 +107,7 @@ class TiledPart:
         size, stride: of the digit.
         width: elements of a tile.
         is_looped: whether a program goes along all tiles; else, each is of another program.
+        is_unrolled: whether a program has lines for each value of the digit.
     """
 
     dimensions: tuple[int, ...]
@@ -113,11 +115,18 @@ class TiledPart:
     stride: int
     width: int = 1
     is_looped: bool = False
+    is_unrolled: bool = False
 
     @property
     def programs(self) -> Size:
         """The tiles that programs count."""
-        return 1 if self.is_looped or not self.size else ceil_divided(self.size, self.width)
+        is_of_one = self.is_looped or self.is_unrolled or not self.size
+        return 1 if is_of_one else ceil_divided(self.size, self.width)
+
+    @property
+    def pieces(self) -> range:
+        """The values that have lines of their own."""
+        return range(self.size if self.is_unrolled and isinstance(self.size, int) else 1)
 
 
 class TritonKernel(ArrayWriter):
@@ -193,7 +202,9 @@ class TritonKernel(ArrayWriter):
             place -= part.width > 1
             block, counter = self._along(block, part, place, number)
             counters.append(counter)
-        self._store(block, pointer, array, self._index_along(array, plan, counters, block))
+        for pieces in cartesian_product(*(part.pieces for part in plan)):
+            moved = [piece + counter for piece, counter in zip(pieces, counters, strict=True)]
+            self._store(block, pointer, array, self._index_along(array, plan, moved, block))
 
     def _index_along(
         self, array: Array, parts: Sequence[TiledPart], counters: Sequence[Form], block: LoopBlock
@@ -233,7 +244,7 @@ class TritonKernel(ArrayWriter):
         self, block: LoopBlock, part: TiledPart, place: int, number: Form
     ) -> tuple[LoopBlock, Form]:
         """The block of a tile along a part of a result, and the counter along it."""
-        if part.size in (0, 1):
+        if part.size in (0, 1) or part.is_unrolled:
             return block, constant(0)
         if part.width == 1 and not part.is_looped:
             return block, number
@@ -270,6 +281,19 @@ class TritonKernel(ArrayWriter):
             block.lines += [*head, *_indented([*first, *inner.lines])]
         elif inner.lines is not block.lines:
             super().close_loop(block, inner, pragma)
+            if self._iterations(inner) <= _UNROLLED:
+                head = len(block.lines) - len(inner.lines) - 1
+                block.lines[head] = block.lines[head].replace("range(", "tl.static_range(")
+
+    def _iterations(self, block: LoopBlock) -> int:
+        """How often a block in plain loops runs in a tile."""
+        sizes = [
+            _UNBOUNDED if each.steps else each.variables[-1].bounds.size or _UNBOUNDED
+            for each in block.outward()
+            if each.parent and not each.asked and each not in self._heads
+            if each.lines is not each.parent.lines
+        ]
+        return prod(sizes)
 
     def _share_lines(self, block: LoopBlock, inner: LoopBlock) -> None:
         """Lets a block in no loop of its own write where another does."""
@@ -667,45 +691,67 @@ class TritonKernel(ArrayWriter):
         """
         parts = self._parts(array)
         reads = self._reads(array, parts)
-        widths = dict.fromkeys(range(len(parts)), 1)
-        kept, is_reduced = [*range(len(parts))], bool(reads.kept)
-        budget, square = BLOCK, BLOCK if len(reads.close) == 1 else SQUARE
-        if is_reduced:
-            kept = [number for number in kept if number in reads.kept]
-            beside = max(1, BLOCK // min(BLOCK, _power_above(reads.reduced)))
-            is_square = bool(reads.close & {*kept})
-            budget = max(beside, SQUARE) if is_square else beside
-            square = budget
-        first = [number for number in reversed(kept) if number in reads.close]
-        others = [number for number in reversed(kept) if number not in reads.close]
         most = [_most(each.size, self.sizes.top()) for each in parts]
-        for number in first:
+        tiled = [number for number, each in enumerate(parts) if not each.is_unrolled]
+        budget = max(1, BLOCK // prod(len(each.pieces) for each in parts))
+        kept = [number for number in tiled if number in reads.kept or not reads.kept]
+        close = [number for number in reversed(kept) if number in reads.close]
+        if reads.kept:
+            beside = max(1, budget // min(budget, _power_above(reads.reduced)))
+            budget = square = max(beside, SQUARE) if close else beside
+        else:
+            square = SQUARE if len(close) > 1 else budget
+        widths = dict.fromkeys(range(len(parts)), 1)
+        for number in close:
             widths[number] = _width_for(most[number], min(square, budget), SQUARE)
             budget //= widths[number]
-        for number in (*first, *others):
-            width = _width_for(most[number], budget * widths[number], 1)
-            if width > widths[number]:
-                budget //= width // widths[number]
-                widths[number] = width
-        looped = {*range(len(parts))} - {*kept}
+        for number in sorted(kept, key=lambda each: (each not in close, -each)):
+            width = max(widths[number], _width_for(most[number], budget * widths[number], 1))
+            budget //= width // widths[number]
+            widths[number] = width
         held = prod(widths.values())
-        for number in sorted(looped, reverse=True):
+        looped = set[int]()
+        for number in (each for each in reversed(tiled) if each not in kept):
             widths[number] = _width_beside(held, most[number])
             held *= widths[number]
-        looped = {number for number in looped if widths[number] < most[number]}
+            looped |= {number} if widths[number] < most[number] else set()
         return tuple(
-            TiledPart(each.dimensions, each.size, each.stride, widths[number], number in looped)
+            replace(each, width=widths[number], is_looped=number in looped)
             for number, each in enumerate(parts)
         )
 
     def _parts(self, array: Array) -> list[TiledPart]:
-        """The dimensions of a result, those together that all that is read is dense along."""
-        sizes = self.sizes.of(array)
-        return [
-            TiledPart(tuple(group), size, stride)
-            for group in self.joined_dimensions(array)
-            for size, stride in self.split(array, group, product(sizes[each] for each in group))
+        """The dimensions of a result, those together that all that is read is dense along.
+
+        A dimension of few equal pieces, each computed in its own way, has a digit that counts them.
+        """
+        sizes, parts = self.sizes.of(array), list[TiledPart]()
+        for group in self.joined_dimensions(array):
+            size = product(sizes[each] for each in group)
+            piece = self._piece_of(array, group[0]) if len(group) == 1 else 0
+            if isinstance(size, int) and piece >= SQUARE and piece < size <= _PIECES * piece:
+                parts.append(TiledPart((*group,), size // piece, piece, is_unrolled=True))
+                parts.append(TiledPart((*group,), piece, 1))
+                continue
+            split = self.split(array, group, size)
+            parts += [TiledPart((*group,), size, stride) for size, stride in split]
+        return parts
+
+    def _piece_of(self, array: Array, dimension: int) -> int:
+        """The size of equal pieces of a dimension in which no map ends; 0 if there are none."""
+        if self.sizes.arguments or not self.is_computed(array):
+            return 0
+        ends = [
+            bounds
+            for dependence in self.fusion.indexing(*array).values()
+            for each in dependence.indexings
+            for bounds in (each.map.dims[dimension].bounds,)
         ]
+        return gcd(
+            shape_of(array).dimensions[dimension],
+            *(each.lower or 0 for each in ends),
+            *((each.upper or 0) + 1 for each in ends),
+        )
 
     def _reads(self, array: Array, parts: Sequence[TiledPart]) -> _Reads:
         """Where a result is neighbours in memory, and what is reduced."""
@@ -804,6 +850,12 @@ def _size_of(extent: Extent) -> Size:
         return plain((extent.upper or constant(0)) + 1)
     return extent.size or 0 if isinstance(extent, Interval) else 0
 
+
+_UNROLLED: Final = 32
+"""The most iterations of loops that Triton unrolls."""
+
+_PIECES: Final = 4
+"""The most pieces of a dimension that a program has lines for."""
 
 _UNBOUNDED: Final = 1 << 62
 

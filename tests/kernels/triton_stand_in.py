@@ -137,6 +137,7 @@ def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()
         load=_load,
         store=_store,
         reduce=_reduce,
+        static_range=range,
     )
     libdevice = SimpleNamespace(**{key: _of(each) for key, each in _OF_LIBDEVICE.items()})
     scope: dict[str, Any] = {"tl": language, "libdevice": libdevice, "range": _range}
