@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, prod
 from typing import Any, Final, NamedTuple, cast
@@ -17,14 +17,28 @@ from indexing.layout.linear import LinearLayout, blocked_for, to_map
 from ops.performance import Coalescing, Device, coalescing
 from ops.triton import expressions, symbolic
 from ops.triton.expressions import TritonError
-from ops.triton.interpreter import AccessRecord, KernelInterpreter
+from ops.triton.interpreter import (
+    AccessRecord,
+    KernelInterpreter,
+    KernelLoop,
+    trip_counts,
+    with_trip_counts,
+)
 from ops.triton.symbolic import Formula, IntegerBlock, Kept, unmarked
 from simplifier import FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, html_of_table
 
-__all__ = ["KernelAccess", "KernelAccesses", "OutOfBoundsElement", "TritonError", "read_kernel"]
+__all__ = [
+    "KernelAccess",
+    "KernelAccesses",
+    "LoadedInteger",
+    "OutOfBoundsElement",
+    "TensorDescriptor",
+    "TritonError",
+    "read_kernel",
+]
 
 
 # Accesses: which elements of an argument a kernel loads or stores, and where.
@@ -40,6 +54,7 @@ class OutOfBoundsElement(NamedTuple):
         place: in the block.
         loops: the counters of the loops around the access, by name.
         offset: of the element from the pointer.
+        values: of the runtime variables, by name.
         overflow: a number that the kernel computes on the way to the element, and that does not fit
             in the 32 bits of its type: the element that is accessed is another one.
     """
@@ -51,6 +66,7 @@ class OutOfBoundsElement(NamedTuple):
     loops: tuple[tuple[str, int], ...]
     offset: int
     overflow: int | None = None
+    values: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         loops = "".join(f", iteration {number} of {name}" for name, number in self.loops)
@@ -58,7 +74,40 @@ class OutOfBoundsElement(NamedTuple):
         what = f"accesses element {self.offset} at {place}"
         if self.overflow is not None:
             what = f"computes {self.overflow} for {place}, which does not fit in 32 bits"
-        return f"line {self.line}: {self.argument}: program {self.program}{loops} {what}"
+        given = "".join(f", for {name} = {value}" for name, value in self.values)
+        return f"line {self.line}: {self.argument}: program {self.program}{loops} {what}{given}"
+
+
+class LoadedInteger(NamedTuple):
+    """Origin of a runtime variable: an element that a load or an atomic operation gives.
+
+    Attributes:
+        argument: the pointer.
+        line: of the access.
+        map: to the offset of the element, from the dimensions and ranges of the map that has the
+            variable, and from runtime variables if the element depends on them. Elsewhere than in
+            its domain, where the mask of the load holds, the value is another one.
+        runtime: where the runtime variables of that map come from.
+    """
+
+    argument: str
+    line: int
+    map: IndexingMap
+    runtime: tuple[LoadedInteger, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.argument} in line {self.line} at {self.map}{_origins(self)}"
+
+
+class TensorDescriptor(NamedTuple):
+    """What the host gives a kernel for a tensor that it reads in blocks, without the tensor.
+
+    Of each dimension it has the size, the stride in elements, and the size of a block.
+    """
+
+    shape: Sequence[int]
+    strides: Sequence[int]
+    block_shape: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,9 +120,11 @@ class KernelAccess(Displayed):
         line: of the kernel's text, counted from 1.
         map: from the program ids and the place in the block, for each iteration of the loops
             around, to the offset of an element from the pointer. Its domain is where the mask
-            holds.
-        block: the shape of the block.
+            holds. Of a descriptor without a value it leads from the program ids to the index of the
+            first element of a block.
+        block: the shape of the block; ``None`` if it is of a descriptor without a value.
         is_exact: whether all of the mask is known; otherwise it touches no more than this.
+        runtime: where each runtime variable of the map comes from.
         kept: maps to each number that has to fit in 32 bits for that, and to the offset.
     """
 
@@ -81,8 +132,9 @@ class KernelAccess(Displayed):
     argument: str
     line: int
     map: IndexingMap
-    block: tuple[int, ...]
+    block: tuple[int, ...] | None
     is_exact: bool = True
+    runtime: tuple[LoadedInteger, ...] = ()
     kept: tuple[IndexingMap, ...] = field(default=(), compare=False)
 
     def out_of_bounds(
@@ -96,9 +148,11 @@ class KernelAccess(Displayed):
         64: numbers on the way to an element that do not fit count, too.
 
         Raises:
-            MapError: there are other numbers of sizes and strides, or too many points to look at.
+            MapError: there are other numbers of sizes and strides, or too many points to look at,
+                or the access is by a descriptor without a value.
             NotQuasiAffineError: an argument is a factor that has no value.
         """
+        self._check_offset("out_of_bounds")
         overflows = (self._beyond(each, symbolic.INT32) for each in self.kept)
         return self._outside(_tensor(sizes, strides)) or next(filter(None, overflows), None)
 
@@ -131,13 +185,22 @@ class KernelAccess(Displayed):
 
         Raises:
             ShapeError: the layout is not of this block, or a size is no power of two.
-            MapError: a program id or a loop is not bounded, or an argument has no value.
+            MapError: a program id or a loop is not bounded, or an argument has no value, also a
+                descriptor, or the address depends on values that are loaded.
             DeviceError: the device lacks a figure.
         """
+        block = self._check_offset("coalescing")
         if layout is None:
-            layout = coalesced_layout(self.map, self.block, device, element_type, num_warps)
-        threads = by_thread(self.map, self.block, layout)
+            layout = coalesced_layout(self.map, block, device, element_type, num_warps)
+        threads = by_thread(self.map, block, layout)
         return coalescing(threads, device, element_type=element_type)
+
+    def _check_offset(self, question: str) -> tuple[int, ...]:
+        """The shape of the block, of which the map gives the offset."""
+        if self.block is None:
+            message = f"{question}: {self.argument} is a descriptor without a value"
+            raise MapError(f"{message}; expected a TensorDescriptor in arguments")
+        return self.block
 
     def _beyond(self, checked: IndexingMap, limits: Interval) -> OutOfBoundsElement | None:
         """The first point of a map of these variables whose first result lies beyond limits."""
@@ -150,21 +213,32 @@ class KernelAccess(Displayed):
 
     def _first(self, wrong: IndexingMap) -> OutOfBoundsElement | None:
         """The first point of a map of these variables, which leads to a wrong element."""
-        dims = [*wrong.dims, *wrong.parameters]  # so that a point has values for parameters
-        found = wrong.replace(dims=dims, parameters=()).sample()
+        # A sample has values for dimensions, so for all that may have any value.
+        loaded = [Variable(each.bounds, each.name) for each in wrong.runtime]
+        given = [*wrong.dims, *loaded, *wrong.parameters]
+        found = wrong.replace(dims=given, runtime=(), parameters=()).sample()
         if found is None:
             return None
         dims, ranges, _, (*overflow, offset) = found
         counters = dict(zip((each.name for each in wrong.ranges), ranges, strict=True))
         loops = tuple((each.name, counters[each.name]) for each in self.map.ranges)
-        programs = len(self.map.dims) - len(self.block)
+        programs = len(self.map.dims) - len(self.block or ())
         where = tuple(dims[:programs]), tuple(dims[programs : len(self.map.dims)]), loops
-        numbers = map(int, (offset, *overflow))
-        return OutOfBoundsElement(self.line, self.argument, *where, *numbers)
+        numbers = dict(zip((each.name for each in given), dims, strict=True))
+        values = tuple((each.name, numbers[each.name]) for each in loaded)
+        beyond = int(overflow[0]) if overflow else None
+        what = self.line, self.argument, *where, int(offset), beyond
+        return OutOfBoundsElement(*what, values)
 
     def __str__(self) -> str:
         about = "" if self.is_exact else ", at most"
-        return f"line {self.line}: {self.kind} {self.argument}{about}: {self.map}"
+        return f"line {self.line}: {self.kind} {self.argument}{about}: {self.map}{_origins(self)}"
+
+
+def _origins(of: KernelAccess | LoadedInteger) -> str:
+    """Text of where runtime variables come from."""
+    pairs = zip(of.map.runtime, of.runtime, strict=True)
+    return "".join(f",\n{variable.name}: {origin}" for variable, origin in pairs)
 
 
 def _tensor(sizes: Sequence[int], strides: Sequence[int] | None) -> IndexingMap:
@@ -217,7 +291,7 @@ def by_thread(access: IndexingMap, block: Sequence[int], layout: LinearLayout) -
     blocks = [Variable(each.bounds, kind=kind) for each, kind in coordinates]
     registers = [Variable.of_size(1 << len(bases), name) for name, bases in boxes.items()]
     ranges = [*access.ranges, *reversed(registers)]
-    return IndexingMap(results, [threads, *blocks], ranges, (), constraints)
+    return IndexingMap(results, [threads, *blocks], ranges, access.runtime, constraints)
 
 
 def _boxes_of_registers(layout: LinearLayout) -> dict[str, list[tuple[int, ...]]]:
@@ -312,7 +386,7 @@ class KernelAccesses(Displayed):
 def read_kernel(
     kernel: object,
     constants: Mapping[str, object] | None = None,
-    arguments: Mapping[str, int] | None = None,
+    arguments: Mapping[str, int | float | TensorDescriptor] | None = None,
     *,
     grid: Sequence[int] | None = None,
     name: str = "",
@@ -325,10 +399,14 @@ def read_kernel(
     Args:
         kernel: the text, or the function.
         constants: the parameters that are ``tl.constexpr``, by name.
-        arguments: the integer arguments whose values are known, such as sizes and strides. Others
-            are parameters of the maps, at least 0.
+        arguments: the arguments whose values are known, such as sizes and strides, and descriptors.
+            Others are parameters of the maps, at least 0.
         grid: how many programs there are along each axis; without it, any number.
         name: of the kernel; without it, the last function of the text.
+
+    A number that is loaded, and that an address or a loop needs, is a runtime variable. Any other
+    value that is no formula of integers is unknown, which is an error only where an address or a
+    loop needs it.
 
     In maps, numbers have no end; ``out_of_bounds`` finds those that 32 bits do not hold. Divisors
     are positive, and divisions round toward zero.
@@ -353,7 +431,7 @@ def read_kernel(
       line 7: store out_ptr: (pid0, i0) -> (pid0 * 128 + i0), domain: pid0 in [0, 7],
     i0 in [0, 127], pid0 * 128 + i0 in [0, 999]
     """
-    known = {**_checked(constants, "constants"), **_numbers(_checked(arguments, "arguments"))}
+    known = {**_checked(constants, "constants"), **_arguments(_checked(arguments, "arguments"))}
     if grid is not None:
         _check_grid(grid)
     text, own_name = expressions.KernelText.of(kernel)
@@ -364,11 +442,10 @@ def read_kernel(
     for argument in unknown:
         interpreter.bounds[argument] = Interval(0, None)
         known[argument] = IntegerBlock((), symbol(argument))
+    descriptors = [name for name in known if isinstance(known[name], symbolic.TensorPointer)]
+    pointers = [*unknown, *descriptors]
     interpreter.run_kernel(function, known)
-    records = [_multiplied_out(text, each) for each in interpreter.records]
-    integers = _integers(records)
-    pairs = zip(interpreter.records, records, strict=True)
-    accesses = (_access(interpreter, *pair, unknown, integers) for pair in pairs)
+    accesses = _AccessReader(interpreter, pointers).accesses()
     return KernelAccesses(function.name, tuple(accesses))
 
 
@@ -377,21 +454,39 @@ def _checked(given: Mapping[str, Any] | None, role: str) -> Mapping[str, Any]:
     return {name: _plain(value) for name, value in (given or {}).items()}
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Any:  # noqa: ANN401 - as it is
     """An integer of NumPy as one of Python; anything else as it is."""
     is_other = hasattr(value, "__index__") and not isinstance(value, int)
     return operator.index(cast("Any", value)) if is_other else value
 
 
-def _numbers(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    for name, value in arguments.items():
-        check_type(value, (int, float), f"read_kernel: arguments: {name}", "a number")
-    return {
-        name: symbolic.RuntimeInteger(value)
-        if symbolic.is_integer(value) and symbolic.is_narrow(value)
-        else value
-        for name, value in arguments.items()
-    }
+def _arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: _argument(name, value) for name, value in arguments.items()}
+
+
+def _argument(name: str, value: Any) -> object:  # noqa: ANN401 - of a user, or of Triton
+    """A number, or a descriptor: one of ours, or one of Triton with its tensor."""
+    if all(hasattr(value, each) for each in TensorDescriptor._fields):
+        return _descriptor(name, *(getattr(value, each) for each in TensorDescriptor._fields))
+    expected = "a number or a TensorDescriptor"
+    check_type(value, (int, float), f"read_kernel: arguments: {name}", expected)
+    is_narrow = symbolic.is_integer(value) and symbolic.is_narrow(value)
+    return symbolic.RuntimeInteger(value) if is_narrow else value
+
+
+def _descriptor(
+    name: str, shape: Sequence[int], strides: Sequence[int], block: Sequence[int]
+) -> symbolic.TensorPointer:
+    sizes, steps, block = (tuple(map(_plain, each)) for each in (shape, strides, block))
+    for each in (sizes, steps, block):
+        check_integers(each, f"read_kernel: arguments: {name}")
+    if not len(sizes) == len(steps) == len(block):
+        expected = "expected as many sizes, strides and sizes of a block"
+        raise ArgumentError(f"read_kernel: arguments: {name}: {expected}")
+    start = (sympy.Integer(0),) * len(block)
+    numbers, distances = (tuple(map(sympy.Integer, each)) for each in (sizes, steps))
+    tensor = symbol(name), numbers, distances, start, block
+    return symbolic.TensorPointer(*tensor, is_descriptor=True)
 
 
 def _check_grid(grid: Sequence[int]) -> None:
@@ -422,91 +517,228 @@ def _unknown_parameters(
         yield each
 
 
-# Accesses.
+# Accesses: from what the interpreter keeps to maps.
 
 
-def _multiplied_out(text: expressions.KernelText, record: AccessRecord) -> AccessRecord:
-    """The access with its address as a sum of terms, of which one is the pointer."""
-    formula = symbolic.multiplied_out(unmarked(record.address.formula))
-    if formula is None:
-        message = f"this address is a product of more than {symbolic.MAX_FACTORS} factors"
-        text.refuse(record.node, message)
-    address = IntegerBlock(record.address.shape, formula)
-    loops = (replace(each, trip_count=unmarked(each.trip_count)) for each in record.loops)
-    condition = unmarked(record.condition)
-    return replace(record, address=address, condition=condition, loops=tuple(loops))
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """An access through one pointer, and the same with marks of numbers that have to fit."""
+
+    record: AccessRecord
+    marked: AccessRecord
+
+
+class _AccessReader:
+    """The maps of the accesses that an interpreter has kept."""
+
+    def __init__(self, interpreter: KernelInterpreter, arguments: Sequence[str]) -> None:
+        self._interpreter = interpreter
+        self._arguments = arguments
+        self._choices = [[*self._chosen(each)] for each in interpreter.records]
+        self.bounds = interpreter.bounds
+        self._integers = _integers([each.record for found in self._choices for each in found])
+
+    def accesses(self) -> Iterator[KernelAccess]:
+        """An access for each pointer of each access, in the order of the text."""
+        self._check_passed_on()
+        return (self._access(each) for found in self._choices for each in found)
+
+    def _check_passed_on(self) -> None:
+        """Refuse a function that nobody knows if it may read memory."""
+        for node, function, names in self._interpreter.passed_on:
+            for name in sorted(names - self._integers):
+                message = f"the function {function} cannot be read, and may access {name}"
+                hint = f"if {name} is a number, give its value in arguments"
+                self._interpreter.text.refuse(node, message, hint)
+
+    def _chosen(self, marked: AccessRecord) -> Iterator[_Choice]:
+        """The access, for each pointer that conditions may choose."""
+        formula = symbolic.multiplied_out(unmarked(marked.address.formula))
+        if formula is None:
+            message = f"this address is a product of more than {symbolic.MAX_FACTORS} factors"
+            self._interpreter.text.refuse(marked.node, message)
+        choice = _choice_of_pointers(formula, self._arguments)
+        if choice is None:
+            address = IntegerBlock(marked.address.shape, formula)
+            loops = with_trip_counts(marked.loops, unmarked)
+            condition = unmarked(marked.condition)
+            record = replace(marked, address=address, condition=condition, loops=loops)
+            yield _Choice(record, marked)
+            return
+        others: Formula = sympy.true
+        for value, test in choice.args:
+            address = replace(marked.address, formula=formula.xreplace({choice: value}))
+            condition = sympy.And(marked.condition, others, test)
+            others = sympy.And(others, sympy.Not(test))
+            yield from self._chosen(replace(marked, address=address, condition=condition))
+
+    def _access(self, choice: _Choice) -> KernelAccess:
+        """The access with its pointer apart from the offset."""
+        record = choice.record
+        pointer = self._pointer(record)
+        offset = record.address.formula - symbol(pointer)
+        descriptor = record.descriptor
+        results = [offset] if descriptor is None else [*map(unmarked, descriptor.offsets)]
+        shape = record.address.shape if descriptor is None else None
+        runtime = _RuntimeVariables(self, record)
+        found = runtime.map(self.bounds, record.condition, results)
+        simplest = found.simplify(preserve_ranges=True)
+        narrow = symbolic.narrow_bounds(self.bounds)
+        kept = tuple(
+            runtime.map(narrow, condition, [value, offset])
+            for value, condition in _kept(choice.marked, record.condition)
+            if symbol(pointer) not in value.free_symbols
+        )
+        what = record.kind, pointer, record.node.lineno, simplest, shape, record.is_exact
+        return KernelAccess(*what, runtime.origins_in(simplest), kept)
+
+    def _pointer(self, record: AccessRecord) -> str:
+        terms = {str(term) for term in _terms(record.address.formula) if term.is_Symbol}
+        pointers = [name for name in self._arguments if name in terms - self._integers]
+        if len(pointers) != 1:
+            names = " or ".join(pointers) or "no argument"
+            message = f"{names} is the pointer of this address; expected one"
+            hint = "give the values of integers in arguments" if pointers else ""
+            self._interpreter.text.refuse(record.node, message, hint)
+        return pointers[0]
+
+    def loaded(
+        self, access: sympy.Integer, *given: Formula
+    ) -> tuple[str, AccessRecord, Formula, Formula]:
+        """The pointer, the access, the offset and the condition of a number that is loaded."""
+        first, *others = self._choices[int(access)]
+        record = first.record
+        if others:
+            message = "an address needs what is loaded here, by a pointer that is chosen"
+            self._interpreter.text.refuse(record.node, message)
+        pointer = self._pointer(record)
+        names = [each.counter for each in record.loops]
+        names += map(symbolic.axis, range(len(record.address.shape)))
+        values = dict(zip(names, given, strict=True))
+        offset = record.address.formula - symbol(pointer)
+        return pointer, record, offset.xreplace(values), record.condition.xreplace(values)
+
+    def map_of(
+        self,
+        record: AccessRecord,
+        bounds: Mapping[str, Interval],
+        results: Sequence[Formula],
+        runtime: Collection[str],
+    ) -> IndexingMap:
+        """The map to some results, for programs, places and iterations where a condition holds."""
+        condition = record.condition
+        interpreter = self._interpreter
+        programs = [interpreter.program_id(number) for number in range(interpreter.axes)]
+        dims = [Variable(bounds[each.name], each.name) for each in programs]
+        places = (symbolic.axis(number).name for number in range(len(record.address.shape)))
+        dims += map(Variable.of_size, record.address.shape, places)
+        ranges = [_counter(each, bounds) for each in record.loops]
+        conditions: list[Any] = [
+            (each.trip_count - 1 - each.counter, Interval(0, None))
+            for each in record.loops
+            if each.trip_count is not None and not each.trip_count.is_Integer
+        ]
+        conditions += [] if condition == sympy.true else [condition]
+        formulas = [*results, condition, *trip_counts(record.loops)]
+        names = {each.name for formula in formulas for each in formula.free_symbols}
+        loaded = [Variable(Interval(None, None), name) for name in runtime if name in names]
+        others = sorted(names - {each.name for each in (*dims, *ranges, *loaded)})
+        parameters = [Variable(bounds[name], name) for name in others]
+        return IndexingMap(results, dims, ranges, loaded, conditions, parameters)
+
+
+def _counter(loop: KernelLoop, bounds: Mapping[str, Interval]) -> Variable:
+    trips = loop.trip_count
+    most = None if trips is None else bounds_of(trips - 1, bounds).upper
+    return Variable(Interval(0, most), loop.counter.name)
+
+
+class _RuntimeVariables:
+    """The numbers that are loaded and that an access needs, as variables of its maps."""
+
+    def __init__(self, reader: _AccessReader, record: AccessRecord) -> None:
+        self._reader = reader
+        self._record = record
+        self._variables: dict[tuple[Formula, ...], sympy.Symbol] = {}
+        self._origins: dict[str, LoadedInteger] = {}
+
+    def map(
+        self, bounds: Mapping[str, Interval], condition: Formula, results: Sequence[Formula]
+    ) -> IndexingMap:
+        """The map of the access, or of another number over its variables."""
+        loops = with_trip_counts(self._record.loops, self._formula)
+        return self._map(loops, bounds, condition, results)
+
+    def origins_in(self, found: IndexingMap) -> tuple[LoadedInteger, ...]:
+        """Where the runtime variables of a map come from."""
+        return tuple(self._origins[each.name] for each in found.runtime)
+
+    def _map(
+        self,
+        loops: tuple[KernelLoop, ...],
+        bounds: Mapping[str, Interval],
+        condition: Formula,
+        results: Sequence[Formula],
+    ) -> IndexingMap:
+        plain = [self._formula(each) for each in results]
+        record = replace(self._record, loops=loops, condition=self._formula(condition))
+        return self._reader.map_of(record, bounds, plain, self._origins)
+
+    def _formula(self, formula: Formula) -> Formula:
+        """A formula with variables in the place of numbers that are loaded, the innermost first."""
+        return formula.replace(symbolic.Loaded, self._variable, simultaneous=False)
+
+    def _variable(self, *loaded: Formula) -> Formula:
+        if loaded not in self._variables:
+            pointer, record, offset, condition = self._reader.loaded(*loaded)
+            # How often a loop runs may depend on this very number, so here it may run for ever.
+            loops = with_trip_counts(self._record.loops, _without_loads)
+            found = self._map(loops, self._reader.bounds, condition, [offset])
+            element = found.simplify(preserve_ranges=True).without_unused_symbols()
+            name = f"rt{len(self._origins)}"
+            origins = self.origins_in(element)
+            self._origins[name] = LoadedInteger(pointer, record.node.lineno, element, origins)
+            self._variables[loaded] = symbol(name)
+        return self._variables[loaded]
+
+
+def _without_loads(formula: Formula) -> Formula | None:
+    return None if formula.has(symbolic.Loaded) else formula
+
+
+def _choice_of_pointers(address: Formula, arguments: Sequence[str]) -> Formula | None:
+    """The part of an address by which conditions choose its pointer."""
+    terms = _terms(address)
+    plain = {term for term in terms if str(term) in arguments}
+    for term in terms:
+        if not isinstance(term, sympy.Piecewise):
+            continue
+        parts = {part for value, _ in term.args for part in _terms(value)}
+        if any(str(part) in arguments for part in parts) and (
+            not plain or plain & term.free_symbols
+        ):
+            return term
+    return None
+
+
+def _terms(formula: Formula) -> Sequence[Formula]:
+    return sympy.Add.make_args(formula)
 
 
 def _integers(records: Sequence[AccessRecord]) -> set[str]:
     """The names that cannot be pointers: conditions compare them, or they are factors."""
     found: set[str] = set()
     for record in records:
-        formulas = [record.condition, *(loop.trip_count for loop in record.loops)]
-        terms = sympy.Add.make_args(record.address.formula)
-        formulas += [term for term in terms if not term.is_Symbol]
+        formulas = [record.condition, *trip_counts(record.loops)]
+        formulas += [term for term in _terms(record.address.formula) if not term.is_Symbol]
         found |= {each.name for formula in formulas for each in formula.free_symbols}
     return found
 
 
-def _access(
-    interpreter: KernelInterpreter,
-    marked: AccessRecord,
-    record: AccessRecord,
-    arguments: Sequence[str],
-    integers: set[str],
-) -> KernelAccess:
-    """The access with its pointer apart from the offset."""
-    address = record.address.formula
-    terms = {str(term) for term in sympy.Add.make_args(address) if term.is_Symbol}
-    pointers = [name for name in arguments if name in terms - integers]
-    if len(pointers) != 1:
-        names = " or ".join(pointers) or "no argument"
-        message = f"{names} is the pointer of this address; expected one"
-        hint = "give the values of integers in arguments" if pointers else ""
-        interpreter.text.refuse(record.node, message, hint)
-    (pointer,) = pointers
-    offset = address - symbol(pointer)
-    found = _map_of(interpreter, record, interpreter.bounds, record.condition, offset)
-    narrow = symbolic.narrow_bounds(interpreter.bounds)
-    what = record.kind, pointer, record.node.lineno
-    simplest = found.simplify(preserve_ranges=True)
-    kept = tuple(
-        _map_of(interpreter, record, narrow, condition, value, offset)
-        for value, condition in _kept(marked, record.condition)
-        if symbol(pointer) not in value.free_symbols
-    )
-    return KernelAccess(*what, simplest, record.address.shape, record.is_exact, kept)
-
-
 def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, Formula]]:
     """Values that have to fit: the condition everywhere, the address where the condition holds."""
-    everywhere = [record.condition, *(loop.trip_count for loop in record.loops)]
+    everywhere = [record.condition, *trip_counts(record.loops)]
     pairs = [*((each, sympy.true) for each in everywhere), (record.address.formula, condition)]
     found = ((each, where) for formula, where in pairs for each in formula.atoms(Kept))
     for each, where in sorted(found, key=str):
         yield unmarked(each), where
-
-
-def _map_of(
-    interpreter: KernelInterpreter,
-    record: AccessRecord,
-    bounds: Mapping[str, Interval],
-    condition: Formula,
-    *results: Formula,
-) -> IndexingMap:
-    """The map to some results, for the programs, places and iterations where a condition holds."""
-    programs = [interpreter.program_id(number) for number in range(interpreter.axes)]
-    dims = [Variable(bounds[each.name], each.name) for each in programs]
-    places = (symbolic.axis(number).name for number in range(len(record.address.shape)))
-    dims += map(Variable.of_size, record.address.shape, places)
-    counted = ((loop, bounds_of(loop.trip_count - 1, bounds).upper) for loop in record.loops)
-    ranges = [Variable(Interval(0, most), loop.counter.name) for loop, most in counted]
-    unbounded = [loop for loop in record.loops if not loop.trip_count.is_Integer]
-    last = [each.trip_count - 1 - each.counter for each in unbounded]
-    conditions: list[Any] = [(each, Interval(0, None)) for each in last]
-    conditions += [] if condition == sympy.true else [condition]
-    formulas = [*results, condition, *(loop.trip_count for loop in record.loops)]
-    names = {each.name for formula in formulas for each in formula.free_symbols}
-    left = sorted(names - {each.name for each in (*dims, *ranges)})
-    parameters = [Variable(bounds[name], name) for name in left]
-    return IndexingMap(results, dims, ranges, (), conditions, parameters)

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from textwrap import dedent
 from typing import Any, Final, NoReturn
 
@@ -29,7 +30,7 @@ from ops.triton.symbolic import (
 )
 from simplifier import FloorDiv, Max, Mod, bounds_of, errors, symbol
 from simplifier.errors import ArgumentError, Span, TextError, check_type, quoted
-from simplifier.forms import Interval
+from simplifier.forms import Interval, is_relation
 
 # The text of kernels: functions by name, and errors that point at a place in it.
 
@@ -184,8 +185,19 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """The value of a function call."""
 
     @abstractmethod
-    def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
-        """The block in memory at some addresses, where a mask holds."""
+    def accessed(
+        self,
+        node: ast.Call,
+        kind: str,
+        address: Value,
+        mask: Value,
+        of: symbolic.TensorPointer | None = None,
+    ) -> Value:
+        """The block in memory at some addresses where a mask holds, or of a descriptor."""
+
+    @abstractmethod
+    def passed(self, node: ast.Call, function: str, value: Value) -> None:
+        """A value for a function that nobody knows, which may be a pointer."""
 
     def program_id(self, number: int) -> sympy.Symbol:
         """The program id along an axis of the grid, and that there is such an axis."""
@@ -207,11 +219,13 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """The formula of a scalar.
 
         Raises:
-            TritonError: it is no integer, or known only while the kernel runs.
+            TritonError: it is no integer, or unknown.
         """
         block = self.kept(as_block(value))
-        if not isinstance(block, IntegerBlock) or block.shape or block.is_condition:
-            self.text.refuse(node, "expected integers that are known before values are loaded")
+        if isinstance(block, UnknownBlock):
+            self.text.refuse(node, f"expected integers that can be told; one is {block}")
+        if block.shape or block.is_condition:
+            self.text.refuse(node, "expected integers; one is a block or a condition")
         return block.formula
 
     def read(self, node: ast.expr) -> Value:
@@ -221,11 +235,13 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             TritonError: it cannot be read, or its shapes do not fit.
         """
         try:
-            return symbolic.number_of(self.visit(node))
+            found = symbolic.number_of(self.visit(node))
         except (symbolic.ShapesDifferError, ArithmeticError, TypeError, ValueError) as error:
             if isinstance(error, errors.IndexingError):
                 raise
             self.text.refuse(node, str(error))
+        is_new = isinstance(found, UnknownBlock) and not found.line
+        return replace(found, line=node.lineno) if is_new else found
 
     def generic_visit(self, node: ast.AST) -> NoReturn:
         """Refuse what no method reads."""
@@ -237,14 +253,25 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """A block whose values have to fit in their bits: its formula says so if that is open."""
         if not isinstance(block, IntegerBlock) or block.is_wide or block.is_condition:
             return block
-        found = bounds_of(symbolic.unmarked(block.formula), symbolic.narrow_bounds(self.bounds))
+        found = self.bounds_of(block)
         return (
             block
             if symbolic.INT32.contains(found)
             else replace(block, formula=symbolic.Kept(block.formula))
         )
 
-    def _may_point(self, block: Value) -> bool:
+    def bounds_of(self, block: Value) -> Interval:
+        """The bounds of a block whose variables have 32 bits."""
+        if not isinstance(block, IntegerBlock):
+            return Interval(None, None)
+        places = {
+            symbolic.axis(number).name: Interval(0, size - 1)
+            for number, size in enumerate(block.shape)
+        }
+        narrow = symbolic.narrow_bounds({**self.bounds, **places})
+        return bounds_of(symbolic.unmarked(block.formula), narrow)
+
+    def may_point(self, block: Value) -> bool:
         """Whether an argument or a mark is added in a block, which may be a pointer."""
         terms: tuple[Any, ...] = sympy.Add.make_args(getattr(block, "formula", sympy.Integer(0)))
         names = map(str, terms)
@@ -264,7 +291,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             return self.of_module(self.text.globals[node.id])
         if node.id in _BUILTINS or node.id in self.text.functions:
             return node.id
-        return self.text.refuse(node, f"{node.id!r} has no value")
+        return UnknownBlock(None, f"{node.id!r}, which has no value")
 
     def of_module(self, node: ast.expr) -> Value:
         """An expression of the module, which sees no variables of the function."""
@@ -286,13 +313,16 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         if path is not None:
             return path
         found = self.read(node.value)
-        if node.attr == "T" and not known(found):
-            return symbolic.with_axes(found, tuple(reversed(range(len(found.shape)))))
-        if node.attr == "shape" and not known(found):
-            return found.shape
         if node.attr in ("dtype", "type", "element_ty"):
             return f"the type of {ast.unparse(node.value)}"
-        return self.text.refuse(node, f"a value has no attribute {node.attr!r} that can be read")
+        if node.attr == "value" and known(found):
+            return found
+        if node.attr == "block_shape" and isinstance(found, symbolic.TensorPointer):
+            return found.block
+        if node.attr in ("shape", "T") and getattr(found, "shape", None) is not None:
+            axes = range(len(found.shape))
+            return found.shape if node.attr == "shape" else symbolic.with_axes(found, axes[::-1])
+        return UnknownBlock(None, f"the attribute {node.attr} of {ast.unparse(node.value)}")
 
     def path(self, node: ast.expr) -> str | None:
         """The name of something of a module, such as ``tl.load``; ``None`` for a value's."""
@@ -323,12 +353,14 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             return self.unknown("a number that is no integer", *blocks)
         is_sum = not isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.RShift))
         if not is_sum or any(
-            getattr(each, "is_wide", True) or self._may_point(each) for each in blocks
+            getattr(each, "is_wide", True) or self.may_point(each) for each in blocks
         ):
             blocks = self.kept(blocks[0]), self.kept(blocks[1])
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
             divide = self._quotient if isinstance(node.op, ast.FloorDiv) else self._remainder
             return combined(divide, *blocks)
+        if isinstance(node.op, (ast.LShift, ast.RShift)):
+            blocks = blocks[0], self._power_of_two(blocks[1])
         conditions = [isinstance(each, IntegerBlock) and each.is_condition for each in blocks]
         if all(conditions):
             return combined(apply, *blocks)
@@ -351,16 +383,22 @@ class ExpressionReader(ast.NodeVisitor, ABC):
             return Mod(numerator, divisor)
         return numerator - divisor * quotient
 
+    def _power_of_two(self, exponent: IntegerBlock | UnknownBlock) -> IntegerBlock | UnknownBlock:
+        bounds = self.bounds_of(exponent)
+        is_open = not symbolic.SHIFTS.contains(bounds) and not bounds.is_point
+        if is_open and isinstance(exponent, IntegerBlock):
+            exponent = UnknownBlock(exponent.shape, "bits moved by a number without bounds")
+        return combined(partial(symbolic.power_of_two, bounds=bounds), exponent)
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Value:
         """An operator on one value."""
         operand = self.read(node.operand)
         if known(operand):
             return symbolic.of_number(node.op, operand)
-        if isinstance(node.op, (ast.Not, ast.Invert)):
-            block = as_block(operand)
-            if isinstance(block, IntegerBlock) and block.is_condition:
-                return IntegerBlock(block.shape, sympy.Not(block.formula))
-            return self.unknown("bits of integers", block)
+        if isinstance(node.op, ast.Not):
+            return combined(_is_false, as_block(operand))
+        if isinstance(node.op, ast.Invert):
+            return combined(_complement, as_block(operand))
         if isinstance(node.op, ast.UAdd):
             return operand
         return combined(operator.neg, as_block(operand))
@@ -423,7 +461,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
     def unknown(self, reason: str, *blocks: Value) -> UnknownBlock:
         """A value known only while the kernel runs, of the shape of some blocks together."""
         found = combined(lambda *_: sympy.Integer(0), *blocks)
-        return UnknownBlock(found.shape, getattr(found, "reason", reason))
+        return found if isinstance(found, UnknownBlock) else UnknownBlock(found.shape, reason)
 
     # Indices and calls.
 
@@ -441,6 +479,8 @@ class ExpressionReader(ast.NodeVisitor, ABC):
                 self.text.refuse(node, "expected a tuple, and the place of one of its items")
             return given[at]
         block = as_block(value)
+        if block.shape is None:
+            return block
         return symbolic.with_axes(block, self._axes(node, items, len(block.shape)))
 
     def _axes(self, node: ast.Subscript, items: Sequence[ast.expr], rank: int) -> list[int | None]:
@@ -484,6 +524,14 @@ class ExpressionReader(ast.NodeVisitor, ABC):
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Value:  # noqa: ARG002 - any will do
         """A text that nobody reads."""
         return ""
+
+
+def _is_false(value: Formula) -> Formula:
+    return sympy.Not(symbolic.condition_of(value))
+
+
+def _complement(value: Formula) -> Formula:
+    return _is_false(value) if is_relation(value) else -value - 1
 
 
 _BUILTINS: Final = ("min", "max", "abs", "range", "int", "float", "bool", "len", "print")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn
+from functools import partial
+from math import prod
+from typing import Any, Final, NoReturn, cast
 
 import sympy
 
 from ops.triton import symbolic
 from ops.triton.expressions import ExpressionReader
 from ops.triton.symbolic import Formula, IntegerBlock, UnknownBlock, Value
-from simplifier import Max, Min
+from simplifier import FloorDiv, Max, Min, Mod
+from simplifier.forms import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ def _where(call: FunctionCall) -> Value:
 
 def _expand_dims(call: FunctionCall) -> Value:
     value, place = call.block(0, "input"), call.get(1, "axis")
+    if value.shape is None:
+        return value
     items: list[int | None] = [*range(len(value.shape))]
     items.insert(place if place >= 0 else place + len(items) + 1, None)
     return symbolic.with_axes(value, items)
@@ -104,15 +109,19 @@ def _expand_dims(call: FunctionCall) -> Value:
 
 def _broadcast_to(call: FunctionCall) -> Value:
     value = call.block(0, "input")
+    if value.shape is None:
+        return replace(value, shape=_shape_behind(call))
     found = symbolic.common_shape([value.shape, _shape_behind(call)])
     if isinstance(value, UnknownBlock):
-        return UnknownBlock(found, value.reason)
+        return replace(value, shape=found)
     return replace(value, shape=found, formula=symbolic.aligned(value, len(found)))
 
 
 def _transposed(call: FunctionCall) -> Value:
     value = call.block(0, "input")
     given = call.named.get("dims") or _shape_behind(call)
+    if value.shape is None:
+        return value
     return symbolic.with_axes(value, given or tuple(reversed(range(len(value.shape)))))
 
 
@@ -135,45 +144,117 @@ def _filled(call: FunctionCall) -> Value:
     is_zero = call.function.endswith("zeros")
     value = symbolic.as_block(0) if is_zero else call.block(1, "value")
     dtype, shape = str(call.get(1 if is_zero else 2, "dtype")), _shape(call)
-    if isinstance(value, IntegerBlock) and ".int" in dtype:
+    if isinstance(value, IntegerBlock) and ".int" in dtype and shape is not None:
         return replace(value, shape=shape, is_wide="int64" in dtype)
     return UnknownBlock(shape, "a number that is no integer")
 
 
 def _cast(call: FunctionCall) -> Value:
-    """A value of another type, of which only 32 or 64 bits count."""
+    """A value of another type; of a smaller one, the low bits."""
+    dtype = call.get(1, "dtype")
+    if isinstance(dtype, UnknownBlock):
+        return call.reader.unknown(f"a value of the type {dtype.reason}", call.block(0, "input"))
+    return _of_type(call, str(dtype))
+
+
+def _of_its_type(call: FunctionCall) -> Value:
+    """``tl.int64(value)``."""
+    return _of_type(call, call.function)
+
+
+def _of_type(call: FunctionCall, dtype: str) -> Value:
     value = call.reader.kept(call.block(0, "input"))
-    dtype = str(call.get(1, "dtype"))
-    if not isinstance(value, IntegerBlock) or not dtype.endswith(("int32", "int64")):
+    name = dtype.rpartition(".")[2]
+    if not isinstance(value, IntegerBlock) or name in ("int1", "pi32_t"):
         return value
-    return call.reader.kept(replace(value, is_wide=dtype.endswith("int64")))
+    if name in ("int32", "int64"):
+        return call.reader.kept(replace(value, is_wide=name == "int64"))
+    limits = _LIMITS.get(name)
+    if limits is not None and limits.contains(call.reader.bounds_of(value)):
+        return value
+    if limits is not None:
+        narrow = symbolic.combined(partial(_low_bits, limits), symbolic.as_number(value))
+        return replace(cast("IntegerBlock", narrow), is_wide=False)
+    return UnknownBlock(value.shape, f"a value of the type {name}")
 
 
-def _shape(call: FunctionCall) -> tuple[int, ...]:
+def _low_bits(limits: Interval, value: Formula) -> Formula:
+    """What an integer of few bits holds of a number."""
+    least, size = limits.lower or 0, limits.size or 1
+    return Mod(value - least, size) + least
+
+
+def _shape(call: FunctionCall) -> symbolic.BlockShape | None:
     given = call.get(0, "shape")
-    shape = symbolic.items_of(given) or (given,)
-    if not all(map(symbolic.is_integer, shape)):
-        call.refuse(f"{call.function}: a size is no number that is known; expected a constexpr")
-    return shape
+    items = symbolic.items_of(given)
+    return _told((given,) if items is None else items)
+
+
+def _told(shape: Sequence[Value]) -> symbolic.BlockShape | None:
+    """A shape if all of its sizes are known."""
+    return tuple(shape) if all(map(symbolic.is_integer, shape)) else None
 
 
 def _reshaped(call: FunctionCall) -> Value:
-    value, shape = call.block(0, "input"), _shape_behind(call)
+    """A block of another shape, with its elements in the same order."""
+    value = call.block(0, "input")
+    count = prod(value.shape or ())
+    shape = (count,) if call.function.endswith("ravel") else _told(_shape_behind(call))
     if isinstance(value, UnknownBlock):
-        return UnknownBlock(shape, value.reason)
-    return call.refuse(f"{call.function} of integers cannot be read")
+        return replace(value, shape=shape if value.shape is not None else None)
+    if shape is None or call.function.endswith("view") or call.named.get("can_reorder"):
+        return UnknownBlock(shape, "a block in any order")
+    if prod(shape) != count:
+        call.refuse(f"a block of the shape {value.shape} has no shape {shape}")
+    place = sum(
+        symbolic.axis(number) * prod(shape[number + 1 :])
+        for number, size in enumerate(shape)
+        if size > 1
+    )
+    old = {
+        symbolic.axis(number): Mod(FloorDiv(place, prod(value.shape[number + 1 :])), size)
+        for number, size in enumerate(value.shape)
+    }
+    return replace(value, shape=shape, formula=value.formula.xreplace(old))
+
+
+def _split(call: FunctionCall) -> Value:
+    """The two halves of a block along its last dimension, which has two places."""
+    value = call.block(0, "a")
+    if isinstance(value, UnknownBlock):
+        half = replace(value, shape=None if value.shape is None else value.shape[:-1])
+        return half, half
+    last = symbolic.axis(len(value.shape) - 1)
+    halves = (value.formula.xreplace({last: sympy.Integer(number)}) for number in range(2))
+    return tuple(replace(value, shape=value.shape[:-1], formula=each) for each in halves)
+
+
+def _joined(call: FunctionCall) -> Value:
+    """Two blocks side by side along a new last dimension."""
+    blocks = [call.block(0, "a"), call.block(1, "b")]
+    if any(each.shape is None for each in blocks):
+        return UnknownBlock(None, "two blocks")
+    first, second = (
+        symbolic.with_axes(each, [*range(len(each.shape or ())), None]) for each in blocks
+    )
+    side = IntegerBlock((2,), sympy.Eq(symbolic.axis(0), 0))
+    return symbolic.combined(symbolic.where, side, first, second)
 
 
 def _dot(call: FunctionCall) -> Value:
     left, right = call.block(0, "input"), call.block(1, "other")
+    if left.shape is None or right.shape is None:
+        return UnknownBlock(None, "a product of matrices")
     return UnknownBlock((*left.shape[:-1], right.shape[-1]), "a product of matrices")
 
 
 def _reduced(call: FunctionCall) -> Value:
+    if symbolic.items_of(call.get(0, "input")) is not None or call.named.get("return_indices"):
+        return UnknownBlock(None, "a reduction")
     value = call.block(0, "input")
     place = call.get(1, "axis")
-    if place is None:
-        return UnknownBlock((), "a reduction")
+    if not value.shape or place is None:
+        return UnknownBlock(value.shape and (), "a reduction")
     place = place % max(1, len(value.shape))
     kept = 1 if call.named.get("keep_dims") else None
     sizes = [kept if number == place else size for number, size in enumerate(value.shape)]
@@ -181,9 +262,35 @@ def _reduced(call: FunctionCall) -> Value:
 
 
 def _unread(call: FunctionCall) -> Value:
+    """A function of numbers, element by element."""
     given = (value for value in call.arguments if not isinstance(value, (str, tuple)))
     blocks = map(symbolic.as_block, given)
     return UnknownBlock(call.reader.unknown("", *blocks).shape, f"{call.function} of numbers")
+
+
+def unknown_function(call: FunctionCall) -> Value:
+    """What a function gives that nobody knows: it has no pointer, by which it could read."""
+    for value in _flat([*call.arguments, *call.named.values()]):
+        call.reader.passed(call.node, call.function, value)
+    return UnknownBlock(None, f"the result of {call.function or 'a function'}")
+
+
+def _flat(values: Iterable[Value]) -> Iterator[Value]:
+    for value in values:
+        items = symbolic.items_of(value)
+        yield from [value] if items is None else _flat(items)
+
+
+def _is_instance(call: FunctionCall) -> Value:
+    """Whether a value is of some types of Triton or Python."""
+    value, types = call.arguments
+    if isinstance(value, symbolic.TensorPointer):
+        kind = "descriptor" if value.is_descriptor else "block_ptr"
+    else:
+        is_runtime = isinstance(value, symbolic.RuntimeInteger) or not symbolic.known(value)
+        kind = "tensor" if is_runtime else "constexpr"
+    names = [str(each) for each in _flat([types])]
+    return any(f".{each}".endswith((f".{kind}", f"_{kind}")) for each in names)
 
 
 def _random(call: FunctionCall) -> Value:
@@ -195,26 +302,33 @@ def _random(call: FunctionCall) -> Value:
 
 def _accessed(call: FunctionCall) -> Value:
     """A load, a store or an atomic operation, by addresses or by a block pointer."""
-    kind = call.function.rpartition(".")[2]
+    kind = _KINDS.get(call.function, call.function.rpartition(".")[2])
     other = sorted({*call.named} - _ARGUMENTS_OF_MEMORY)
     if other:
         call.refuse(f"{call.function} has no argument {other[0]!r}")
     pointer = call.get(0, "pointer")
+    if isinstance(pointer, symbolic.TensorPointer) and not pointer.strides:
+        address = IntegerBlock((), pointer.base)
+        return call.reader.accessed(call.node, kind, address, None, pointer)
     if isinstance(pointer, symbolic.TensorPointer):
-        every = range(len(pointer.block)) if pointer.is_descriptor else ()
+        every = range(len(pointer.offsets)) if pointer.is_descriptor else ()
         checked = every or call.get(_PLACE_OF_CHECK, "boundary_check", ())
-        address, mask = pointer.address(), IntegerBlock(pointer.block, pointer.within(checked))
+        address, held = pointer.address(), pointer.within(checked)
+        mask = IntegerBlock(address.shape, held)
     else:
         mask = call.get(_PLACE_OF_MASK.get(kind, 2), "mask")
         address = symbolic.as_block(pointer)
-    _check_shapes(call, address.shape)
+    if address.shape is not None:
+        _check_shapes(call, address.shape)
     return call.reader.accessed(call.node, kind, address, mask)
 
 
 def _check_shapes(call: FunctionCall, shape: symbolic.BlockShape) -> None:
     """Check a stored value and a mask, which are broadcast to the pointers, not the reverse."""
     for value in (*call.arguments[1:], *call.named.values()):
-        if not symbolic.known(value) and symbolic.common_shape([shape, value.shape]) != shape:
+        if symbolic.known(value) or value.shape is None:
+            continue
+        if symbolic.common_shape([shape, value.shape]) != shape:
             call.refuse(f"a block of the shape {value.shape} does not fit pointers of {shape}")
 
 
@@ -244,8 +358,25 @@ def _advanced(call: FunctionCall) -> Value:
 def _by_descriptor(call: FunctionCall) -> Value:
     """``descriptor.load(offsets)`` and ``descriptor.store(offsets, value)``."""
     pointer, offsets, *others = call.arguments
+    if call.function.endswith("descriptor_load"):  # behind the offsets is the block
+        pointer, others = _described(call, pointer, offsets, others[0]), []
+    elif call.function.endswith("descriptor_store"):  # the value is before the offsets
+        offsets, others = others[0], [offsets]
+    pointer = _described(call, pointer, offsets)
     moved = _moved(call, pointer, offsets, "tensor descriptor")
     return _accessed(replace(call, arguments=(moved, *others)))
+
+
+def _described(
+    call: FunctionCall, value: Value, offsets: Sequence[Value], block: Sequence[int] | None = None
+) -> Value:
+    """An argument as a descriptor of which nothing is known but its rank, and maybe its block."""
+    is_argument = isinstance(value, IntegerBlock) and call.reader.may_point(value)
+    if not is_argument or not value.formula.is_Symbol:
+        return value
+    start = (sympy.Integer(0),) * len(offsets)
+    block = None if block is None else tuple(block)
+    return symbolic.TensorPointer(value.formula, (), (), start, block, is_descriptor=True)
 
 
 def _moved(
@@ -284,6 +415,22 @@ _MEMORY: Final = (
     *(f"atomic_{kind}" for kind in ("add", "max", "min", "and", "or", "xor", "xchg", "cas")),
 )
 
+_KINDS: Final = {
+    "tl.load_tensor_descriptor": "load",
+    "tl.store_tensor_descriptor": "store",
+    "tl._experimental_descriptor_load": "load",
+    "tl._experimental_descriptor_store": "store",
+}
+"""Functions of descriptors, as what their accesses are."""
+
+_LIMITS: Final[Mapping[str, Interval]] = {
+    **{f"int{bits}": Interval(-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16)},
+    **{f"uint{bits}": Interval(0, (1 << bits) - 1) for bits in (8, 16, 32, 64)},
+}
+"""Ranges of the types of integers whose low bits are kept by a cast."""
+
+_FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
+
 _REDUCTIONS: Final = ("sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce", "reduce_or")
 
 _OF_NUMBERS: Final = (
@@ -317,7 +464,11 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("tl.reshape", "tl.view", "tl.ravel", ".reshape"), _reshaped),
     **dict.fromkeys(("tl.zeros", "tl.full"), _filled),
     "tl.dot": _dot,
-    **dict.fromkeys(("tl.cast", ".to"), _cast),
+    **dict.fromkeys(("tl.cast", ".to", ".cast"), _cast),
+    **{f"tl.{name}": _of_its_type for name in (*_LIMITS, "int1", "int32", "int64", *_FLOATS)},
+    "isinstance": _is_instance,
+    **dict.fromkeys(("tl.split", ".split"), _split),
+    "tl.join": _joined,
     **dict.fromkeys(("int", *_KEPT), _first),
     **dict.fromkeys(("tl.rand", "tl.randn", "tl.randint"), _random),
     **dict.fromkeys(("print", *_STATEMENTS), _nothing),
@@ -328,7 +479,8 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     **{f"{home}.{name}": _reduced for home in ("tl", "") for name in _REDUCTIONS},
     **{f"{home}.{name}": _unread for home in ("tl", "", "tl.math") for name in _OF_NUMBERS},
     **dict.fromkeys(("tl.zeros_like", "float"), _unread),
-    **dict.fromkeys((".load", ".store"), _by_descriptor),
+    **dict.fromkeys((*_KINDS, *(f".{name}" for name in _MEMORY)), _by_descriptor),
+    "tl._experimental_make_tensor_descriptor": _tensor_pointer(*_OF_BLOCKS, "block_shape"),
 }
 """The functions by name; the name of a method begins with a point."""
 

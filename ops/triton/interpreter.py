@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import factorial
@@ -17,9 +17,9 @@ import sympy
 
 from ops.triton import expressions, symbolic
 from ops.triton.expressions import ExpressionReader
-from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name
-from ops.triton.symbolic import Formula, IntegerBlock, UnknownBlock, Value
-from simplifier import FloorDiv, Max, symbol
+from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name, unknown_function
+from ops.triton.symbolic import Formula, IntegerBlock, Loaded, UnknownBlock, Value
+from simplifier import FloorDiv, Max, bounds_of, symbol
 from simplifier.forms import Interval
 
 Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
@@ -35,10 +35,28 @@ MAX_STATEMENTS: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class KernelLoop:
-    """A loop around an access: its counter runs from 0 to one less than its trip count."""
+    """A loop around an access: its counter runs from 0 to one less than its trip count.
+
+    A trip count of ``None`` may be any number.
+    """
 
     counter: sympy.Symbol
-    trip_count: Formula
+    trip_count: Formula | None
+
+
+def trip_counts(loops: Iterable[KernelLoop]) -> Iterator[Formula]:
+    """The trip counts of loops that have a formula."""
+    return (each.trip_count for each in loops if each.trip_count is not None)
+
+
+def with_trip_counts(
+    loops: Iterable[KernelLoop], change: Callable[[Formula], Formula | None]
+) -> tuple[KernelLoop, ...]:
+    """The loops with other formulas of their trip counts."""
+    return tuple(
+        replace(each, trip_count=None if each.trip_count is None else change(each.trip_count))
+        for each in loops
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +66,7 @@ class AccessRecord:
     Attributes:
         condition: under which the elements are accessed: the mask, and the branches around.
         is_exact: whether all of the condition is known.
+        descriptor: of which the block is, if it is an argument without a value.
     """
 
     node: ast.Call
@@ -56,6 +75,7 @@ class AccessRecord:
     condition: Formula
     loops: tuple[KernelLoop, ...]
     is_exact: bool
+    descriptor: symbolic.TensorPointer | None = None
 
 
 class _Returned(Exception):  # noqa: N818 - no error: the function is left
@@ -80,28 +100,62 @@ class KernelInterpreter(ExpressionReader):
         self._may_be_left = False
         """Whether values have decided that some programs left the function."""
         self._trials = 0
+        self._loads = 0
+        self._line_of_load: dict[sympy.Integer, int] = {}
+        self.passed_on: list[tuple[ast.Call, str, frozenset[str]]] = []
+        """Calls of functions that nobody knows, with arguments that may be pointers."""
         self._statements = 0
         self._depth = 0
 
     # Memory.
 
-    def accessed(self, node: ast.Call, kind: str, address: Value, mask: Value) -> UnknownBlock:
-        """Keep an access; its value is unknown."""
+    def accessed(
+        self,
+        node: ast.Call,
+        kind: str,
+        address: Value,
+        mask: Value,
+        of: symbolic.TensorPointer | None = None,
+    ) -> Value:
+        """Keep an access; its value is that of a variable, if an address or a loop needs it."""
         if isinstance(address, UnknownBlock):
             place = node.args[0] if node.args else node
-            self.text.refuse(place, f"the address depends on {address.reason}")
+            self.text.refuse(place, f"the address depends on {address}")
         held = symbolic.as_block(True if mask is None else mask)
-        shape = symbolic.common_shape([address.shape, held.shape])
-        unknown = held.implied if isinstance(held, UnknownBlock) else held.formula
-        whole = IntegerBlock(held.shape, unknown)
+        shape = symbolic.common_shape([address.shape, held.shape or ()])
+        implied = held.implied if isinstance(held, UnknownBlock) else held.formula
+        whole = IntegerBlock(held.shape or (), implied)
         holds = symbolic.condition_of(symbolic.aligned(whole, len(shape)))
-        condition = sympy.And(*self._conditions, holds)
-        is_certain = self._is_exact and not self._may_be_left
+        placed = IntegerBlock(shape, symbolic.aligned(self.kept(address), len(shape)))
+        integers = symbolic.integers_of(
+            placed.formula, *(of.offsets if of else ()), *trip_counts(self._loops)
+        )
+        conditions = symbolic.conjuncts(sympy.And(*self._conditions, holds))
+        told = [each for each in conditions if each.atoms(Loaded) <= integers]
+        is_certain = self._is_exact and not self._may_be_left and len(told) == len(conditions)
         is_exact = is_certain and isinstance(held, IntegerBlock)
+        others = placed.formula.atoms(Loaded) - integers
+        if others:
+            lines = sorted({self._line_of_load[each.args[0]] for each in others})
+            message = "the address depends on a condition on a value that is loaded, in line"
+            self.text.refuse(node, f"{message} {', '.join(map(str, lines))}")
         if not self._is_trial:
-            placed = IntegerBlock(shape, symbolic.aligned(self.kept(address), len(shape)))
-            self.records.append(AccessRecord(node, kind, placed, condition, self._loops, is_exact))
-        return UnknownBlock(shape, "a value that is loaded")
+            record = node, kind, placed, sympy.And(*told), self._loops, is_exact, of
+            self.records.append(AccessRecord(*record))
+        if of is not None:
+            return UnknownBlock(of.block, "a block of a descriptor without a value")
+        counters = (each.counter for each in self._loops)
+        places = (symbolic.axis(n) if size > 1 else 0 for n, size in enumerate(shape))
+        self._loads += 1
+        number = sympy.Integer(-self._loads if self._is_trial else len(self.records) - 1)
+        self._line_of_load[number] = node.lineno
+        return IntegerBlock(shape, Loaded(number, *counters, *places), is_wide=True)
+
+    def passed(self, node: ast.Call, function: str, value: Value) -> None:
+        """Keep which arguments a function gets that nobody knows."""
+        formula = getattr(value, "base", getattr(value, "formula", sympy.Integer(0)))
+        names = frozenset(each.name for each in formula.free_symbols) & self.arguments
+        self.passed_on.append((node, function, names))
 
     # Functions.
 
@@ -132,7 +186,7 @@ class KernelInterpreter(ExpressionReader):
             return self._inlined(given)
         handler = FUNCTIONS.get(plain_name(function))
         if handler is None:
-            given.refuse(f"the function {function or 'here'} cannot be read")
+            return unknown_function(given)
         if function in _OF_NUMBERS and all(map(symbolic.known, arguments)):
             return _OF_NUMBERS[function](*arguments)
         try:
@@ -213,6 +267,8 @@ class KernelInterpreter(ExpressionReader):
                 self.values[name] = value
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 items = symbolic.items_of(value)
+                if isinstance(value, UnknownBlock):
+                    items = (replace(value, shape=None),) * len(targets)
                 if items is None or len(items) != len(targets):
                     self.text.refuse(target, f"expected {len(targets)} values")
                 for each, item in zip(targets, items, strict=True):
@@ -227,10 +283,6 @@ class KernelInterpreter(ExpressionReader):
     def visit_Return(self, node: ast.Return) -> None:
         """Leave the function."""
         raise _Returned(None if node.value is None else self.read(node.value))
-
-    def visit_While(self, node: ast.While) -> None:
-        """Refuse the loop."""
-        self.text.refuse(node, "how often this loop runs is known only while the kernel runs")
 
     # Branches.
 
@@ -260,7 +312,7 @@ class KernelInterpreter(ExpressionReader):
             for name, value in (first | self.values).items()
         }
 
-    def _condition_of(self, node: ast.If, test: Value) -> Formula | None:
+    def _condition_of(self, node: ast.If | ast.While, test: Value) -> Formula | None:
         """The condition of a branch; ``None`` if values decide it."""
         block = symbolic.as_block(test)
         if block.shape:
@@ -293,7 +345,7 @@ class KernelInterpreter(ExpressionReader):
         if first is second or (type(first) is type(second) and first == second):
             return first
         if isinstance(first, _NOT_CHOSEN) or isinstance(second, _NOT_CHOSEN):
-            return UnknownBlock((), "a value that a branch decides")
+            return UnknownBlock(None, "a value that a branch decides")
         return symbolic.number_of(self.chosen(test, first, second))
 
     # Loops.
@@ -303,24 +355,44 @@ class KernelInterpreter(ExpressionReader):
         start, stop, step = self._range(node)
         if not isinstance(node.target, ast.Name):
             self.text.refuse(node.target, "expected the name of a variable")
-        trips = FloorDiv(stop - start + step - 1, step)
-        counter = self._fresh(node.target.id)
-        self.bounds[counter.name] = Interval(0, None)
-        self.values[node.target.id] = IntegerBlock((), start + counter * step)
+        own = node.target.id
+        sign = -1 if step.is_negative else 1
+        size = step * sign
+        trips = FloorDiv((stop - start) * sign + size - 1, size)
+        counter = self._fresh(own, bounds_of(trips - 1, self.bounds).upper)
+        self.values[own] = IntegerBlock((), start + counter * step)
         before = dict(self.values)
-        amounts = self._amounts(node, counter, before)
-        self.values = {name: after_iterations(amounts, before, name, {}) for name in before}
-        outside = self._loops
-        self._loops = (*outside, KernelLoop(counter, trips))
-        self._iteration(node.body)
-        self._loops = outside
+        amounts = self._iterations(node, KernelLoop(counter, trips))
         last, is_run = {counter: trips - 1}, symbolic.is_nonnegative(trips - 1, self.bounds)
         count = {counter: trips if is_run else Max(trips, 0)}
         after = {name: substituted(value, last) for name, value in self.values.items()}
         if not is_run:
-            after[node.target.id] = UnknownBlock((), "the counter of a loop that may not run")
+            after[own] = UnknownBlock(
+                (), "the counter of a loop that may not run", line=node.lineno
+            )
         sums = {name: after_iterations(amounts, before, name, count) for name in amounts}
         self.values = after | sums
+
+    def visit_While(self, node: ast.While) -> None:
+        """Run the body once for all iterations, as far as its condition may hold."""
+        if node.orelse:
+            self.text.refuse(node.orelse[0], "a loop with an else cannot be read")
+        is_exact, self._is_exact = self._is_exact, False
+        self._iterations(node, KernelLoop(self._fresh("iteration"), None))
+        self._is_exact = is_exact
+        for name in expressions.names_assigned(node.body):
+            reason = f"{name}, which a loop changes that may end at any time"
+            self.values[name] = UnknownBlock(None, reason, line=node.lineno)
+
+    def _iterations(self, node: ast.For | ast.While, loop: KernelLoop) -> Amounts:
+        """Run the body for all iterations; what each adds to variables that it hands on."""
+        before, outside = dict(self.values), self._loops
+        self._loops = (*outside, loop)
+        amounts = self._amounts(node, loop.counter, before)
+        self.values = {name: after_iterations(amounts, before, name, {}) for name in before}
+        self._iteration(node)
+        self._loops = outside
+        return amounts
 
     def _range(self, node: ast.For) -> tuple[Formula, Formula, Formula]:
         """The start, the end and the step of a loop."""
@@ -338,38 +410,42 @@ class KernelInterpreter(ExpressionReader):
         if len(given) == 1:
             given.insert(0, sympy.Integer(0))
         start, stop, step = (*given, sympy.Integer(1))[:3]
-        if not symbolic.is_nonnegative(step - 1, self.bounds) and step.is_Integer:
-            self.text.refuse(call, f"the step is {step}; expected at least 1")
+        if step == 0:
+            self.text.refuse(call, "the step is 0; expected another number")
         return start, stop, step
 
-    def _fresh(self, name: str) -> sympy.Symbol:
-        """A variable of a name that nothing has yet."""
+    def _fresh(self, name: str, most: int | None = None) -> sympy.Symbol:
+        """A counter of a name that nothing has yet."""
         found, number = name, 1
         while symbolic.is_reserved(found) or found in self.bounds:
             found, number = f"{name}_{number}", number + 1
+        self.bounds[found] = Interval(0, None if most is None else max(0, most))
         return symbol(found)
 
-    def _iteration(self, body: Sequence[ast.stmt]) -> None:
+    def _iteration(self, node: ast.For | ast.While) -> None:
         before = self._conditions, self._may_be_left
         try:
-            self.run(body)
+            if isinstance(node, ast.For):
+                self.run(node.body)
+            elif self._guarded(node.body, self._condition_of(node, self.read(node.test))):
+                self._may_be_left = not self._may_be_left
         except _Returned:
             self._may_be_left = not self._may_be_left
         if (self._conditions, self._may_be_left) != before:
-            self.text.refuse(body[0], "a loop that may be left in between cannot be read")
+            self.text.refuse(node.body[0], "a loop that may be left in between cannot be read")
 
     def _amounts(
-        self, node: ast.For, counter: sympy.Symbol, before: Mapping[str, Value]
+        self, node: ast.For | ast.While, counter: sympy.Symbol, before: Mapping[str, Value]
     ) -> Amounts:
         """Amounts that iterations add to the variables: the body runs once on marks of them."""
-        own = getattr(node.target, "id", "")
+        own = getattr(getattr(node, "target", None), "id", "")
         assigned = dict.fromkeys(expressions.names_assigned(node.body))
         carried = [name for name in assigned if name in before and name != own]
         self._trials += 1
         marks = {name: marked(before[name], f"_before_{self._trials}_{name}") for name in carried}
         outside = self._is_trial, dict(self.bounds)
         self._is_trial, self.values = True, {**before, **marks}
-        self._iteration(node.body)
+        self._iteration(node)
         after, self.values = self.values, dict(before)
         self._is_trial, self.bounds = outside
         return amounts_of(before, marks, after, counter)
@@ -469,7 +545,7 @@ def after_iterations(
     if isinstance(value, symbolic.TensorPointer):
         return value.moved(added)
     block = symbolic.as_block(value)
-    by = IntegerBlock(block.shape, added[0])
+    by = IntegerBlock(block.shape or (), added[0])
     return symbolic.number_of(symbolic.combined(operator.add, block, by))
 
 

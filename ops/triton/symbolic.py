@@ -38,13 +38,13 @@ MAX_FACTORS: Final = 32
 MAX_PARTS: Final = 200
 """Of a formula as it is written: an address has a few dozen, and 200 are simplified in a second."""
 
-MAX_SHIFT: Final = 63
+SHIFTS: Final = Interval(0, 63)
 """Bits by which an integer is moved: it has no more than 64."""
 
 INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
 """Range of an integer unless a kernel asks for 64 bits: program ids, ranges and arguments."""
 
-_RESERVED: Final = re.compile(r"(pid|i|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
+_RESERVED: Final = re.compile(r"(pid|i|rt|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
 
 
 def is_reserved(name: str) -> bool:
@@ -71,6 +71,27 @@ def _value(kept: Formula) -> Formula:
     return kept
 
 
+class Loaded(sympy.Function):
+    """A number that an access gives: ``Loaded(access, *counters, *place)``.
+
+    The counters are those of the loops around the access, and the place is in its block. Whether
+    the number is an integer is open until an address or a loop needs it.
+    """
+
+    is_integer = True
+
+
+def integers_of(*formulas: Formula) -> set[Formula]:
+    """The loaded numbers that formulas compute with, beyond conditions: they are integers."""
+    found: set[Formula] = set()
+    for formula in formulas:
+        if isinstance(formula, Loaded):
+            found.add(formula)
+        elif not is_relation(formula):
+            found |= integers_of(*formula.args)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class IntegerBlock:
     """A block of integers, addresses or conditions, by a formula; a scalar has no dimension.
@@ -94,13 +115,19 @@ class UnknownBlock:
     """A block of numbers that are known only while the kernel runs.
 
     Attributes:
-        reason: where they come from.
+        shape: ``None`` if nobody can tell.
+        reason: what they are.
+        line: where they come from, once the expression is read.
         implied: of conditions, what holds wherever they do.
     """
 
-    shape: BlockShape
+    shape: BlockShape | None
     reason: str
     implied: Formula = sympy.true
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.reason}, in line {self.line}" if self.line else self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +135,15 @@ class TensorPointer:
     """A block of a tensor, by its offsets: ``tl.make_block_ptr``, or a tensor descriptor.
 
     An access leaves out what lies outside of the tensor: of a descriptor along all dimensions,
-    otherwise along those that it checks.
+    otherwise along those that it checks. A descriptor that is an argument without a value has no
+    sizes and strides, and a block only if the access tells it.
     """
 
     base: Formula
     sizes: tuple[Formula, ...]
     strides: tuple[Formula, ...]
     offsets: tuple[Formula, ...]
-    block: BlockShape
+    block: BlockShape | None
     is_descriptor: bool = False
 
     def moved(self, by: Sequence[Formula]) -> TensorPointer:
@@ -124,18 +152,20 @@ class TensorPointer:
         return replace(self, offsets=offsets)
 
     def address(self) -> IntegerBlock:
-        """The addresses of the elements of the block."""
-        steps = map(operator.mul, self._places(), self.strides)
-        return IntegerBlock(self.block, self.base + sum(steps), is_wide=True)
+        """The addresses of the elements of a block that is known."""
+        steps = map(operator.mul, self.places(), self.strides)
+        return IntegerBlock(self.block or (), self.base + sum(steps), is_wide=True)
 
     def within(self, checked: Sequence[int]) -> Formula:
         """The condition that a place lies in the tensor along some dimensions."""
-        places = self._places()
+        places = self.places()
         pairs = [(places[number], self.sizes[number]) for number in checked]
         return sympy.And(*(sympy.And(place >= 0, place < size) for place, size in pairs))
 
-    def _places(self) -> list[Formula]:
-        own = [axis(number) if size > 1 else 0 for number, size in enumerate(self.block)]
+    def places(self) -> list[Formula]:
+        """The index of each element of the block, or of the first one."""
+        block = self.block or (1,) * len(self.offsets)
+        own = [axis(number) if size > 1 else 0 for number, size in enumerate(block)]
         return [offset + place for offset, place in zip(self.offsets, own, strict=True)]
 
 
@@ -244,10 +274,13 @@ def combined(
     Raises:
         ShapesDifferError: the shapes do not fit.
     """
-    shape = common_shape([value.shape for value in values])
+    shapes = [value.shape for value in values]
+    told = [shape for shape in shapes if shape is not None]
+    shape = common_shape(told)
     for value in values:
         if isinstance(value, UnknownBlock):
-            return UnknownBlock(shape, value.reason)
+            common = shape if len(told) == len(shapes) else None
+            return replace(value, shape=common, implied=sympy.true)
     blocks = [value for value in values if isinstance(value, IntegerBlock)]
     found = apply(*(aligned(value, len(shape)) for value in blocks))
     if parts_of(found) > MAX_PARTS:
@@ -274,9 +307,11 @@ def moved(formula: Formula, places: dict[int, int]) -> Formula:
 
 def with_axes(value: Value, items: Sequence[int | None]) -> IntegerBlock | UnknownBlock:
     """A block with its dimensions in some order, and a new one of size 1 for each ``None``."""
+    if value.shape is None:
+        return value
     shape = common_shape([tuple(1 if item is None else value.shape[item] for item in items)])
     if isinstance(value, UnknownBlock):
-        return UnknownBlock(shape, value.reason)
+        return replace(value, shape=shape)
     places = {item: new for new, item in enumerate(items) if item is not None}
     return replace(value, shape=shape, formula=moved(value.formula, places))
 
@@ -392,16 +427,16 @@ def implied_by_both(left: Value, right: Value) -> UnknownBlock | None:
     if not (isinstance(left, UnknownBlock) or isinstance(right, UnknownBlock)):
         return None
     both = combined(lambda *_: sympy.true, left, right)
-    rank = len(both.shape)
-    parts = [_implied(each, rank) for each in (left, right)]
-    return UnknownBlock(both.shape, "a condition on values", sympy.And(*parts))
+    rank = len(both.shape or ())
+    parts = [_implied(each, rank) for each in (left, right) if len(each.shape or ()) <= rank]
+    return replace(cast("UnknownBlock", both), implied=sympy.And(*parts))
 
 
 def _implied(block: Value, rank: int) -> Formula:
     from_block = block.implied if isinstance(block, UnknownBlock) else block.formula
     if not is_relation(from_block):
         return sympy.true
-    return aligned(IntegerBlock(block.shape, from_block), rank)
+    return aligned(IntegerBlock(block.shape or (), from_block), rank)
 
 
 def where(test: Formula, first: Formula, second: Formula) -> Formula:
@@ -420,6 +455,11 @@ def all_of(*conditions: Formula) -> Formula:
     return sympy.And(*map(condition_of, conditions))
 
 
+def conjuncts(condition: Formula) -> Sequence[Formula]:
+    """The conditions that hold where one does."""
+    return condition.args if isinstance(condition, sympy.And) else (condition,)
+
+
 def any_of(*conditions: Formula) -> Formula:
     """That one of some conditions holds, at least."""
     return sympy.Or(*map(condition_of, conditions))
@@ -430,19 +470,18 @@ def condition_of(formula: Formula) -> Formula:
     return formula if is_relation(formula) else sympy.Ne(formula, 0)
 
 
-def _shifted_left(value: Formula, by: Formula) -> Formula:
-    return value * _power_of_two(by)
+def power_of_two(exponent: Formula, bounds: Interval) -> Formula:
+    """The power of two of an exponent in bounds.
 
-
-def _shifted_right(value: Formula, by: Formula) -> Formula:
-    return FloorDiv(value, _power_of_two(by))
-
-
-def _power_of_two(exponent: Formula) -> Formula:
-    if not exponent.is_Integer or not 0 <= exponent <= MAX_SHIFT:
-        message = f"bits are moved by {exponent}; expected a number from 0 to {MAX_SHIFT}"
-        raise ArithmeticError(message)
-    return 2**exponent
+    Raises:
+        ArithmeticError: they are too wide for an integer of 64 bits.
+    """
+    if not SHIFTS.contains(bounds):
+        expected = f"expected a number from {SHIFTS.lower} to {SHIFTS.upper}"
+        raise ArithmeticError(f"bits are moved by {exponent}; {expected}")
+    *others, last = range(bounds.lower or 0, (bounds.upper or 0) + 1)
+    chosen = [(2**number, sympy.Eq(exponent, number)) for number in others]
+    return sympy.Piecewise(*chosen, (2**last, True)) if chosen else sympy.Integer(2**last)
 
 
 class Operator(NamedTuple):
@@ -468,8 +507,8 @@ OPERATORS: Final[Mapping[type, Operator]] = {
     ast.BitAnd: Operator("and_", all_of, BitAnd),
     ast.BitOr: Operator("or_", any_of, BitOr),
     ast.BitXor: Operator("xor", sympy.Xor, BitXor),
-    ast.LShift: Operator("lshift", _shifted_left),
-    ast.RShift: Operator("rshift", _shifted_right),
+    ast.LShift: Operator("lshift", operator.mul),
+    ast.RShift: Operator("rshift", FloorDiv),
 }
 
 COMPARISONS: Final[Mapping[type, tuple[Callable[..., Value], Callable[..., Formula]]]] = {

@@ -122,7 +122,7 @@ tl.load(x_ptr, mask_=n > 2)
 tl.load(x_ptr, **n)
 # expected a tuple
 tl.load(x_ptr, *n)
-# 'changed' has no value
+# the address depends on 'changed', which has no value, in line 4
 tl.load(x_ptr + changed)
 # 'in' takes a value and a tuple of values
 tl.load(x_ptr, mask=tl.arange(0, 4) in (1, 2))

@@ -229,18 +229,23 @@ def test_a_scalar_is_one_thread_s() -> None:
 
 
 @for_all(marked_errors("""
-x = tl.load(«x_ptr + tl.load(x_ptr)») => the address depends on a value that is loaded
+x = tl.load(«x_ptr + tl.sum(x_ptr, 0)») => the address depends on a reduction, in line 2
+x = tl.load(«x_ptr + (tl.load(x_ptr) / 2)») => depends on a number that is no integer, in line 2
+x = tl.load(«x_ptr + erf(n / 2)») => the address depends on the result of erf, in line 2
+x = «tl.load(x_ptr + tl.where(tl.load(x_ptr) > 0, 1, 0))»
+    the address depends on a condition on a value that is loaded, in line 2
+x = «other(x_ptr)» => the function other cannot be read, and may access x_ptr
+x = «tl.load(x_ptr + (x_ptr if n > 1 else 0))» => no argument is the pointer of this address
 x = «tl.load(x_ptr + n + m)» => x_ptr or n or m is the pointer of this address; expected one
 x = «tl.load(n * 4)» => no argument is the pointer of this address; expected one
 x = «tl.arange(0, n)» => tl.arange: end is no number that is known; expected a constexpr
 x = «tl.arange(0, 8) + tl.arange(0, 16)» => blocks of the shapes (8,), (16,) do not fit
-x = «tl.histogram(n, 4)» => the function tl.histogram cannot be read
 x = tl.arange(0, 8)[«0»] => expected ':' or None, as in [:, None]
 x = «lambda y: y» => a kernel with a Lambda cannot be read
-x = «y» => 'y' has no value
-«while n > 0: n -= 1» => how often this loop runs is known only while the kernel runs
+x = tl.load(«x_ptr + y») => the address depends on 'y', which has no value, in line 2
+while n > 0: x = tl.load(«x_ptr + tl.exp(n)») => the address depends on tl.exp of numbers, in line 2
 for k in «x_ptr»: pass => expected range, tl.range or tl.static_range
-for k in «range(8, 0, -1)»: pass => the step is -1; expected at least 1
+for k in «range(8, 0, 0)»: pass => the step is 0; expected another number
 «x, y» = 1 => expected 2 values
 if «tl.arange(0, 8) > 4»: pass => a branch has one condition for all elements; expected a scalar
 x = «tl.program_id(3)» => a grid has no axis 3; expected 0, 1 or 2
