@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import simplifier
 from indexing.domain import ROLES, ByRole, Constraint, Domain, Ends, limits
@@ -32,8 +32,11 @@ T = TypeVar("T")
 Boolean: TypeAlias = "sympy.logic.boolalg.Boolean"
 """A condition of sympy."""
 
-Condition: TypeAlias = "tuple[sympy.Expr | int | str, IntervalLike] | Boolean | bool | str"
-"""A constraint: an expression and the interval it must lie in, or a condition that holds."""
+Condition: TypeAlias = Any
+"""A constraint: an expression and the interval it must lie in, or a condition that holds.
+
+Type checkers know no type of sympy's ``Eq(a, b)``.
+"""
 
 Parameter: TypeAlias = "Variable | sympy.Symbol"
 """A parameter: its bounds and name, or a symbol, whose assumptions are its bounds."""
@@ -50,8 +53,8 @@ Variables: TypeAlias = "Iterable[Variable] | Mapping[str, Bounds | Size | Variab
 Sizes: TypeAlias = "Iterable[Size] | Mapping[str, Size]"
 """Sizes: in order, or by name."""
 
-ByName: TypeAlias = "Mapping[str, T] | Mapping[sympy.Symbol, T]"
-"""A value for each of some variables, by name or symbol."""
+ByName: TypeAlias = "Mapping[Any, T]"
+"""A value for each of some variables, by name or symbol, or by both."""
 
 
 def read_results(results: Results, domain: Domain) -> Sequence[Form]:
@@ -233,7 +236,10 @@ def read_constraint(
     return condition
 
 
-def _read_constraint(given: Condition, where: str) -> Sequence[Constraint]:
+def _read_constraint(
+    given: tuple[sympy.Expr | int | str, IntervalLike] | Boolean | bool | str,  # noqa: FBT001 - a condition
+    where: str,
+) -> Sequence[Constraint]:
     """The constraints in a pair, or in a condition that holds."""
     condition = _read_condition(given, where)
     if condition is not None:

@@ -52,9 +52,7 @@ Expression: TypeAlias = sympy.Expr | Boolean | int
 """Integer arithmetic, or a condition, which is 1 where it holds and 0 elsewhere."""
 Name: TypeAlias = sympy.Symbol | str
 EndsLike: TypeAlias = "IntervalLike | tuple[sympy.Expr | int | None, sympy.Expr | int | None]"
-Bounds: TypeAlias = (
-    Mapping[sympy.Symbol, EndsLike] | Mapping[str, EndsLike] | Mapping[sympy.Expr, EndsLike]
-)
+Bounds: TypeAlias = Mapping[Any, EndsLike]
 """Of symbols or their names; a symbol without bounds is any integer that its assumptions allow.
 
 The value of a function may have bounds, too: ``{g(x): (0, 5)}``.
@@ -63,8 +61,11 @@ Ends may be expressions: ``{x: (0, n - 1)}``.
 """
 NOTHING: Final[Bounds] = {}
 """Of no symbol is more known than its assumptions."""
-Constraints: TypeAlias = "Iterable[tuple[Expression, IntervalLike] | Boolean | bool]"
-"""Expressions with the intervals that they lie in, and conditions that hold."""
+Constraints: TypeAlias = Iterable[Any]
+"""Pairs of an expression and the interval that it lies in, and conditions that hold.
+
+Of no type, as type checkers know none of sympy's ``Eq(a, b)``.
+"""
 
 
 class BoundsError(IndexingError, ValueError):

@@ -302,7 +302,7 @@ def _sizes_in(example: Mapping[str, int], array: Array) -> tuple[int, ...]:
     capacity = instruction.shape.arrays[number].dimensions
     if not example:
         return capacity
-    values = {simplifier.symbol(name): value for name, value in example.items()}
+    values: dict[sympy.Symbol, int] = {simplifier.symbol(each): example[each] for each in example}
     sizes = zip(true_sizes(instruction, number), capacity, strict=True)
     return tuple(_number(size, values, most) for size, most in sizes)
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache, reduce
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
 
 import sympy
+from sympy.logic.boolalg import Boolean
 from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
@@ -30,7 +31,7 @@ _REMEMBERED: Final = 1 << 12
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def symbol(name: str) -> sympy.Symbol:
+def symbol(name: str) -> Symbol:
     """The symbol of a variable: an integer. All symbols of this library are made here.
 
     It equals sympy's of this name, but ``%`` and ``//`` on it are :class:`Mod` and
@@ -53,41 +54,70 @@ class _Divisible(sympy.Expr):
     __slots__ = ()
     _op_priority = 10.0005  # above sympy's numbers and sums, below its matrices
 
-    def __mod__(self, other: sympy.Expr | int) -> sympy.Expr:
-        return Mod(self, other) if _are_integers(self, other) else super().__mod__(other)
+    def __add__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__add__(other))
 
-    def __rmod__(self, other: sympy.Expr | int) -> sympy.Expr:
-        return Mod(other, self) if _are_integers(self, other) else super().__rmod__(other)
+    def __radd__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__radd__(other))
 
-    def __floordiv__(self, other: sympy.Expr | int) -> sympy.Expr:
-        return FloorDiv(self, other) if _are_integers(self, other) else super().__floordiv__(other)
+    def __sub__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__sub__(other))
 
-    def __rfloordiv__(self, other: sympy.Expr | int) -> sympy.Expr:
-        return FloorDiv(other, self) if _are_integers(self, other) else super().__rfloordiv__(other)
+    def __rsub__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__rsub__(other))
 
-    def __divmod__(self, other: sympy.Expr | int) -> tuple[sympy.Expr, sympy.Expr]:
+    def __mul__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__mul__(other))
+
+    def __rmul__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__rmul__(other))
+
+    def __pow__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__pow__(other))
+
+    def __rpow__(self, other: sympy.Expr | int) -> _Divisible:
+        return divisible(super().__rpow__(other))
+
+    def __neg__(self) -> _Divisible:
+        return divisible(super().__neg__())
+
+    def __mod__(self, other: sympy.Expr | int) -> _Divisible:
+        if _are_integers(self, other):
+            return Mod(self, other)
+        return divisible(super().__mod__(other))
+
+    def __rmod__(self, other: sympy.Expr | int) -> _Divisible:
+        if _are_integers(self, other):
+            return Mod(other, self)
+        return divisible(super().__rmod__(other))
+
+    def __floordiv__(self, other: sympy.Expr | int) -> _Divisible:
+        if _are_integers(self, other):
+            return FloorDiv(self, other)
+        return divisible(super().__floordiv__(other))
+
+    def __rfloordiv__(self, other: sympy.Expr | int) -> _Divisible:
+        if _are_integers(self, other):
+            return FloorDiv(other, self)
+        return divisible(super().__rfloordiv__(other))
+
+    def __divmod__(self, other: sympy.Expr | int) -> tuple[_Divisible, _Divisible]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: sympy.Expr | int) -> tuple[sympy.Expr, sympy.Expr]:
+    def __rdivmod__(self, other: sympy.Expr | int) -> tuple[_Divisible, _Divisible]:
         return self.__rfloordiv__(other), self.__rmod__(other)  # sympy's integers divide by divmod
+
+    if TYPE_CHECKING:  # sympy ships no types
+
+        def __lt__(self, other: sympy.Expr | int) -> Boolean: ...
+        def __le__(self, other: sympy.Expr | int) -> Boolean: ...
+        def __gt__(self, other: sympy.Expr | int) -> Boolean: ...
+        def __ge__(self, other: sympy.Expr | int) -> Boolean: ...
 
 
 def _are_integers(one: sympy.Expr, other: object) -> bool:
     is_integer = other.is_integer if isinstance(other, sympy.Expr) else isinstance(other, INTEGER)
     return bool(is_integer and one.is_integer)
-
-
-def _closed(name: str) -> Callable[..., Any]:
-    """Sympy's operator of a name; its value is divisible."""
-
-    def operator(self: _Divisible, *others: Any) -> Any:  # noqa: ANN401 - of sympy
-        return divisible(getattr(super(_Divisible, self), name)(*others))
-
-    return operator
-
-
-for _operator in ("add", "radd", "sub", "rsub", "mul", "rmul", "pow", "rpow", "neg"):
-    setattr(_Divisible, f"__{_operator}__", _closed(f"__{_operator}__"))
 
 
 class _AsSympys(type(sympy.Symbol)):
@@ -149,6 +179,11 @@ class IntegerFunction(_Divisible, sympy.Function):
     _on_integers: ClassVar[Callable[[int, int], int]]
     _in_sympys: ClassVar[Mapping[str, Callable[..., sympy.Expr]]] = {}
     """The same in terms of functions of sympy, by their names."""
+
+    if TYPE_CHECKING:
+
+        def __new__(cls, *arguments: sympy.Expr | int, evaluate: bool = ...) -> Self:  # noqa: D102
+            ...
 
     @classmethod
     def of(cls, *arguments: sympy.Expr) -> sympy.Expr:
