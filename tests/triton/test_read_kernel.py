@@ -230,12 +230,11 @@ def test_a_scalar_is_one_thread_s() -> None:
 
 @for_all(marked_errors("""
 x = tl.load(«x_ptr + tl.sum(x_ptr, 0)») => the address depends on a reduction, in line 2
-x = tl.load(«x_ptr + (tl.load(x_ptr) / 2)») => depends on a number that is no integer, in line 2
+x = tl.load(«x_ptr + (n / 2)») => the address depends on a number that is no integer, in line 2
 x = tl.load(«x_ptr + erf(n / 2)») => the address depends on the result of erf, in line 2
 x = «tl.load(x_ptr + tl.where(tl.load(x_ptr) > 0, 1, 0))»
     the address depends on a condition on a value that is loaded, in line 2
 x = «other(x_ptr)» => the function other cannot be read, and may access x_ptr
-x = «tl.load(x_ptr + (x_ptr if n > 1 else 0))» => no argument is the pointer of this address
 x = «tl.load(x_ptr + n + m)» => x_ptr or n or m is the pointer of this address; expected one
 x = «tl.load(n * 4)» => no argument is the pointer of this address; expected one
 x = «tl.arange(0, n)» => tl.arange: end is no number that is known; expected a constexpr
