@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing import startup as startup  # first: it prepares the process of the command line
-from simplifier.tools.late import announce, exports
+
+try:
+    from simplifier.tools.late import announce, exports
+except ModuleNotFoundError as error:
+    raise startup.explained(error) from None
 
 if TYPE_CHECKING:
     from indexing.code import emit as emit
@@ -39,6 +43,13 @@ if TYPE_CHECKING:
     from indexing.variable import VariableKind as VariableKind
     from ops.explorer import explore as explore
 else:
-    __all__, __getattr__, __dir__ = exports(__name__)
+    __all__, _load, __dir__ = exports(__name__)
+
+    def __getattr__(name: str) -> object:
+        try:
+            return _load(name)
+        except ModuleNotFoundError as error:
+            raise startup.explained(error) from None
+
 
 announce("indexing.map.CODE_WRITERS", "indexing.code")

@@ -11,12 +11,16 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 _DISTRIBUTION: Final = "symbolic-indexing"
+
+_PACKAGES: Final = ("simplifier", "indexing", "ops")
+_ROOT: Final = Path(__file__).parents[1]
 
 INTERRUPTED: Final = 130
 """The exit code of shells for a process that the user stopped."""
@@ -44,6 +48,29 @@ def version() -> str:
         return f"{_DISTRIBUTION} (not installed)"
 
 
+def explained(error: ModuleNotFoundError) -> ImportError:
+    """The error, or where the module is one of this library, what hides it and what to do.
+
+    >>> print(explained(ModuleNotFoundError("No module named 'jax'", name="jax")))
+    No module named 'jax'
+    """
+    package = (error.name or "").partition(".")[0]
+    if package not in _PACKAGES:
+        return error
+    found = find_spec(package)
+    place = found.origin or found.submodule_search_locations if found else "nowhere"
+    return ImportError(
+        f"the package {package} of this library is hidden by another one: Python finds {place};"
+        " start Python in another folder, or install the library in an environment of its own"
+    )
+
+
+def _leave_folder() -> None:
+    """Have Python find no packages where the user stands, unless that is where the library lies."""
+    if Path(sys.path[0]).absolute() == Path.cwd() != _ROOT:
+        del sys.path[0]
+
+
 def collect_seldom() -> None:
     """Let this process, which answers and ends, look for cycles seldom, and not when it ends.
 
@@ -65,5 +92,7 @@ if is_command_line(sys.orig_argv):
     if sys.argv[1:] == ["--version"]:
         print(version())  # noqa: T201 - for the command line
         sys.exit()
+    if sys.argv[0] == "-m":  # which it is until the module is found
+        _leave_folder()
     sys.excepthook = _show
     collect_seldom()

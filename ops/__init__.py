@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing import startup as startup  # first: it says what hides the packages beside this one
 from simplifier.tools.late import announce, exports
 
 if TYPE_CHECKING:

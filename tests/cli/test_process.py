@@ -54,17 +54,33 @@ def test_the_version_and_the_help_wait_for_no_analysis(option: str) -> None:
     assert loaded.isdisjoint({"sympy", "simplifier.forms", "indexing.map", "ops.hlo", "ops.rules"})
 
 
-@pytest.mark.parametrize("name", ["ops/__init__.py", "ops.py"], ids=["a package", "a module"])
-def test_another_package_of_the_same_name_is_named(name: str, cli: CommandLine) -> None:
-    """Where Python finds it first; but not in the folder of the user."""
+HIDDEN = [
+    ("ops/__init__.py", [*COMMAND, "example"], "error: "),
+    ("ops.py", [*COMMAND, "example"], "error: "),
+    ("ops.py", [*PROGRAM, "import indexing; indexing.explore"], "ImportError: "),
+    ("simplifier/__init__.py", [*PROGRAM, "import indexing"], "ImportError: "),
+    ("simplifier.py", [*PROGRAM, "from ops import hlo"], "ImportError: "),
+]
+
+
+@pytest.mark.parametrize(("name", "call", "said"), part(HIDDEN, 2), ids=str)
+def test_another_package_of_the_same_name_is_named(
+    name: str, call: list[str], said: str, cli: CommandLine
+) -> None:
+    """Where Python finds it first."""
     other = cli.file("", name)
-    (hidden, out, err), (shown, _, nothing) = (
-        ended([*COMMAND, "example"], {"PYTHONPATH": paths}, folder=cli.folder)
-        for paths in (f"{cli.folder}{os.pathsep}{ROOT}", str(ROOT))
-    )
-    assert (shown, nothing, hidden, out) == (0, b"", 1, b"")
-    said = "the package ops of this library is hidden by another one: Python finds"
-    assert err.decode().splitlines()[0] == f"error: {said} {other}"
+    paths = {"PYTHONPATH": f"{cli.folder}{os.pathsep}{ROOT}"}
+    code, out, err = ended(call, paths, folder=cli.folder)
+    package = Path(name).parts[0].removesuffix(".py")
+    said += f"the package {package} of this library is hidden by another one: Python finds {other};"
+    assert (code, out, err.decode().splitlines()[-1].partition(" start")[0]) == (1, b"", said)
+
+
+def test_a_command_does_not_see_the_folder_of_the_user(cli: CommandLine) -> None:
+    for name in ("ops/__init__.py", "simplifier.py"):
+        cli.file("raise AssertionError", name)
+    ran = ended([*COMMAND, "example"], {"PYTHONPATH": str(ROOT)}, folder=cli.folder)
+    assert (ran[0], ran[2]) == (0, b"")
 
 
 @pytest.mark.parametrize("options", part([[], ["--json"]], 1), ids=str)
