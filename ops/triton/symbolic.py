@@ -29,8 +29,8 @@ BlockShape: TypeAlias = "tuple[int, ...]"
 MAX_AXES: Final = 3
 """Of a grid, as GPUs have them."""
 
-MAX_RANK: Final = 8
-"""Dimensions of a block: Triton has at most 5."""
+MAX_RANK: Final = 16
+"""Dimensions of a block: people write at most 5, and kernels of fusions have one for each digit."""
 
 MAX_FACTORS: Final = 32
 """Of a term that is multiplied out: a formula has more terms with each factor."""

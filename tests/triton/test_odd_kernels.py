@@ -158,7 +158,7 @@ SQUARES = "\ny = y * y + 1" * 8
 ALSO_REFUSED = [
     (f"def kernel(x_ptr): x = {'-' * 200_000}1", "this is not Python"),
     ("for k in range(0, n, 1, 1): pass", "expected an end, or a start and an end"),
-    ("tl.arange(0, 2)" + "[:, None]" * 8, "a block has 9 dimensions; expected at most 8"),
+    ("tl.arange(0, 2)" + "[:, None]" * 16, "a block has 17 dimensions; expected at most 16"),
     ("a = 3\n" + "a = a * a\n" * 20, "this number has more than 4096 bits"),
     ("tl.atomic_add(x_ptr + tl.arange(0, 8), tl.arange(0, 4))", "blocks of the shapes (8,), (4,)"),
     ("d = tl.make_tensor_descriptor(x_ptr, (6,), (1,), (4,))\nd.store((0,), tl.arange(0, 8))",
