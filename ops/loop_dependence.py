@@ -355,7 +355,7 @@ class _Tracer:
         there = identity_of(*array)
         itself, found = there, _Update((), ())
         while True:
-            array = source_of(array, self._state, self._registry.routes)
+            array = source_of(array, (self._state,), self._registry.routes)
             instruction, _ = array
             if instruction is self._state:
                 is_same = there.simplify() == itself.simplify()

@@ -746,9 +746,9 @@ def windows_of(loop: CountedLoop) -> dict[int, UpdateWindow]:
     (state,) = body.parameters
     found: dict[int, UpdateWindow] = {}
     for number in range(len(state.shape.arrays)):
-        update, _ = source_of((body.root, number), state)
+        update, _ = source_of((body.root, number), (state,))
         if update.opcode == "dynamic-update-slice":
-            target = source_of((update.operands[0], 0), state)
+            target = source_of((update.operands[0], 0), (state,))
             window = window_of(update, loop) if target == (state, number) else None
             if window:
                 found[number] = window

@@ -11,7 +11,7 @@ from ops.hlo.module import Instruction
 from ops.kernels.array_kernels import NumpyKernel
 from ops.kernels.c_kernel import CKernel
 from ops.kernels.elements import KernelError
-from ops.kernels.triton_kernel import TritonKernel
+from ops.kernels.triton_dots import ContractionKernel
 from ops.xla_gpu import FusionSchedule, Schedule
 from simplifier.errors import check_type, listed, quoted
 
@@ -23,7 +23,7 @@ __all__ = ["KernelError", "emit_kernel"]
 WRITERS: Final[Mapping[str, Callable[[Fusion, str], str]]] = {
     "c": lambda fusion, name: CKernel(fusion, "c").text(name),
     "cuda": lambda fusion, name: CKernel(fusion, "cuda").text(name),
-    "triton": lambda fusion, name: TritonKernel(fusion, name).text(),
+    "triton": lambda fusion, name: ContractionKernel(fusion, name).text(),
     "numpy": lambda fusion, name: NumpyKernel(fusion).text(name),
 }
 
@@ -46,6 +46,9 @@ def emit_kernel(
     has elements, or more. In Triton, a program computes a tile of the result, and folds what is
     reduced along an axis of it; ``NAME_programs`` says how many programs there are. In NumPy, the
     function takes arrays and returns the results.
+
+    A result is an array of its own, which shares no memory with operands: a dynamic-update-slice
+    copies what it keeps. Indices that are computed are clamped, as in XLA.
 
     Sizes that only the running program knows, ``?`` and ``<=n``, are arguments behind the arrays,
     integers in the order of their names; comments say what each is. ``NAME_programs`` is a function

@@ -1,8 +1,9 @@
 """The values of a fusion's elements, line by line, in any language.
 
 Each instruction is a line with its own name, in the outermost block where its index is known. A
-reduction is a loop around its accumulator, padding a condition. Each language overrides methods in
-its own writer.
+reduction is a loop around its accumulator, a contraction too: a dot or convolution. Padding is a
+condition. An index that the program computes is a value, clamped as in XLA, with its own name.
+Each language overrides methods in its own writer.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from indexing.code import (
     comparisons,
     digits_of,
     divisors_of,
+    is_narrow,
     solving,
 )
 from indexing.layout import UNBOUNDED_SIZE, ElementType, Shape, logical_to_linear
@@ -32,12 +34,13 @@ from ops.analysis.dataflow import Array
 from ops.dependence.dependence import check_answer, errors_in
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import FOLD, NEUTRAL, PASS_ELEMENTS
+from ops.hlo.opcodes import CALLEE_ATTRIBUTES, FOLD, NEUTRAL, PASS_ELEMENTS
 from ops.hlo.true_sizes import parameters_of, size_facts, size_origins
-from ops.index_maps import Extent, Size, as_form
+from ops.index_maps import Extent, Size, as_form, in_order
 from ops.kernels.operations import Dialect
+from ops.rules.control import source_of
 from ops.rules.dynamic import known_sizes
-from ops.rules.rule import OpIndexing, Unknown, known
+from ops.rules.rule import Direction, MapOfOperand, OpIndexing, Unknown, known
 from simplifier import forms
 from simplifier.errors import IndexingError
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
@@ -63,6 +66,20 @@ Steps: TypeAlias = "Generator[Steps[Any], Any, T]"
 VIEWS: Final = PASS_ELEMENTS - {"copy"} | {"dynamic-reshape", "set-dimension-size"}
 """Operations that only say which element of their first operand an element is."""
 
+MOVES: Final = VIEWS | {"dynamic-slice", "gather"}
+"""The same, and those that ask values of other operands for that."""
+
+CHOICES: Final[Mapping[str, tuple[slice, int | None]]] = {
+    "pad": (slice(1), 1),
+    "concatenate": (slice(None), None),
+    "dynamic-update-slice": (slice(1, 2), 0),
+}
+"""Operations whose element is that of one of some operands, where its map is defined; and else that
+of another operand."""
+
+CONTRACTIONS: Final = frozenset(("dot", "convolution"))
+"""Operations that sum products of elements of two operands."""
+
 
 class ElementWriter:
     """Writer of the elements of one fusion; blocks remember the values computed in them."""
@@ -75,12 +92,16 @@ class ElementWriter:
             each: names.fresh(each.name) for each in fusion.operands
         }
         self.sizes = KernelSizes(fusion, names)
-        self.sources = [_source_of(*array) for array in fusion.results]
-        """The arrays of the result, behind a tuple of them."""
-        for each in fusion.instructions:
+        self.sources = [self.source_of(array) for array in fusion.results]
+        """The arrays of the result, where they are computed."""
+        for each in instructions_of(fusion):
             if each not in self.pointers:
                 with errors_in(each):
                     check_answer(each, fusion.registry.maps(each))
+
+    def source_of(self, array: Array) -> Array:
+        """The array that is passed on as this one: through tuples, and into what is called."""
+        return source_of(array, self.pointers, self.fusion.registry.routes)
 
     def named_results(self) -> dict[str, Array]:
         """The arrays of the result by the names of their pointers."""
@@ -94,7 +115,7 @@ class ElementWriter:
 
     def element(self, array: Array, index: Index, block: LoopBlock) -> Steps[str]:
         """The same in steps, for values computed from other elements."""
-        index = tuple(map(block.simplified, index))
+        array, index = self.source_of(array), tuple(map(block.simplified, index))
         found = block.find((array, index))
         if found is None:
             home = block.home_of(index)
@@ -117,15 +138,14 @@ class ElementWriter:
             raise refused(source, "an array without elements is not emitted")
         if source in self.pointers:
             return self.loaded(source, index, block)
-        if opcode == "get-tuple-element":
-            inner = source.operands[0], source.attributes["index"]
-            return (yield self.element(inner, index, block))
-        if opcode in VIEWS:
-            return (yield self._viewed(source, index, block))
-        if opcode in ("pad", "concatenate"):
+        if opcode in MOVES:
+            return (yield self._moved(source, index, block))
+        if opcode in CHOICES:
             return (yield self._chosen(source, index, block))
         if opcode in FOLD:
             return (yield self._reduced(array, index, block))
+        if opcode in CONTRACTIONS:
+            return (yield self._contracted(source, index, block))
         return self.named(source, block, (yield self._expression(source, index, block)))
 
     def loaded(self, source: Instruction, index: Index, block: LoopBlock) -> str:
@@ -143,16 +163,20 @@ class ElementWriter:
     def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         if source.opcode == "constant":
             return self.constant(source)
-        kind = self.type_of(source, source.shape)
         if source.opcode in ("iota", "get-dimension-size"):
+            kind = self.type_of(source, source.shape)
             (text,) = block.texts([self._counted(source, index)])
             is_call = "({0}" in self.dialect.cast
             return self.dialect.cast.format(text if is_call else f"({text})", t=kind)
+        template = self._template_of(source)
+        values = yield self.elements(source.operands, index, block)
+        return self.dialect.written(template, values, source.shape.element_type)
+
+    def _template_of(self, source: Instruction) -> str:
         template = self.dialect.template_of(source)
         if template is None:
             raise refused(source, f"{source.opcode} of {source.shape} is not emitted")
-        values = yield self.elements(source.operands, index, block)
-        return self.dialect.written(template, values, source.shape.element_type)
+        return template
 
     def _counted(self, source: Instruction, index: Index) -> Form:
         """The integer that an element is, which depends on no other element."""
@@ -172,36 +196,91 @@ class ElementWriter:
         self.type_of(source, source.shape)
         return self.dialect.number(values[0], source.shape.element_type)
 
-    def _viewed(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
+    def _moved(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         operand = source.operands[0]
-        if operand.shape.element_type is not source.shape.element_type:
-            raise refused(source, "a bitcast to another element type is not emitted")
-        place = self.applied(self.map_of(source, 0), index)
-        return (yield self.element((operand, 0), place, block))
+        found, point, inner = yield self._placed(source, 0, index, block)
+        value = yield self.element((operand, 0), self.applied(found, point), inner)
+        if operand.shape.element_type is source.shape.element_type:
+            return value
+        text = self.dialect.written(self._template_of(source), [value], source.shape.element_type)
+        return self.named(source, block, text)
 
     def _chosen(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         """The element of one of several operands: the first one whose map is defined there."""
-        is_pad = source.opcode == "pad"
-        operands = source.operands[:1] if is_pad else source.operands
-        maps = [self.map_of(source, number) for number in range(len(operands))]
-        asked = [self.asked(each, index, block) for each in maps]
-        if [] in asked:
-            always = asked.index([])
-            place = self.applied(maps[always], index)
-            return (yield self.element((operands[always], 0), place, block))
-        if is_pad:
-            last = yield self.element((source.operands[1], 0), (), block)
-        else:
+        tried, other = CHOICES[source.opcode]
+        inner = block
+        rows: list[tuple[Instruction, IndexingMap, Index, list[Constraint]]] = []
+        for number in range(*tried.indices(len(source.operands))):
+            found, point, inner = yield self._placed(source, number, index, inner)
+            asked = self.asked(found, point, inner)
+            rows.append((source.operands[number], found, point, asked))
+            if not asked:
+                place = self.applied(found, point)
+                return (yield self.element((source.operands[number], 0), place, inner))
+        if other is None:
             last = self.dialect.number(0, source.shape.element_type)
-        result = self.declared(source, source.shape, block, last)
-        for operand, found, facts in zip(operands, maps, asked, strict=True):
-            if any(map(block.fails, facts)):
+        else:
+            (last,) = yield self.elements([source.operands[other]], index, block)
+        result = self.declared(source, source.shape, inner, last)
+        for operand, found, point, facts in rows:
+            if any(map(inner.fails, facts)):
                 continue
-            inner = self.guarded(block, facts)
-            value = yield self.element((operand, 0), self.applied(found, index), inner)
-            self.assign(inner, {result: value})
-            self.close(inner, block)
+            body = self.guarded(inner, facts)
+            value = yield self.element((operand, 0), self.applied(found, point), body)
+            self.assign(body, {result: value})
+            self.close(body, inner)
         return result
+
+    # Indices that are values.
+
+    def _placed(
+        self, source: Instruction, operand: int, index: Index, block: LoopBlock
+    ) -> Steps[tuple[IndexingMap, Index, LoopBlock]]:
+        """The map to an operand, its point at an index, and a block that knows the values in it."""
+        way = self.way_of(source, operand)
+        point, inner = index, block
+        for origin in way.origins:
+            if origin.operand is None or origin.clamp is None:
+                raise refused(source, f"{source.opcode} has no map that is known before it runs")
+            read = source.operands[origin.operand]
+            value = yield self.element((read, 0), self.applied(origin.map, index), inner)
+            inner, start = self._index_in(read, value, origin.clamp, inner)
+            point = (*point, start)
+        return way.map, point, inner
+
+    def _index_in(
+        self, read: Instruction, value: str, clamp: Interval | Ends, block: LoopBlock
+    ) -> tuple[LoopBlock, Form]:
+        """A block that knows a value as an index, clamped to where it has to lie."""
+        values = read.shape.element_type.value_range
+        if not Interval(-(1 << 63), (1 << 63) - 1).contains(values):
+            raise refused(read, f"indices of {read.shape.element_type} are not emitted")
+        inner, given = self.known_as(block, self.cast_to_index(value, values), values, read.name)
+        lower, upper = (
+            self._ends_of(clamp)
+            if isinstance(clamp, Ends)
+            else (constant(clamp.lower or 0), constant(clamp.upper or 0))
+        )
+        (text,) = inner.texts([forms.maximum([forms.minimum([given, upper]), lower])])
+        extent = Ends(lower, upper) if isinstance(clamp, Ends) else clamp
+        return self.known_as(inner, text, extent, read.name)
+
+    def known_as(
+        self, block: LoopBlock, text: str, extent: Extent, wish: str
+    ) -> tuple[LoopBlock, Form]:
+        """The block that knows an integer by a name of its own, and has the same lines."""
+        inner, form = self.looped(block, extent, wish)
+        counter = inner.variables[-1]
+        kind = block.type_of(counter.bounds)
+        line = self.dialect.constant.format(type=kind, name=counter.name, value=alone(text))
+        inner.lines = block.lines
+        inner.lines.append(line)
+        return inner, form
+
+    def cast_to_index(self, value: str, values: Interval) -> str:
+        """The text of a value in the type of indices that have some values."""
+        kind = ElementType.S32 if is_narrow(values) else ElementType.S64
+        return self.dialect.cast.format(value, t=self.dialect.types[kind])
 
     # Reductions.
 
@@ -232,6 +311,49 @@ class ElementWriter:
         del source, index, block
         yield from ()
         return None
+
+    # Contractions.
+
+    def _contracted(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
+        """The sum of products of the elements that two operands have in each step of a loop."""
+        total = yield self.contracted_at_once(source, index, block)
+        if total is None:
+            start = self.dialect.number(0, source.shape.element_type)
+            total = self.accumulator(source, source.shape, index, block, start)
+            body, point = self.loops_over(self.map_of(source, 0), index, block)
+            factors = yield self.factors(source, point, [body, body])
+            product = self.named(source, body, self.operation(source, "multiply", factors))
+            self.assign(body, {total: self.operation(source, "add", [total, product])})
+            self.close(body, block)
+        block.values[(source, 0), index] = total
+        return total
+
+    def contracted_at_once(
+        self, source: Instruction, index: Index, block: LoopBlock
+    ) -> Steps[str | None]:
+        """The name of a sum of products, where a language has better than a loop."""
+        del source, index, block
+        yield from ()
+        return None
+
+    def factors(
+        self, source: Instruction, point: Index, blocks: Sequence[LoopBlock]
+    ) -> Steps[list[str]]:
+        """The elements that a contraction multiplies at a point, in the type of its result."""
+        found: list[str] = []
+        wanted = self.type_of(source, source.shape)
+        for number, (operand, block) in enumerate(zip(source.operands, blocks, strict=True)):
+            place = self.applied(self.map_of(source, number), point)
+            value = yield self.element((operand, 0), place, block)
+            is_wanted = self.type_of(operand, operand.shape) == wanted
+            found.append(value if is_wanted else self.dialect.cast.format(value, t=wanted))
+        return found
+
+    def operation(self, source: Instruction, opcode: str, values: Sequence[str]) -> str:
+        """The text of an operation on values of the type of an instruction."""
+        element_type = source.shape.element_type
+        template = self.dialect.operations[element_type.kind][opcode]
+        return self.dialect.written(template, values, element_type)
 
     def pragma_of(self, source: Instruction, totals: Sequence[str]) -> str:  # noqa: ARG002 - C asks
         """The pragma before the innermost loop of a reduction."""
@@ -354,12 +476,20 @@ class ElementWriter:
     # Indices.
 
     def map_of(self, source: Instruction, operand: int) -> IndexingMap:
-        """Map from an element of the result to those of an operand."""
-        found = known(self.fusion.registry.maps(source), partial(refused, source))
-        one = found.output_to_input[operand] if isinstance(found, OpIndexing) else None
-        if one is None or one.is_undefined or one.runtime:
+        """Map from an element of the result to those of an operand, by its index alone."""
+        way = self.way_of(source, operand)
+        if way.origins:
             raise refused(source, f"{source.opcode} has no map that is known before it runs")
-        return one
+        return way.map
+
+    def way_of(self, source: Instruction, operand: int) -> MapOfOperand:
+        """The same, and where the values are that it depends on."""
+        found = known(self.fusion.registry.maps(source), partial(refused, source))
+        is_one = isinstance(found, OpIndexing)
+        way = found.map_of_operand(Direction.OUTPUT_TO_INPUT, operand) if is_one else None
+        if way is None or way.map.is_undefined or way.replica is not None:
+            raise refused(source, f"{source.opcode} has no map that is known before it runs")
+        return way
 
     def offset(self, array: Array, index: Index, block: LoopBlock) -> Form:
         """Offset of an element in memory."""
@@ -457,8 +587,42 @@ class ElementWriter:
         ends, _ = passes.ends_and_constraints(found.domain)
         count = len(found.dims)
         ranges = [*ends.values()][count : count + len(found.ranges)]
-        pairs = ((each.lower or forms.ZERO, each.upper or forms.ZERO) for each in ranges)
-        return [Ends(*forms.substitute(pair, self.sizes.known)) for pair in pairs]
+        return [Ends(*self._ends_of(each)) for each in ranges]
+
+    def _ends_of(self, extent: Ends) -> tuple[Form, ...]:
+        """The first and last value of a range over sizes."""
+        pair = extent.lower or forms.ZERO, extent.upper or forms.ZERO
+        return forms.substitute(pair, self.sizes.known)
+
+    # What an element is computed from.
+
+    def sources_of(
+        self, array: Array, index: Index, block: LoopBlock
+    ) -> Iterator[tuple[Instruction, Index, LoopBlock]]:
+        """All that an element is computed from, by what the maps say, with indices in blocks.
+
+        What a map ranges over, and what a program computes as an index, are counters of the blocks.
+        """
+        seen: set[object] = set()
+        left = [(array, index, block)]
+        while left:
+            array, index, block = left.pop()
+            array, index = self.source_of(array), tuple(map(block.simplified, index))
+            source, _ = array
+            if (array, index) in seen:
+                continue
+            seen.add((array, index))
+            yield source, index, block
+            found = self.fusion.registry.maps(source)
+            if source in self.pointers or not isinstance(found, OpIndexing):
+                continue
+            for operand, each in zip(source.operands, found.output_to_input, strict=True):
+                if each.is_undefined:
+                    continue
+                moved = [*self.ranges_of(each), *(given.bounds for given in each.runtime)]
+                inner, counters = self.nested(block, dict(enumerate(moved)))
+                place = self.applied(each, (*index, *in_order(counters)))
+                left.append(((operand, 0), place, inner))
 
     # Names and types.
 
@@ -514,10 +678,13 @@ def _finished(first: Steps[str]) -> str:
     return str(found)
 
 
-def _source_of(root: Instruction, output: int) -> tuple[Instruction, int]:
-    if root.opcode == "tuple" and all(not each.shape.is_tuple for each in root.operands):
-        return root.operands[output], 0
-    return root, output
+def instructions_of(fusion: Fusion) -> Iterator[Instruction]:
+    """All instructions, and those of the computations that they call."""
+    left = [*reversed(fusion.instructions)]
+    while left:
+        yield (each := left.pop())
+        if each.opcode in CALLEE_ATTRIBUTES:
+            left += reversed(each.attributes[CALLEE_ATTRIBUTES[each.opcode]].instructions)
 
 
 def shape_of(array: Array) -> Shape:
@@ -528,7 +695,7 @@ def shape_of(array: Array) -> Shape:
 
 def element_types(fusion: Fusion) -> set[ElementType]:
     """The element types of all instructions."""
-    return {shape_of(array).element_type for array in arrays_of(fusion.instructions)}
+    return {shape_of(array).element_type for array in arrays_of(instructions_of(fusion))}
 
 
 def operation_of(source: Instruction) -> str:

@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from indexing.code import LANGUAGES, Language, guarded_helpers
 from indexing.layout import ElementType, Kind
 from ops.hlo.module import Instruction
 from ops.rules.constant_folding import DIRECTIONS
+from ops.rules.registry import ANNOTATIONS
 
 # Operations of a language on the values of elements: a table of templates for each.
 
@@ -24,7 +25,8 @@ class Dialect:
     """Syntax of a language for element types, operations and numbers.
 
     A template takes operands ``{0}``, ``{1}``, the type ``{t}`` of the result, the unsigned type
-    ``{u}`` to compute with, and the ending ``{f}`` of functions of that type.
+    ``{u}`` to compute with, and the ending ``{f}`` of functions of that type. ``{n}`` are the bits
+    of the result, and ``{s}`` and ``{w}`` are the integers of so many, signed and unsigned.
     """
 
     language: Language
@@ -37,6 +39,8 @@ class Dialect:
     is_finite: str
     rounded: Mapping[ElementType, str]
     """To a type that is only stored, and back."""
+    same_bits: str
+    """A stored value, of type ``{o}``, as one of type ``{t}``, which has as many bits."""
     beside_a_number: Mapping[str, str] = field(default_factory=dict[str, str])
     """Extrema of which one operand is no NaN."""
     loaded: Mapping[ElementType, str] = field(default_factory=dict[ElementType, str])
@@ -58,35 +62,51 @@ class Dialect:
 
     def template_of(self, instruction: Instruction) -> str | None:
         """The template of an elementwise operation; ``None`` if the tables do not have it."""
-        element_type = instruction.shape.element_type
-        if instruction.opcode == "compare":
-            if instruction.attributes.get("type") == "TOTALORDER":
-                return None  # 0 is above -0
-            return f"{{0}} {DIRECTIONS[instruction.attributes['direction']]} {{1}}"
-        if instruction.opcode == "is-finite":
-            return self.is_finite
-        if instruction.opcode == "convert":
-            return self._conversion(instruction.operands[0].shape.element_type, element_type)
-        if element_type.kind is Kind.FLOAT and instruction.opcode in self.beside_a_number:
+        opcode, element_type = instruction.opcode, instruction.shape.element_type
+        special = _SPECIAL.get(opcode)
+        if special is not None:
+            return special(self, instruction)
+        if element_type.kind is Kind.FLOAT and opcode in self.beside_a_number:
             first, second = map(_is_number, instruction.operands)
             if first or second:
-                template = self.beside_a_number[instruction.opcode]
+                template = self.beside_a_number[opcode]
                 return template if second else template.format("{1}", "{0}")
-        return self.operations.get(element_type.kind, {}).get(instruction.opcode)
+        return self.operations.get(element_type.kind, {}).get(opcode)
 
-    def _conversion(self, given: ElementType, wanted: ElementType) -> str | None:
-        """A float beyond the integers of a type is undefined in C, and the nearest one in XLA."""
+    def conversion(self, given: ElementType, wanted: ElementType) -> str | None:
+        """A float beyond the integers of a type becomes the nearest one, and NaN becomes 0."""
         if wanted.kind is Kind.BOOLEAN:
             return "{0} != 0"
-        if given.kind is Kind.FLOAT and wanted.kind is not Kind.FLOAT:
+        cast = self.rounded.get(wanted, self.cast)
+        if given.kind is not Kind.FLOAT or wanted.kind is Kind.FLOAT:
+            return cast
+        least, most = wanted.value_range.lower or 0, wanted.value_range.upper or 0
+        computed = ElementType.F32 if given in SMALL_FLOATS else given
+        low, high = (self.number(end, computed) for end in (least, most + 1))
+        zero, first, last = (self.number(end, wanted) for end in (0, least, most))
+        choose = self.operations[wanted.kind]["select"]
+        text = choose.format("{0} == {0}", cast, zero)
+        text = choose.format(f"{{0}} < {low}", first, text)
+        return choose.format(f"{{0}} >= {high}", last, text)
+
+    def reinterpretation(self, given: ElementType, wanted: ElementType) -> str | None:
+        """The bits of a number as a number of another type; ``None`` if it has other bits."""
+        is_known = given in self.types and wanted in self.types
+        if not is_known or given.bits != wanted.bits or Kind.BOOLEAN in (given.kind, wanted.kind):
             return None
-        return self.rounded.get(wanted, self.cast)
+        stored = self.stored.get(given, "{0}")
+        text = self.same_bits.format(stored, o=self.types[given], t=self.types[wanted])
+        return self.loaded.get(wanted, "{0}").format(text)
 
     def written(self, template: str, operands: Sequence[str], element_type: ElementType) -> str:
         """The expression of a template."""
-        unsigned = f"uint{max(element_type.bits, 32)}_t"
-        kind = self.type_of(element_type)
-        return template.format(*operands, t=kind, u=unsigned, f=ending(element_type))
+        bits = element_type.bits
+        unsigned, signed, other = (
+            self.types.get(ElementType(name)) if bits >= _LEAST_BITS else None
+            for name in (f"u{max(bits, 32)}", f"s{bits}", f"u{bits}")
+        )
+        kind, end = self.type_of(element_type), ending(element_type)
+        return template.format(*operands, t=kind, u=unsigned, f=end, n=bits, s=signed, w=other)
 
 
 def ending(element_type: ElementType) -> str:
@@ -100,6 +120,39 @@ def _is_number(instruction: Instruction) -> bool:
         (instruction,) = instruction.operands
     values = instruction.literal.values if instruction.literal is not None else None
     return values is not None and all(value == value for value in values)  # noqa: PLR0124 - NaN
+
+
+# Operations whose templates depend on attributes, or on the types of operands.
+
+_Special: TypeAlias = "Callable[[Dialect, Instruction], str | None]"
+
+
+def _comparison(_: Dialect, instruction: Instruction) -> str | None:
+    if instruction.attributes.get("type") == "TOTALORDER":
+        return None  # 0 is above -0
+    return f"{{0}} {DIRECTIONS[instruction.attributes['direction']]} {{1}}"
+
+
+def _annotation(_: Dialect, instruction: Instruction) -> str | None:
+    is_one = instruction.attributes["custom_call_target"] in ANNOTATIONS
+    given = {each.shape.dimensions for each in instruction.operands}
+    return "{0}" if is_one and given == {instruction.shape.dimensions} else None
+
+
+def _of_two_types(template: Callable[[Dialect, ElementType, ElementType], str | None]) -> _Special:
+    return lambda dialect, instruction: template(
+        dialect, instruction.operands[0].shape.element_type, instruction.shape.element_type
+    )
+
+
+_SPECIAL: Final[Mapping[str, _Special]] = {
+    "bitcast": _of_two_types(Dialect.reinterpretation),
+    "bitcast-convert": _of_two_types(Dialect.reinterpretation),
+    "compare": _comparison,
+    "convert": _of_two_types(Dialect.conversion),
+    "custom-call": _annotation,
+    "is-finite": lambda dialect, _: dialect.is_finite,
+}
 
 
 # One element of an operation in C and CUDA.
@@ -118,7 +171,16 @@ TYPES: Final[Mapping[ElementType, str]] = {
 _CLAMPED: Final = "{1} < {0} ? ({0} < {2} ? {0} : {2}) : {1} > {2} ? {2} : {1}"
 """A minimum of a maximum: where the bounds have changed sides, it is the upper one."""
 
+_LEAST_BITS: Final = 8
+"""The bits of the smallest integers that languages have."""
+
 _KEEPS_NAN: Final = "propagate_nan=tl.PropagateNan.ALL"
+
+_DIVISOR: Final = {
+    "u": "tl.where({1} == 0, 1, {1})",
+    "s": "tl.where(({1} == 0) | ({1} == -1), 1, {1})",
+}
+_QUOTIENT: Final = "np.where({1} == 0, ~{t}(0), ({0} - np.fmod({0}, {1})) // {1})"
 
 _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
     ("copy", "bif", "{0}"),
@@ -137,6 +199,56 @@ _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
     ("xor", "bi", "({t})({0} ^ {1})", "{0} ^ {1}"),
     ("not", "i", "({t})~{0}", "~{0}"),
     ("not", "b", "!{0}", "~{0}", "{0} == 0"),
+    # A shift by all bits or more leaves nothing, or the sign.
+    (
+        *("shift-left", "i", "({u}){1} < {n} ? ({t})(({u}){0} << ({u}){1}) : 0", "{0} << {1}"),
+        "tl.where(({1} >= 0) & ({1} < {n}), {0} << {1}, 0)",
+    ),
+    (
+        *("shift-right-logical", "i", "({u}){1} < {n} ? ({t})(({w}){0} >> ({u}){1}) : 0"),
+        "(np.asarray({0}).astype({w}) >> np.asarray({1}).astype({w})).astype({t})",
+        "tl.where(({1} >= 0) & ({1} < {n}), (tl.cast({0}, {w}) >> tl.cast({1}, {w})).to({t}), 0)",
+    ),
+    (
+        *("shift-right-arithmetic", "i"),
+        "({t})(({s}){0} >> (({u}){1} < {n} ? ({u}){1} : {n} - 1))",
+        "(np.asarray({0}).astype({s}) >> np.asarray({1}).astype({s})).astype({t})",
+        "(tl.cast({0}, {s}) >> tl.where(({1} >= 0) & ({1} < {n}), {1}, {n} - 1).to({s})).to({t})",
+    ),
+    # A quotient by 0 has all bits, and a remainder is the dividend; -1 divides without overflow.
+    (
+        *("divide", "u", "{1} == 0 ? ({t})-1 : {0} / {1}", _QUOTIENT),
+        f"tl.where({{1}} == 0, ~({{0}} & 0), {{0}} // {_DIVISOR['u']})",
+    ),
+    (
+        *("divide", "s", "{1} == 0 ? -1 : {1} == -1 ? ({t})(-({u}){0}) : {0} / {1}", _QUOTIENT),
+        f"tl.where({{1}} == 0, -1, tl.where({{1}} == -1, -{{0}}, {{0}} // {_DIVISOR['s']}))",
+    ),
+    *(
+        (
+            *("remainder", kind, text, "np.where({1} == 0, {0}, np.fmod({0}, {1}))"),
+            f"tl.where({{1}} == 0, {{0}}, {{0}} % {divisor})",
+        )
+        for (kind, divisor), text in zip(
+            _DIVISOR.items(),
+            ("{1} == 0 ? {0} : {0} % {1}", "{1} == 0 ? {0} : {1} == -1 ? 0 : {0} % {1}"),
+            strict=True,
+        )
+    ),
+    (
+        *("sign", "s", "({0} > 0) - ({0} < 0)", "np.sign({0})"),
+        "tl.where({0} > 0, 1, tl.where({0} < 0, -1, {0}))",
+    ),
+    ("sign", "u", "{0} != 0", "np.sign({0})", "tl.where({0} != 0, 1, {0})"),
+    (
+        *("popcnt", "i", "({t})bits_set(({w}){0})"),
+        "np.bitwise_count(np.asarray({0}).astype({w})).astype({t})",
+        "bits_set({0}, {n}).to({t})",
+    ),
+    (
+        *("count-leading-zeros", "i", "({t})({n} - bits_needed(({w}){0}))", ""),
+        "({n} - bits_needed(tl.cast({0}, {w}), {n})).to({t})",
+    ),
     ("maximum", "i", "{0} > {1} ? {0} : {1}", "{m}.maximum({0}, {1})"),
     ("minimum", "i", "{0} < {1} ? {0} : {1}", "{m}.minimum({0}, {1})"),
     ("clamp", "i", _CLAMPED, "{m}.minimum({m}.maximum({1}, {0}), {2})"),
@@ -186,6 +298,13 @@ _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
             ("sine", "sin", "np.sin", "tl.sin"),
             ("cosine", "cos", "np.cos", "tl.cos"),
             ("tan", "tan", "np.tan", "libdevice.tan"),
+            *(
+                (f"{a}{name}{h}", f"{a}{name}{h}", f"np.{arc}{name}{h}", f"libdevice.{a}{name}{h}")
+                for a, arc in (("", ""), ("a", "arc"))
+                for name in ("sin", "cos", "tan")
+                for h in ("", "h")
+                if a or (h and name != "tan")
+            ),
             ("sqrt", "sqrt", "np.sqrt", "tl.sqrt"),
             ("cbrt", "cbrt", "np.cbrt", "libdevice.cbrt"),
         )
@@ -193,12 +312,19 @@ _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
     ("erf", "f", "erf{f}({0})", "", "tl.erf({0})"),
     ("round-nearest-afz", "f", "round{f}({0})", "", "libdevice.round({0})"),
 )
-"""An opcode, the kinds of its result (boolean, integer, float), and its text in C, NumPy, Triton.
+"""An opcode, the kinds of its result (boolean, float, integer, or one with or without a sign), and
+its text in C, NumPy, Triton.
 
 A text that is left out is the one before it, with ``{m}`` for the module; an empty one is none.
 """
 
-_KINDS: Final = {"b": (Kind.BOOLEAN,), "i": (Kind.SIGNED, Kind.UNSIGNED), "f": (Kind.FLOAT,)}
+_KINDS: Final = {
+    "b": (Kind.BOOLEAN,),
+    "f": (Kind.FLOAT,),
+    "i": (Kind.SIGNED, Kind.UNSIGNED),
+    "s": (Kind.SIGNED,),
+    "u": (Kind.UNSIGNED,),
+}
 
 
 def _operations(place: int, module: str = "") -> dict[Kind, dict[str, str]]:
@@ -233,7 +359,7 @@ def names_in_templates(element_types: Iterable[ElementType]) -> set[str]:
     functions = re.findall(r"(\w+)\{f\}", " ".join(C.operations[Kind.FLOAT].values()))
     endings = {ending(each) for each in element_types if each.kind is Kind.FLOAT}
     called = {f"{function}{ending}" for function in functions for ending in endings}
-    kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS}
+    kept = {"isfinite", "INFINITY", "INT64_MIN", "NAN", *_HELPERS, *_CUDA_HELPERS}
     return {*kept, *TYPES.values(), *called}
 
 
@@ -266,7 +392,17 @@ _TO_BFLOAT = (
 
 _HELPERS: Final = {
     "float_of_bfloat": f"float float_of_bfloat(uint16_t stored) {{ {_FROM_BFLOAT} }}",
+    **{
+        name: f"int {name}(uint64_t value) {{ int count = 0; for (; value; {step}) ++count; "
+        "return count; }"
+        for name, step in (("bits_set", "value &= value - 1"), ("bits_needed", "value >>= 1"))
+    },
     "bfloat_of_float": f"uint16_t bfloat_of_float(float value) {{ {_TO_BFLOAT} }}",
+}
+
+_CUDA_HELPERS: Final = {
+    "same_bits": "same_bits(To, From given) "
+    "{ To taken; memcpy(&taken, &given, sizeof taken); return taken; }"
 }
 
 C: Final = Dialect(
@@ -283,6 +419,7 @@ C: Final = Dialect(
     beside_a_number=_BESIDE_A_NUMBER,
     loaded={ElementType.BF16: "float_of_bfloat({0})"},
     stored={ElementType.BF16: "bfloat_of_float({0})", ElementType.F16: "(_Float16){0}"},
+    same_bits="(union {{{{ {o} given; {t} taken; }}}}){{{{ {0} }}}}.taken",
     helpers=guarded_helpers("static inline", _HELPERS),
     constant="const {type} {name} = {value};",
     variable="{type} {name} = {value};",
@@ -296,7 +433,11 @@ CUDA: Final = replace(
     rounded={**C.rounded, ElementType.F16: "__half2float(__float2half({0}))"},
     loaded={**C.loaded, ElementType.F16: "__half2float({0})"},
     stored={**C.stored, ElementType.F16: "__float2half({0})"},
-    helpers=guarded_helpers("static __device__ __forceinline__", _HELPERS),
+    same_bits="same_bits(({t})0, {0})",
+    helpers={
+        **guarded_helpers("static __device__ __forceinline__", _HELPERS),
+        **guarded_helpers("template <class To, class From> __device__ To", _CUDA_HELPERS),
+    },
 )
 
 
@@ -341,7 +482,9 @@ NUMPY: Final = Dialect(
     cast="np.asarray({0}).astype({t})",
     is_finite="np.isfinite({0})",
     rounded={ElementType.F16: "np.asarray({0}, np.float16).astype(np.float32)"},
+    same_bits="np.asarray({0}).view({t})",
     loaded={ElementType.F16: "{0}.astype(np.float32)"},
+    stored={ElementType.F16: "np.asarray({0}, np.float16)"},
 )
 
 # Triton.
@@ -363,5 +506,15 @@ TRITON: Final = Dialect(
     cast="tl.cast({0}, {t})",
     is_finite='tl.abs({0}) < float("inf")',
     rounded={each: f"{{0}}.to({_TRITON_TYPES[each]}).to(tl.float32)" for each in SMALL_FLOATS},
+    same_bits="{0}.to({t}, bitcast=True)",
     loaded={ElementType.PRED: "{0} != 0", **dict.fromkeys(SMALL_FLOATS, "{0}.to(tl.float32)")},
+    stored={each: f"{{0}}.to({_TRITON_TYPES[each]})" for each in SMALL_FLOATS},
+    helpers={
+        name: f"@triton.jit\ndef {name}(value, bits: tl.constexpr):\n    count = value & 0\n"
+        f"    for bit in tl.static_range(bits):\n        count += {term}\n    return count"
+        for name, term in (
+            ("bits_set", "(value >> bit) & 1"),
+            ("bits_needed", "tl.where((value >> bit) == 0, 0, 1).to(value.dtype)"),
+        )
+    },
 )

@@ -21,11 +21,11 @@ from indexing.passes import Constraint, Ends
 from ops.analysis.dataflow import Array
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
-from ops.hlo.opcodes import FOLD, neutral_element
+from ops.hlo.opcodes import neutral_element
 from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product
 from ops.kernels import elements
 from ops.kernels.array_kernels import ArrayWriter
-from ops.kernels.elements import VIEWS, Index, Steps, shape_of
+from ops.kernels.elements import Index, Steps, shape_of
 from ops.kernels.operations import TRITON
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
@@ -133,7 +133,7 @@ class TritonKernel(ArrayWriter):
     """Writes one fusion in Triton."""
 
     def __init__(self, fusion: Fusion, name: str) -> None:
-        names = LocalNames(TRITON.language, [*_CALLED, name, f"{name}_programs"])
+        names = LocalNames(TRITON.language, [*_CALLED, *TRITON.helpers, name, f"{name}_programs"])
         super().__init__(fusion, TRITON, names)
         self._name = name
         self._axes: dict[LoopBlock, Axis] = {}
@@ -169,7 +169,8 @@ class TritonKernel(ArrayWriter):
         body = ["@triton.jit", f"def {name}({', '.join(given)}):", *_indented(top.lines)]
         functions = [lines for _, lines in self._folds.values()]
         written = [line for lines in (*functions, body) for line in lines]
-        helpers = [[text] for text in helpers_in(written, self.dialect.language.helpers)]
+        known = {**self.dialect.language.helpers, **self.dialect.helpers}
+        helpers = [[text] for text in helpers_in(written, known)]
         uses_libdevice = any("libdevice." in line for line in written)
         head = [*self.dialect.language.head, *([_LIBDEVICE] if uses_libdevice else [])]
         blocks = [head, *helpers, *functions, [*told, *body], self._count_of_programs()]
@@ -315,7 +316,7 @@ class TritonKernel(ArrayWriter):
         if width == 1 and start is None:
             return inner, counter
         name = inner.variables[-1].name
-        is_whole = start is not None and _most(size, block) <= width
+        is_whole = start is not None and greatest(size, block) <= width
         if start is not None:
             self._share_lines(block, inner)
         first, lines = self._start_of(block, inner, size, width, start)
@@ -349,12 +350,13 @@ class TritonKernel(ArrayWriter):
         self, block: LoopBlock, size: Size, index: Index
     ) -> tuple[LoopBlock, Form] | None:
         """A whole axis of so many elements that the index does not move along."""
-        used = {*variables_of(index)}
+        used = self._shape_along(index, block).axes
         for each in block.outward():
             name = f"d{len(each.variables) - 1}"
             if each.asked:
                 break
-            if each in self._axes and name not in used and _fits(self._axes[each], size):
+            axis = self._axes.get(each)
+            if axis is not None and axis not in used and _fits(axis, size):
                 return block, forms.variable(name)
         left = [block]
         while left:
@@ -378,9 +380,10 @@ class TritonKernel(ArrayWriter):
 
     def _shape_along(self, index: Iterable[Form], block: LoopBlock) -> TileShape:
         """The shape of what has these variables."""
-        used = {*variables_of(index)}
-        axes = frozenset(axis for name, axis in self._axes_in(block).items() if name in used)
-        return TileShape(axes, max((axis.place + 1 for axis in axes), default=0))
+        found = TileShape()
+        for used in variables_of(index):
+            found |= self._shapes.get(block.variables[int(used[1:])].name, TileShape())
+        return found
 
     def _shape_of(self, text: str, block: LoopBlock) -> TileShape:
         """The shape of an expression."""
@@ -455,9 +458,9 @@ class TritonKernel(ArrayWriter):
 
     def _masks_along(self, offset: Form, block: LoopBlock) -> list[str]:
         """The masks of the axes that an offset moves along."""
-        used = {*variables_of((offset,))}
-        axes = [*self._axes_in(block).items()]
-        return [axis.mask for name, axis in reversed(axes) if name in used and axis.mask]
+        used = self._shape_along((offset,), block).axes
+        axes = [*self._axes_in(block).values()]
+        return [axis.mask for axis in reversed(axes) if axis in used and axis.mask]
 
     def _place(
         self, pointer: str, offset: Form, block: LoopBlock, wanted: TileShape
@@ -476,6 +479,14 @@ class TritonKernel(ArrayWriter):
         for each in masks:
             own |= self._shape_of_name(each, block)
         return f", mask={own.raised(' & '.join(masks), shape.rank)}"
+
+    def known_as(
+        self, block: LoopBlock, text: str, extent: Extent, wish: str
+    ) -> tuple[LoopBlock, Form]:
+        """The block that knows an integer for each element of a tile."""
+        inner, form = super().known_as(block, text, extent, wish)
+        self._shaped(inner.variables[-1].name, text, block)
+        return inner, form
 
     # Conditions.
 
@@ -568,15 +579,15 @@ class TritonKernel(ArrayWriter):
         as long as it is not too large.
         """
         found = self.map_of(source, 0)
-        sizes = [_size_of(each) for each in self.ranges_of(found)]
+        sizes = [size_of(each) for each in self.ranges_of(found)]
         held = prod(axis.width for axis in self._shape_along(index, block).axes)
         groups = self._neighbours(source)
         widths: list[tuple[Size, int, int | None]] = []
         for group in reversed(groups):
             size = product(sizes[each] for each in group)
-            width = _width_beside(held, _most(size, block))
+            width = _width_beside(held, greatest(size, block))
             held *= width
-            widths.append((size, width, 0 if _most(size, block) <= width else None))
+            widths.append((size, width, 0 if greatest(size, block) <= width else None))
         counters: dict[int, Form] = {}
         axes: list[Axis] = []
         for group, each in zip(groups, reversed(widths), strict=True):
@@ -646,7 +657,7 @@ class TritonKernel(ArrayWriter):
     ) -> str:
         """A name for a value that a loop changes, but not its shape."""
         shape = self._shape_along(index, block)
-        text = self._shapes[start].spread(start, shape)
+        text = self._shape_of(start, block).spread(start, shape)
         return self._shaped(super().declared(source, array, block, text), "", block, shape)
 
     def combine(
@@ -691,13 +702,13 @@ class TritonKernel(ArrayWriter):
         """
         parts = self._parts(array)
         reads = self._reads(array, parts)
-        most = [_most(each.size, self.sizes.top()) for each in parts]
+        most = [greatest(each.size, self.sizes.top()) for each in parts]
         tiled = [number for number, each in enumerate(parts) if not each.is_unrolled]
         budget = max(1, BLOCK // prod(len(each.pieces) for each in parts))
         kept = [number for number in tiled if number in reads.kept or not reads.kept]
         close = [number for number in reversed(kept) if number in reads.close]
         if reads.kept:
-            beside = max(1, budget // min(budget, _power_above(reads.reduced)))
+            beside = max(1, budget // min(budget, power_above(reads.reduced)))
             budget = square = max(beside, SQUARE) if close else beside
         else:
             square = SQUARE if len(close) > 1 else budget
@@ -761,15 +772,15 @@ class TritonKernel(ArrayWriter):
         index = self._index_along(array, parts, [*counters.values()], probe)
         offsets = [(self.offset(array, index, probe), probe)]
         kept, reduced = set[str](), 1
-        for source, point, block in self._sources_of(array, index, probe):
+        for source, point, block in self.sources_of(array, index, probe):
             if source in self.pointers:
                 offsets.append((self.offset((source, 0), point, block), block))
             elif source.opcode == "reduce":
                 kept.update(variables_of(point))
-                ranges = map(_size_of, self.ranges_of(self.map_of(source, 0)))
-                reduced = max(reduced, _most(product(ranges), block))
+                ranges = map(size_of, self.ranges_of(self.map_of(source, 0)))
+                reduced = max(reduced, greatest(product(ranges), block))
         lengths = [
-            prod(_most(form, block) + 1 for form in map(variable, {*variables_of((offset,))}))
+            prod(greatest(form, block) + 1 for form in map(variable, {*variables_of((offset,))}))
             for offset, block in offsets
         ]
         close = {
@@ -782,40 +793,6 @@ class TritonKernel(ArrayWriter):
             frozenset(numbers[name] for name in names if name in numbers) for names in (close, kept)
         )
         return _Reads(near, decides, reduced)
-
-    def _sources_of(
-        self, array: Array, index: Index, block: LoopBlock
-    ) -> Iterator[tuple[Instruction, Index, LoopBlock]]:
-        """The reductions and the elements of operands that an element comes from."""
-        seen: set[object] = set()
-        left = [(array, index, block)]
-        while left:
-            array, index, block = left.pop()
-            source, index = array[0], tuple(map(block.simplified, index))
-            if (array, index) in seen:
-                continue
-            seen.add((array, index))
-            if source in self.pointers or source.opcode in FOLD:
-                yield source, index, block
-            if source in self.pointers:
-                continue
-            if source.opcode in FOLD:
-                found = self.map_of(source, 0)
-                block, counters = self.nested(block, dict(enumerate(self.ranges_of(found))))
-                place = self.applied(found, (*index, *in_order(counters)))
-                inputs = source.operands[: len(source.operands) // 2]
-                left += [((each, 0), place, block) for each in inputs]
-            elif source.opcode == "get-tuple-element":
-                inner = source.operands[0], source.attributes["index"]
-                left.append((inner, index, block))
-            elif source.opcode in VIEWS or source.opcode in ("pad", "concatenate"):
-                moved = source.operands if source.opcode == "concatenate" else source.operands[:1]
-                for number, each in enumerate(moved):
-                    place = self.applied(self.map_of(source, number), index)
-                    left.append(((each, 0), place, block))
-            else:
-                alike = (each for each in source.operands if each.shape.rank == len(index))
-                left += [((each, 0), index, block) for each in alike]
 
 
 @dataclass(frozen=True)
@@ -844,7 +821,7 @@ def _dense_along(offset: Form) -> Iterator[str]:
             yield atom.name
 
 
-def _size_of(extent: Extent) -> Size:
+def size_of(extent: Extent) -> Size:
     """Number of values of a range that begins at 0."""
     if isinstance(extent, Ends):
         return plain((extent.upper or constant(0)) + 1)
@@ -860,20 +837,20 @@ _PIECES: Final = 4
 _UNBOUNDED: Final = 1 << 62
 
 
-def _most(count: Size, block: LoopBlock) -> int:
+def greatest(count: Size, block: LoopBlock) -> int:
     """The greatest value of a size in a block."""
     most = block.range_of(as_form(count)).upper
     return _UNBOUNDED if most is None else most
 
 
-def _power_above(count: int) -> int:
+def power_above(count: int) -> int:
     """The least power of two that is not less."""
     return 1 << max(count - 1, 0).bit_length()
 
 
 def _width_for(size: int, most: int, least: int) -> int:
     """The width of tiles along which few places have no element; of the widest ones if none."""
-    whole = width = min(most, _power_above(size))
+    whole = width = min(most, power_above(size))
     while width >= least:
         if -(size // -width) * width <= size * _WASTE:
             return width
@@ -887,7 +864,7 @@ _WASTE: Final = 1.25
 
 def _width_beside(held: int, size: int) -> int:
     """The width along all of a size if a tile can hold it beside other axes, or along a part."""
-    whole = _power_above(size)
+    whole = power_above(size)
     return whole if whole * held <= LARGE * BLOCK else max(1, BLOCK // held)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -113,11 +113,11 @@ def standard_routes(instruction: Instruction) -> Iterable[Route] | None:
 
 
 def source_of(
-    array: Array, start: Instruction | None = None, routes: RoutesOf = standard_routes
+    array: Array, ends: Container[Instruction] = (), routes: RoutesOf = standard_routes
 ) -> Array:
     """The array that is passed on as this one, as far back as the program passes it on.
 
-    Where the way comes to ``start``, such as the state of a loop, it ends there.
+    Where the way comes to one of ``ends``, such as the state of a loop, it ends there.
 
     >>> from ops import hlo
     >>> module = hlo.parse('''HloModule m
@@ -130,7 +130,7 @@ def source_of(
     >>> source_of((module["x"], 0))
     (<%a = f32[] parameter(0)>, 0)
     """
-    while array[0] is not start and (before := _passed_on(array, routes)) is not None:
+    while array[0] not in ends and (before := _passed_on(array, routes)) is not None:
         array = before
     return array
 
@@ -149,7 +149,7 @@ def kept_by(body: Computation, routes: RoutesOf = standard_routes) -> frozenset[
     return frozenset(
         number
         for number in range(len(start.shape.arrays))
-        if source_of((body.root, number), start, routes) == (start, number)
+        if source_of((body.root, number), (start,), routes) == (start, number)
     )
 
 

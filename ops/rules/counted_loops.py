@@ -196,7 +196,7 @@ def _reader(body: Computation, number: int) -> Instruction | None:
     readers = (
         each
         for each in body.instructions
-        if each.opcode in _READERS and source_of((each, 0), state) == (state, number)
+        if each.opcode in _READERS and source_of((each, 0), (state,)) == (state, number)
     )
     return next((each for each in readers if not each.shape.is_tuple), None)
 

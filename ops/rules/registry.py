@@ -263,12 +263,13 @@ _OF_SHARDY: Final = (
     "Sharding",
 )
 
-_ANNOTATIONS: Final = (
+ANNOTATIONS: Final = (
     *("AssumeGatherIndicesInBound", "LayoutConstraint", "MoveToDevice", "MoveToHost"),
     *("PinToDevice", "PinToDeviceSram", "SPMDFullToShardShape", "SPMDShardToFullShape"),
     *("Sharding", "annotate_device_placement"),
     *(f"xla.sdy.{name}" for name in _OF_SHARDY),
 )
+"""The targets of custom calls that pass arrays on, and say something about them."""
 
 _ELEMENTWISE: Final = (
     *("X64Combine", "X64SplitHigh", "X64SplitLow"),
@@ -280,7 +281,7 @@ _CONVOLUTIONS: Final = ("__cudnn$convBiasActivationForward", "__cudnn$convForwar
 _MATRIX_PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul")
 
 CUSTOM_CALLS: Final[Mapping[str, OpRule]] = {
-    **dict.fromkeys(_ANNOTATIONS, OpRule(_passed_on)),
+    **dict.fromkeys(ANNOTATIONS, OpRule(_passed_on)),
     **dict.fromkeys(_ELEMENTWISE, OpRule(_computed)),
     **dict.fromkeys(_CONVOLUTIONS, target_rule(_convolution, Arity(2, 4), "dim_labels")),
     **dict.fromkeys(_MATRIX_PRODUCTS, target_rule(_matrix_product, Arity(2, 4))),

@@ -41,7 +41,7 @@ class Tensor:
         if isinstance(other, Tensor):
             assert {kind.kind, other.values.dtype.kind} != {"i", "u"}, "one has no sign"
             return other.values
-        if isinstance(other, int) and kind.kind == "i":
+        if isinstance(other, int) and kind.kind in "iu":
             assert other in _range_of(kind), f"{other} is out of range for type {kind}"
             return np.asarray(other, kind)
         return np.asarray(other)
@@ -56,6 +56,7 @@ class Tensor:
     __and__ = __rand__ = _operator(np.bitwise_and)
     __or__ = __ror__ = _operator(np.bitwise_or)
     __xor__ = __rxor__ = _operator(np.bitwise_xor)
+    __lshift__, __rshift__ = _operator(np.left_shift), _operator(np.right_shift)
     __ge__, __le__ = _operator(np.greater_equal), _operator(np.less_equal)
     __gt__, __lt__ = _operator(np.greater), _operator(np.less)
     __eq__, __ne__ = _operator(np.equal), _operator(np.not_equal)
@@ -73,8 +74,12 @@ class Tensor:
     def __getitem__(self, index: Any) -> Tensor:  # noqa: ANN401 - as NumPy takes it
         return Tensor(self.values[index])
 
-    def to(self, dtype: str) -> Tensor:
-        return Tensor(self.values.astype(dtype))
+    def to(self, dtype: Any, *, bitcast: bool = False) -> Tensor:  # noqa: ANN401 - its name
+        return Tensor(self.values.view(dtype) if bitcast else self.values.astype(dtype))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
 
 
 def values_in(value: object) -> Array:
@@ -112,7 +117,7 @@ def _elementwise(operate: Callable[[Array, Array], Array]) -> Callable[[Any, Any
     return lambda left, right: Tensor(operate(*_pair(left, right)))
 
 
-def _where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
+def where(condition: Tensor, yes: Tensor | int, no: Tensor | int) -> Tensor:
     return Tensor(np.where(values_in(condition), *_pair(yes, no)))
 
 
@@ -126,7 +131,7 @@ def _range(*ends: Tensor | int) -> Iterator[Tensor]:
 def functions_of(text: str) -> dict[str, Any]:
     """The functions that a Triton text defines, to be called with tensors."""
     language = SimpleNamespace(
-        int32="int32", int64="int64", cast=_cast, where=_where,
+        int32="int32", int64="int64", cast=_cast, where=where,
         minimum=_elementwise(np.minimum), maximum=_elementwise(np.maximum),
     )  # fmt: skip
     head = "import triton\nimport triton.language as tl\n"

@@ -102,6 +102,7 @@ arg { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s
   less = pred[] compare(a, b), direction=GT
   value = f32[] select(less, a, b) place = s32[] select(less, i, j)
   ROOT r = (f32[], s32[]) tuple(value, place) }
+pair { a = f32[5] parameter(0) b = f32[5] parameter(1) ROOT r = (f32[5], f32[5]) tuple(b, a) }
 total { a = f32[] parameter(0) b = f32[] parameter(1)
   less = pred[] compare(a, b), direction=GT, type=TOTALORDER ROOT r = f32[] select(less, a, b) }
 """
@@ -180,6 +181,74 @@ ROOT add = f32[] reduce(kernel, zero), dimensions={0}, to_apply=add
 x = f32[4,8] parameter(0) c = f32[] constant(3)
 zero = f32[] constant(0) d = f32[4,10] pad(x, c), padding=0_0x1_1
 ROOT r = f32[4] reduce(d, zero), dimensions={1}, to_apply=add
+# a slice from a place that is clamped
+x = f32[7,9] parameter(0) i = s32[] parameter(1) j = s32[] negate(i) k = s32[] constant(8)
+ROOT s = f32[3,4] dynamic-slice(x, k, j), dynamic_slice_sizes={3,4}
+# an update, and what is read of it
+x = f32[7,9] parameter(0) u = f32[3,4] parameter(1) i = s64[] parameter(2) c = s64[] constant(4)
+n = f32[3,4] negate(u) y = f32[7,9] exponential(x)
+s = f32[7,9] dynamic-update-slice(y, n, i, c) ROOT t = f32[9,7] transpose(s), dimensions={1,0}
+# rows by computed places
+x = f32[6,5] parameter(0) i = s32[40] parameter(1) c = s32[40] iota(), iota_dimension=0
+j = s32[40] subtract(c, i) g = f32[40,5] gather(x, j), offset_dims={1}, collapsed_slice_dims={0},
+start_index_map={0}, index_vector_dim=1, slice_sizes={1,5} ROOT n = f32[40,5] negate(g)
+# windows by places in two dimensions, reduced
+x = f32[6,5] parameter(0) i = s32[3,2] parameter(1) zero = f32[] constant(0)
+g = f32[3,2,3] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={1,0},
+index_vector_dim=1, slice_sizes={2,3}
+ROOT r = f32[3,2] reduce(g, zero), dimensions={2}, to_apply=add
+# a product of matrices with a bias
+x = f32[40,21] parameter(0) y = f32[21,35] parameter(1) b = f32[35] parameter(2)
+n = f32[40,21] negate(x)
+p = f32[40,35] dot(n, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+c = f32[40,35] broadcast(b), dimensions={1} ROOT s = f32[40,35] add(p, c)
+# products of transposed matrices in a batch, and their transpose
+x = f32[3,20,17] parameter(0) y = f32[3,18,20] parameter(1)
+p = f32[3,17,18] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1},
+rhs_contracting_dims={2} ROOT t = f32[18,3,17] transpose(p), dimensions={2,0,1}
+# a product of a product
+x = f32[17,16] parameter(0) y = f32[16,30] parameter(1) z = f32[30,20] parameter(2)
+p = f32[17,30] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+m = f32[17,30] tanh(p)
+ROOT q = f32[17,20] dot(m, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+# products of a vector, of scalars, and of integers
+x = f32[5] parameter(0) y = f32[5,6] parameter(1)
+a = s8[3,70] parameter(2) b = s8[70,4] parameter(3)
+p = f32[6] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+q = f32[5,5] dot(x, x), lhs_contracting_dims={}, rhs_contracting_dims={}
+r = s32[3,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ROOT t = (f32[6], f32[5,5], s32[3,4]) tuple(p, q, r)
+# a convolution
+x = f32[2,9,8,3] parameter(0) k = f32[3,2,3,20] parameter(1)
+ROOT c = f32[2,5,8,20] convolution(x, k), dim_labels=b01f_01io->b01f,
+window={size=3x2 stride=2x1 pad=1_1x0_1 rhs_reversal=1x0}
+# a convolution of groups
+x = f32[2,7,6] parameter(0) k = f32[3,2,9] parameter(1)
+ROOT c = f32[2,9,9] convolution(x, k), dim_labels=b0f_0io->b0f, feature_group_count=3,
+window={size=3 pad=2_2}
+# what is called
+x = f32[5] parameter(0) y = f32[5] negate(x)
+both = (f32[5], f32[5]) call(y, x), to_apply=pair z = f32[5] get-tuple-element(both), index=1
+t = (f32[5], f32[5]) tuple(z, x) ROOT r = (f32[5], (f32[5], f32[5])) tuple(y, t)
+# bits of numbers
+x = f32[9] parameter(0) i = s32[9] bitcast-convert(x) c = s32[9] iota(), iota_dimension=0
+j = s32[9] shift-right-arithmetic(i, c) k = s32[9] shift-left(i, c)
+l = s32[9] shift-right-logical(i, i) n = s32[9] xor(j, k) m = s32[9] popcnt(n)
+z = s32[9] count-leading-zeros(j) h = f16[9] convert(x) b = s16[9] bitcast-convert(h)
+ROOT t = (s32[9], s32[9], s32[9], s16[9]) tuple(l, m, z, b)
+# quotients of integers
+x = s8[90] iota(), iota_dimension=0 a = s8[] parameter(0) b = s8[90] broadcast(a), dimensions={}
+l = s8[] constant(-128) c = s8[90] broadcast(l), dimensions={} y = s8[90] subtract(x, b)
+n = s8[] constant(-2)
+m = s8[90] broadcast(n), dimensions={} z = s8[90] add(y, m) q = s8[90] divide(x, z)
+r = s8[90] remainder(x, z) d = s8[90] divide(c, z) u = u8[90] convert(z) v = u8[90] convert(x)
+w = u8[90] divide(v, u) e = u8[90] remainder(v, u)
+ROOT t = (s8[90], s8[90], s8[90], u8[90], u8[90]) tuple(q, r, d, w, e)
+# floats as integers
+x = f32[40] parameter(0) c = f32[] constant(1e10) d = f32[40] broadcast(c), dimensions={}
+y = f32[40] multiply(x, d) z = f32[] constant(0) o = f32[40] broadcast(z), dimensions={}
+n = f32[40] divide(o, o) a = s32[40] convert(y) b = u8[40] convert(x) e = s64[40] convert(n)
+ROOT t = (s32[40], u8[40], s64[40]) tuple(a, b, e)
 # a scalar that is chosen
 x = f32[4] parameter(0) y = f32[1] parameter(1)
 b = f32[4] concatenate(y, y, y, y), dimensions={0} ROOT r = f32[4] add(x, b)

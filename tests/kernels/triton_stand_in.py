@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tests.indexing.stand_in import Tensor, values_in
+from tests.indexing.stand_in import Tensor, values_in, where
 
 Array = np.ndarray[Any, Any]
 Fold: TypeAlias = "Callable[..., Tensor | tuple[Tensor, ...]]"
@@ -68,6 +68,14 @@ def _broadcast_to(value: Tensor | Pointer, sizes: tuple[int, ...]) -> Tensor | P
     return Pointer(value.array, whole) if isinstance(value, Pointer) else Tensor(whole)
 
 
+def _dot(left: Tensor, right: Tensor, total: Tensor, input_precision: str) -> Tensor:
+    assert input_precision == "ieee"
+    assert min(*left.values.shape, *right.values.shape) >= 16, "a tile that is too small"
+    assert left.values.dtype == right.values.dtype, "other types"
+    wide = (each.values.astype(total.values.dtype) for each in (left, right))
+    return Tensor(total.values + np.matmul(*wide))
+
+
 def _reduce(
     values: Tensor | tuple[Tensor, ...], axis: int, fold: Fold, keep_dims: bool = False
 ) -> Any:  # noqa: ANN401 - one tensor, or several
@@ -102,7 +110,7 @@ def _sigmoid(values: Array) -> Array:
     return 1 / (1 + np.exp(-values))
 
 
-_NAMED_AS_IN_NUMPY = "exp log sin cos sqrt floor ceil abs where maximum minimum"
+_NAMED_AS_IN_NUMPY = "exp log sin cos sqrt floor ceil abs maximum minimum"
 _OF_FLOATS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in _NAMED_AS_IN_NUMPY.split()},
     "erf": np.vectorize(erf, otypes=[np.float32]), "rsqrt": _rsqrt, "sigmoid": _sigmoid,
@@ -132,8 +140,11 @@ def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()
         program_id=program.__getitem__,
         arange=_arange,
         full=_full,
+        where=where,
+        dot=_dot,
         cast=_cast,
         broadcast_to=_broadcast_to,
+        constexpr=int,
         load=_load,
         store=_store,
         reduce=_reduce,
