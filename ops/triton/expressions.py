@@ -446,13 +446,6 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         blocks = as_block(left), as_block(right)
         return symbolic.implied_by_both(*blocks) or combined(symbolic.all_of, *blocks)
 
-    def visit_IfExp(self, node: ast.IfExp) -> Value:
-        """One of two values."""
-        test = self.read(node.test)
-        if known(test):
-            return self.read(node.body if test else node.orelse)
-        return self.chosen(test, self.read(node.body), self.read(node.orelse))
-
     def chosen(self, test: Value, first: Value, second: Value) -> Value:
         """``tl.where``, of numbers and of conditions."""
         blocks = [as_block(each) for each in (test, first, second)]

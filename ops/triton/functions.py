@@ -218,29 +218,6 @@ def _reshaped(call: FunctionCall) -> Value:
     return replace(value, shape=shape, formula=value.formula.xreplace(old))
 
 
-def _split(call: FunctionCall) -> Value:
-    """The two halves of a block along its last dimension, which has two places."""
-    value = call.block(0, "a")
-    if isinstance(value, UnknownBlock):
-        half = replace(value, shape=None if value.shape is None else value.shape[:-1])
-        return half, half
-    last = symbolic.axis(len(value.shape) - 1)
-    halves = (value.formula.xreplace({last: sympy.Integer(number)}) for number in range(2))
-    return tuple(replace(value, shape=value.shape[:-1], formula=each) for each in halves)
-
-
-def _joined(call: FunctionCall) -> Value:
-    """Two blocks side by side along a new last dimension."""
-    blocks = [call.block(0, "a"), call.block(1, "b")]
-    if any(each.shape is None for each in blocks):
-        return UnknownBlock(None, "two blocks")
-    first, second = (
-        symbolic.with_axes(each, [*range(len(each.shape or ())), None]) for each in blocks
-    )
-    side = IntegerBlock((2,), sympy.Eq(symbolic.axis(0), 0))
-    return symbolic.combined(symbolic.where, side, first, second)
-
-
 def _dot(call: FunctionCall) -> Value:
     left, right = call.block(0, "input"), call.block(1, "other")
     if left.shape is None or right.shape is None:
@@ -467,8 +444,6 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("tl.cast", ".to", ".cast"), _cast),
     **{f"tl.{name}": _of_its_type for name in (*_LIMITS, "int1", "int32", "int64", *_FLOATS)},
     "isinstance": _is_instance,
-    **dict.fromkeys(("tl.split", ".split"), _split),
-    "tl.join": _joined,
     **dict.fromkeys(("int", *_KEPT), _first),
     **dict.fromkeys(("tl.rand", "tl.randn", "tl.randint"), _random),
     **dict.fromkeys(("print", *_STATEMENTS), _nothing),

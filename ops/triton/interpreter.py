@@ -312,6 +312,15 @@ class KernelInterpreter(ExpressionReader):
             for name, value in (first | self.values).items()
         }
 
+    def visit_IfExp(self, node: ast.IfExp) -> Value:
+        """One of two values: a branch that gives it to a variable."""
+        target = ast.Name(_CHOSEN, ast.Store())
+        given = [
+            ast.copy_location(ast.Assign([target], each), each) for each in (node.body, node.orelse)
+        ]
+        self.visit_If(ast.copy_location(ast.If(node.test, given[:1], given[1:]), node))
+        return self.values.pop(_CHOSEN)
+
     def _condition_of(self, node: ast.If | ast.While, test: Value) -> Formula | None:
         """The condition of a branch; ``None`` if values decide it."""
         block = symbolic.as_block(test)
@@ -455,6 +464,9 @@ class KernelInterpreter(ExpressionReader):
 
     visit_Assert = visit_Import = visit_ImportFrom = visit_Pass
 
+
+_CHOSEN: Final = "if else"
+"""No name that a kernel could have."""
 
 _NOT_CHOSEN: Final = (str, tuple, symbolic.TensorPointer)
 """Values that a branch cannot choose by a formula."""

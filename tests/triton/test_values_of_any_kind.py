@@ -113,11 +113,14 @@ while k < n:
     k += 8
     => load A, at most: (pid0)[iteration]<n> -> (iteration * 8 + pid0), domain: pid0 in [0,
        7], iteration in [0, inf], n in [1, inf], iteration * 8 + pid0 - n in [-inf, -1]
-# blocks of other shapes
-a, b = tl.split(tl.reshape(r, [4, 4, 2]))
-tl.load(A + tl.join(a, b * 2))
-    => load A: (pid0, i0, i1, i2) -> (select(i2 == 0, i0 * 4 + i1, i0 * 8 + i1 * 2 + 1) * 2),
-       domain: pid0 in [0, 7], i0 in [0, 3], i1 in [0, 3], i2 in [0, 1]
+# a block of another shape
+tl.load(A + tl.reshape(tl.trans(tl.reshape(r, [4, 8])), [32]))
+    => load A: (pid0, i0) -> ((i0 mod 4) * 8 + i0 floordiv 4), domain: pid0 in [0, 7], i0 in
+       [0, 31]
+# one value or another
+x = tl.load(A) if p > 2 else tl.load(O) if n > 8 else 0
+    => load A: (pid0) -> (0), domain: pid0 in [3, 7]
+    => load O: (pid0)<n> -> (0), domain: pid0 in [0, 2], n in [9, inf]
 # a loaded place
 tl.load(A + tl.load(O + i) * 4)
     => load O: (pid0, i0) -> (pid0 * 64 + i0), domain: pid0 in [0, 7], i0 in [0, 63]
