@@ -54,6 +54,22 @@ def dimensions_of(sizes: Sizes) -> list[Form]:
     return [dim(position) for position in range(len(sizes))]
 
 
+def quotient_toward_zero(
+    numerator: sympy.Expr, divisor: sympy.Expr, *, is_nonnegative: bool
+) -> sympy.Expr:
+    """The quotient by a positive divisor as in C, if the numerator may be negative.
+
+    >>> import simplifier
+    >>> quotient_toward_zero(simplifier.symbol("x"), 4, is_nonnegative=True)
+    x//4
+    """
+    quotient = simplifier.FloorDiv(numerator, divisor)
+    if is_nonnegative:
+        return quotient
+    opposite = simplifier.FloorDiv(-numerator, divisor)
+    return simplifier.Max(quotient, 0) - simplifier.Max(opposite, 0)
+
+
 def with_value(values: Sequence[T], index: int, value: T) -> tuple[T, ...]:
     """The values with another value at an index."""
     return (*values[:index], value, *values[index + 1 :])

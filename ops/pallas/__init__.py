@@ -12,6 +12,7 @@ import sympy
 
 from indexing import IndexingMap, IndexRelation, IndexSet, Variable
 from indexing.layout import Shape, ShapeError
+from ops.index_maps import quotient_toward_zero
 from ops.jax import OfJax, evaluated, shape_of, traced
 from ops.pallas.blocks import (
     BlockedArray,
@@ -676,10 +677,8 @@ class _IndexMapReader:
             message = f"{self._where}: the index map divides by {divisor}"
             raise PallasError(f"{message}; expected a number other than 0")
         size = abs(divisor)
-        if self._is_nonnegative(numerator):
-            quotient = FloorDiv(numerator, size)
-        else:
-            quotient = Max(FloorDiv(numerator, size), 0) - Max(FloorDiv(-numerator, size), 0)
+        is_nonnegative = self._is_nonnegative(numerator)
+        quotient = quotient_toward_zero(numerator, size, is_nonnegative=is_nonnegative)
         quotient = quotient if divisor > 0 else -quotient
         return quotient if name == "div" else numerator - divisor * quotient
 

@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 
 import sympy
 
+from ops.index_maps import quotient_toward_zero
 from ops.triton import symbolic
 from ops.triton.symbolic import (
     Formula,
@@ -28,7 +29,7 @@ from ops.triton.symbolic import (
     combined,
     known,
 )
-from simplifier import FloorDiv, Max, Mod, bounds_of, errors, symbol
+from simplifier import Mod, bounds_of, errors, symbol
 from simplifier.errors import ArgumentError, Span, TextError, check_type, quoted
 from simplifier.forms import Interval, is_relation
 
@@ -373,9 +374,8 @@ class ExpressionReader(ast.NodeVisitor, ABC):
     def _quotient(self, numerator: Formula, divisor: Formula) -> Formula:
         if divisor.is_Integer and divisor < 1:
             raise ArithmeticError(f"the divisor is {divisor}; expected at least 1")
-        if symbolic.is_nonnegative(numerator, self.bounds):
-            return FloorDiv(numerator, divisor)
-        return Max(FloorDiv(numerator, divisor), 0) - Max(FloorDiv(-numerator, divisor), 0)
+        is_nonnegative = symbolic.is_nonnegative(numerator, self.bounds)
+        return quotient_toward_zero(numerator, divisor, is_nonnegative=is_nonnegative)
 
     def _remainder(self, numerator: Formula, divisor: Formula) -> Formula:
         quotient = self._quotient(numerator, divisor)

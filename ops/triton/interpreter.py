@@ -315,7 +315,7 @@ class KernelInterpreter(ExpressionReader):
     def visit_IfExp(self, node: ast.IfExp) -> Value:
         """One of two values: a branch that gives it to a variable."""
         target = ast.Name(_CHOSEN, ast.Store())
-        given = [
+        given: list[ast.stmt] = [
             ast.copy_location(ast.Assign([target], each), each) for each in (node.body, node.orelse)
         ]
         self.visit_If(ast.copy_location(ast.If(node.test, given[:1], given[1:]), node))
