@@ -55,27 +55,27 @@ class HandWritten:
 
 _MEAN: Final = """
     zero = f32[] constant(0) part = f32[] constant(0.0009765625)
-    parts = f32[4096] broadcast(part), dimensions={}"""
+    parts = f32[256] broadcast(part), dimensions={}"""
 
 KERNELS: Final = (
     HandWritten(
         "layer norm",
-        f"""x = f32[4096,1024] parameter(0) gain = f32[1024] parameter(1)
+        f"""x = f32[256,1024] parameter(0) gain = f32[1024] parameter(1)
     bias = f32[1024] parameter(2) {_MEAN}
-    total = f32[4096] reduce(x, zero), dimensions={{1}}, to_apply=add
-    mean = f32[4096] multiply(total, parts)
-    means = f32[4096,1024] broadcast(mean), dimensions={{0}}
-    less = f32[4096,1024] subtract(x, means) square = f32[4096,1024] multiply(less, less)
-    squares = f32[4096] reduce(square, zero), dimensions={{1}}, to_apply=add
-    variance = f32[4096] multiply(squares, parts)
-    small = f32[] constant(1e-5) smalls = f32[4096] broadcast(small), dimensions={{}}
-    above = f32[4096] add(variance, smalls) scale = f32[4096] rsqrt(above)
-    scales = f32[4096,1024] broadcast(scale), dimensions={{0}}
-    gains = f32[4096,1024] broadcast(gain), dimensions={{1}}
-    biases = f32[4096,1024] broadcast(bias), dimensions={{1}}
-    normal = f32[4096,1024] multiply(less, scales) scaled = f32[4096,1024] multiply(normal, gains)
-    ROOT y = f32[4096,1024] add(scaled, biases)""",
-        (4096,),
+    total = f32[256] reduce(x, zero), dimensions={{1}}, to_apply=add
+    mean = f32[256] multiply(total, parts)
+    means = f32[256,1024] broadcast(mean), dimensions={{0}}
+    less = f32[256,1024] subtract(x, means) square = f32[256,1024] multiply(less, less)
+    squares = f32[256] reduce(square, zero), dimensions={{1}}, to_apply=add
+    variance = f32[256] multiply(squares, parts)
+    small = f32[] constant(1e-5) smalls = f32[256] broadcast(small), dimensions={{}}
+    above = f32[256] add(variance, smalls) scale = f32[256] rsqrt(above)
+    scales = f32[256,1024] broadcast(scale), dimensions={{0}}
+    gains = f32[256,1024] broadcast(gain), dimensions={{1}}
+    biases = f32[256,1024] broadcast(bias), dimensions={{1}}
+    normal = f32[256,1024] multiply(less, scales) scaled = f32[256,1024] multiply(normal, gains)
+    ROOT y = f32[256,1024] add(scaled, biases)""",
+        (256,),
         """def kernel(x_ptr, gain_ptr, bias_ptr, y_ptr):
     row = tl.program_id(0)
     column = tl.arange(0, 1024)
@@ -91,16 +91,16 @@ KERNELS: Final = (
     ),
     HandWritten(
         "rms norm",
-        f"""x = f32[4096,1024] parameter(0) gain = f32[1024] parameter(1) {_MEAN}
-    square = f32[4096,1024] multiply(x, x)
-    squares = f32[4096] reduce(square, zero), dimensions={{1}}, to_apply=add
-    mean = f32[4096] multiply(squares, parts)
-    small = f32[] constant(1e-6) smalls = f32[4096] broadcast(small), dimensions={{}}
-    above = f32[4096] add(mean, smalls) scale = f32[4096] rsqrt(above)
-    scales = f32[4096,1024] broadcast(scale), dimensions={{0}}
-    gains = f32[4096,1024] broadcast(gain), dimensions={{1}}
-    normal = f32[4096,1024] multiply(x, scales) ROOT y = f32[4096,1024] multiply(normal, gains)""",
-        (4096,),
+        f"""x = f32[256,1024] parameter(0) gain = f32[1024] parameter(1) {_MEAN}
+    square = f32[256,1024] multiply(x, x)
+    squares = f32[256] reduce(square, zero), dimensions={{1}}, to_apply=add
+    mean = f32[256] multiply(squares, parts)
+    small = f32[] constant(1e-6) smalls = f32[256] broadcast(small), dimensions={{}}
+    above = f32[256] add(mean, smalls) scale = f32[256] rsqrt(above)
+    scales = f32[256,1024] broadcast(scale), dimensions={{0}}
+    gains = f32[256,1024] broadcast(gain), dimensions={{1}}
+    normal = f32[256,1024] multiply(x, scales) ROOT y = f32[256,1024] multiply(normal, gains)""",
+        (256,),
         """def kernel(x_ptr, gain_ptr, y_ptr):
     row = tl.program_id(0)
     column = tl.arange(0, 1024)
@@ -112,14 +112,14 @@ KERNELS: Final = (
     ),
     HandWritten(
         "softmax",
-        """x = f32[4096,1000] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
-    peak = f32[4096] reduce(x, low), dimensions={1}, to_apply=max
-    peaks = f32[4096,1000] broadcast(peak), dimensions={0}
-    less = f32[4096,1000] subtract(x, peaks) grown = f32[4096,1000] exponential(less)
-    total = f32[4096] reduce(grown, zero), dimensions={1}, to_apply=add
-    totals = f32[4096,1000] broadcast(total), dimensions={0}
-    ROOT y = f32[4096,1000] divide(grown, totals)""",
-        (4096,),
+        """x = f32[256,1000] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
+    peak = f32[256] reduce(x, low), dimensions={1}, to_apply=max
+    peaks = f32[256,1000] broadcast(peak), dimensions={0}
+    less = f32[256,1000] subtract(x, peaks) grown = f32[256,1000] exponential(less)
+    total = f32[256] reduce(grown, zero), dimensions={1}, to_apply=add
+    totals = f32[256,1000] broadcast(total), dimensions={0}
+    ROOT y = f32[256,1000] divide(grown, totals)""",
+        (256,),
         """def kernel(x_ptr, y_ptr):
     row = tl.program_id(0)
     column = tl.arange(0, 1024)
@@ -132,35 +132,35 @@ KERNELS: Final = (
     ),
     HandWritten(
         "transpose",
-        """x = f32[2048,1024] parameter(0)
-    ROOT y = f32[1024,2048] transpose(x), dimensions={1,0}""",
-        (64, 32),
+        """x = f32[512,256] parameter(0)
+    ROOT y = f32[256,512] transpose(x), dimensions={1,0}""",
+        (16, 8),
         """def kernel(x_ptr, y_ptr):
     rows = tl.program_id(0) * 32 + tl.arange(0, 32)
     columns = tl.program_id(1) * 32 + tl.arange(0, 32)
-    x = tl.load(x_ptr + rows[:, None] * 1024 + columns[None, :])
-    tl.store(y_ptr + columns[:, None] * 2048 + rows[None, :], tl.trans(x))
+    x = tl.load(x_ptr + rows[:, None] * 256 + columns[None, :])
+    tl.store(y_ptr + columns[:, None] * 512 + rows[None, :], tl.trans(x))
 """,
     ),
     HandWritten(
         "rope",
-        """x = f32[8,16,512,64] parameter(0) cosine = f32[512,64] parameter(1)
-    sine = f32[512,64] parameter(2)
-    first = f32[8,16,512,32] slice(x), slice={[0:8], [0:16], [0:512], [0:32]}
-    second = f32[8,16,512,32] slice(x), slice={[0:8], [0:16], [0:512], [32:64]}
-    turned = f32[8,16,512,32] negate(second)
-    both = f32[8,16,512,64] concatenate(turned, first), dimensions={3}
-    cosines = f32[8,16,512,64] broadcast(cosine), dimensions={2,3}
-    sines = f32[8,16,512,64] broadcast(sine), dimensions={2,3}
-    kept = f32[8,16,512,64] multiply(x, cosines) moved = f32[8,16,512,64] multiply(both, sines)
-    ROOT y = f32[8,16,512,64] add(kept, moved)""",
-        (128, 32),
+        """x = f32[2,4,128,64] parameter(0) cosine = f32[128,64] parameter(1)
+    sine = f32[128,64] parameter(2)
+    first = f32[2,4,128,32] slice(x), slice={[0:2], [0:4], [0:128], [0:32]}
+    second = f32[2,4,128,32] slice(x), slice={[0:2], [0:4], [0:128], [32:64]}
+    turned = f32[2,4,128,32] negate(second)
+    both = f32[2,4,128,64] concatenate(turned, first), dimensions={3}
+    cosines = f32[2,4,128,64] broadcast(cosine), dimensions={2,3}
+    sines = f32[2,4,128,64] broadcast(sine), dimensions={2,3}
+    kept = f32[2,4,128,64] multiply(x, cosines) moved = f32[2,4,128,64] multiply(both, sines)
+    ROOT y = f32[2,4,128,64] add(kept, moved)""",
+        (8, 8),
         """def kernel(x_ptr, cosine_ptr, sine_ptr, y_ptr):
     head = tl.program_id(0)
     position = (tl.program_id(1) * 16 + tl.arange(0, 16))[:, None]
     lane = tl.arange(0, 32)[None, :]
     table = position * 64 + lane
-    place = head * (512 * 64) + table
+    place = head * (128 * 64) + table
     first = tl.load(x_ptr + place)
     second = tl.load(x_ptr + place + 32)
     cosine = tl.load(cosine_ptr + table)
@@ -173,15 +173,15 @@ KERNELS: Final = (
     ),
     HandWritten(
         "gelu with bias",
-        """x = f32[4096,1024] parameter(0) bias = f32[1024] parameter(1)
-    biases = f32[4096,1024] broadcast(bias), dimensions={1} z = f32[4096,1024] add(x, biases)
-    root = f32[] constant(0.70710678) roots = f32[4096,1024] broadcast(root), dimensions={}
-    one = f32[] constant(1) ones = f32[4096,1024] broadcast(one), dimensions={}
-    half = f32[] constant(0.5) halves = f32[4096,1024] broadcast(half), dimensions={}
-    less = f32[4096,1024] multiply(z, roots) error = f32[4096,1024] erf(less)
-    grown = f32[4096,1024] add(error, ones) part = f32[4096,1024] multiply(z, halves)
-    ROOT y = f32[4096,1024] multiply(part, grown)""",
-        (4096,),
+        """x = f32[256,1024] parameter(0) bias = f32[1024] parameter(1)
+    biases = f32[256,1024] broadcast(bias), dimensions={1} z = f32[256,1024] add(x, biases)
+    root = f32[] constant(0.70710678) roots = f32[256,1024] broadcast(root), dimensions={}
+    one = f32[] constant(1) ones = f32[256,1024] broadcast(one), dimensions={}
+    half = f32[] constant(0.5) halves = f32[256,1024] broadcast(half), dimensions={}
+    less = f32[256,1024] multiply(z, roots) error = f32[256,1024] erf(less)
+    grown = f32[256,1024] add(error, ones) part = f32[256,1024] multiply(z, halves)
+    ROOT y = f32[256,1024] multiply(part, grown)""",
+        (256,),
         """def kernel(x_ptr, bias_ptr, y_ptr):
     place = tl.program_id(0) * 1024 + tl.arange(0, 1024)
     z = tl.load(x_ptr + place) + tl.load(bias_ptr + place % 1024)
@@ -190,9 +190,9 @@ KERNELS: Final = (
     ),
     HandWritten(
         "reduce rows",
-        """x = f32[4096,1024] parameter(0) zero = f32[] constant(0)
-    ROOT y = f32[4096] reduce(x, zero), dimensions={1}, to_apply=add""",
-        (4096,),
+        """x = f32[256,1024] parameter(0) zero = f32[] constant(0)
+    ROOT y = f32[256] reduce(x, zero), dimensions={1}, to_apply=add""",
+        (256,),
         """def kernel(x_ptr, y_ptr):
     row = tl.program_id(0)
     x = tl.load(x_ptr + row * 1024 + tl.arange(0, 1024))
@@ -201,27 +201,27 @@ KERNELS: Final = (
     ),
     HandWritten(
         "reduce columns",
-        """x = f32[4096,1024] parameter(0) zero = f32[] constant(0)
-    ROOT y = f32[1024] reduce(x, zero), dimensions={0}, to_apply=add""",
-        (32,),
+        """x = f32[1024,256] parameter(0) zero = f32[] constant(0)
+    ROOT y = f32[256] reduce(x, zero), dimensions={0}, to_apply=add""",
+        (8,),
         """def kernel(x_ptr, y_ptr):
     columns = tl.program_id(0) * 32 + tl.arange(0, 32)
     rows = tl.arange(0, 32)
     total = tl.zeros((32, 32), tl.float32)
-    for start in range(0, 4096, 32):
-        total += tl.load(x_ptr + (start + rows[:, None]) * 1024 + columns[None, :])
+    for start in range(0, 1024, 32):
+        total += tl.load(x_ptr + (start + rows[:, None]) * 256 + columns[None, :])
     tl.store(y_ptr + columns, tl.sum(total, axis=0))
 """,
     ),
     HandWritten(
         "pad",
-        """x = f32[510,1000] parameter(0) c = f32[] constant(3)
-    ROOT y = f32[512,1024] pad(x, c), padding=1_1x12_12""",
-        (512,),
+        """x = f32[62,1000] parameter(0) c = f32[] constant(3)
+    ROOT y = f32[64,1024] pad(x, c), padding=1_1x12_12""",
+        (64,),
         """def kernel(x_ptr, y_ptr):
     row = tl.program_id(0)
     column = tl.arange(0, 1024)
-    is_inside = (row >= 1) & (row < 511) & (column >= 12) & (column < 1012)
+    is_inside = (row >= 1) & (row < 63) & (column >= 12) & (column < 1012)
     place = (row - 1) * 1000 + column - 12
     x = tl.load(x_ptr + place, mask=is_inside, other=3.0)
     tl.store(y_ptr + row * 1024 + column, x)
@@ -229,9 +229,9 @@ KERNELS: Final = (
     ),
     HandWritten(
         "concatenate",
-        """x = f32[512,256] parameter(0) z = f32[512,768] parameter(1)
-    ROOT y = f32[512,1024] concatenate(x, z), dimensions={1}""",
-        (512,),
+        """x = f32[64,256] parameter(0) z = f32[64,768] parameter(1)
+    ROOT y = f32[64,1024] concatenate(x, z), dimensions={1}""",
+        (64,),
         """def kernel(x_ptr, z_ptr, y_ptr):
     row = tl.program_id(0)
     column = tl.arange(0, 1024)
@@ -243,26 +243,26 @@ KERNELS: Final = (
     ),
     HandWritten(
         "reduce-window",
-        """x = f32[8,112,112,64] parameter(0) low = f32[] constant(-inf)
-    ROOT y = f32[8,56,56,64] reduce-window(x, low),
+        """x = f32[2,56,56,64] parameter(0) low = f32[] constant(-inf)
+    ROOT y = f32[2,28,28,64] reduce-window(x, low),
     window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0}, to_apply=max""",
-        (8 * 56, 4),
+        (2 * 28, 2),
         """def kernel(x_ptr, y_ptr):
     row = tl.program_id(0)
     columns = (tl.program_id(1) * 16 + tl.arange(0, 16))[:, None]
     channels = tl.arange(0, 64)[None, :]
-    is_column = columns < 56
-    image = row // 56
+    is_column = columns < 28
+    image = row // 28
     best = tl.full((16, 64), -float("inf"), tl.float32)
     for i in tl.static_range(3):
-        from_row = row % 56 * 2 + i - 1
+        from_row = row % 28 * 2 + i - 1
         for j in tl.static_range(3):
             from_column = columns * 2 + j - 1
             is_inside = (from_row >= 0) & (from_column >= 0) & is_column
-            place = ((image * 112 + from_row) * 112 + from_column) * 64 + channels
+            place = ((image * 56 + from_row) * 56 + from_column) * 64 + channels
             x = tl.load(x_ptr + place, mask=is_inside, other=-float("inf"))
             best = tl.maximum(best, x, propagate_nan=tl.PropagateNan.ALL)
-    tl.store(y_ptr + (row * 56 + columns) * 64 + channels, best, mask=is_column)
+    tl.store(y_ptr + (row * 28 + columns) * 64 + channels, best, mask=is_column)
 """,
     ),
 )

@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 
 import ops
-from benchmarks import c_code, code, triton_code
+from benchmarks import c_code, code, triton_by_hand, triton_code
 from benchmarks.c_code import Transposition, bits_of, compiled, times_of, transpositions
 from benchmarks.kernels import KERNELS, Kernel
 from benchmarks.native import COMPILER, Workshop, check
-from benchmarks.triton_code import INDICES, counts_of, flat_maps, imported, ptx_of
+from benchmarks.triton_by_hand import HandWritten
 from indexing import parse_map
 from tests.cases import for_all
+from tests.kernels import fusions
+from tests.kernels.triton_stand_in import run
 from tests.ops.oracle import program
 from tests.ops.standalone_programs import standalone
 
@@ -147,34 +149,29 @@ def test_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no function cube; expected one of scale_rows" in capsys.readouterr().err
 
 
-TRITON = [kernel for kernel in KERNELS if kernel.name in INDICES]
-in_triton = pytest.mark.parametrize("kernel", TRITON, ids=attrgetter("name"))
+by_hand = pytest.mark.parametrize("kernel", triton_by_hand.KERNELS, ids=attrgetter("name"))
 
 
-@in_triton
-def test_indices_by_hand_are_those_of_the_maps(kernel: Kernel, tmp_path: Path) -> None:
-    """Triton's operators on what is not negative are NumPy's."""
-    indices = INDICES[kernel.name]
-    lines = [f"def index{number}(i): return {each}" for number, each in enumerate(indices.by_hand)]
-    lines.append(f"def mask(i): return {indices.mask or 'i >= 0'}")
-    by_hand = imported("\n".join(lines), tmp_path / f"{kernel.name}_indices.py")
-    i = np.arange(kernel.result.size)
-    places = i[by_hand.mask(i)].tolist()
-    for number, found in enumerate(flat_maps(kernel)):
-        read = {place: index for (place,), _, _, (index,) in found.points()}
-        assert sorted(read) == places
-        wanted = getattr(by_hand, f"index{number}")(i)
-        assert [read[place] for place in places] == wanted[places].tolist()
+@pytest.mark.needs("jax")
+@by_hand
+def test_triton_by_hand_and_emitted_compute_what_jax_does(kernel: HandWritten) -> None:
+    computation = kernel.fusion.computation
+    operands = fusions.operands_of(computation)
+    (expected,) = program(str(computation.module))(*operands)
+    for text, programs in (
+        (kernel.text, kernel.programs),
+        (ops.emit_kernel(kernel.fusion, "triton"), None),
+    ):
+        found = np.zeros(expected.size, np.float32)
+        run(text, "kernel", [*(each.reshape(-1) for each in operands), found], (), programs)
+        np.testing.assert_allclose(found, expected.reshape(-1), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="pip install -e '.[benchmarks]'")
-@in_triton
-def test_emitted_indices_cost_no_more_than_by_hand(kernel: Kernel, tmp_path: Path) -> None:
-    texts = {"emitted": triton_code.emitted(kernel), "hand": triton_code.by_hand(kernel)}
-    emitted, hand = (
-        counts_of(ptx_of(kernel, text, tmp_path / f"{kernel.name}_{who}.py"))
-        for who, text in texts.items()
-    )
-    assert emitted.wide <= hand.wide
-    assert emitted.scalar <= hand.scalar
-    assert emitted.vector == hand.vector
+@by_hand
+def test_emitted_triton_costs_what_an_expert_writes(kernel: HandWritten, tmp_path: Path) -> None:
+    for capability in triton_code.COMPUTE_CAPABILITIES:
+        emitted, hand = triton_code.counts_of_both(kernel, tmp_path, capability)
+        assert emitted.instructions <= 1.2 * hand.instructions
+        assert emitted.loads <= 1.2 * hand.loads
+        assert emitted.scalar == 0

@@ -7,6 +7,7 @@ places outside of an array fail, inside of the mask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from math import erf
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -81,19 +82,19 @@ def _reduce(
 ) -> Any:  # noqa: ANN401 - one tensor, or several
     rows = values if isinstance(values, tuple) else (values,)
     assert len({row.values.shape for row in rows}) == 1, "values of several shapes"
-    lanes = [np.split(row.values, row.values.shape[axis], axis) for row in rows]
-    totals, *others = zip(*lanes, strict=True)
-    totals = tuple(map(Tensor, totals))
-    for other in others:
-        folded = fold(*totals, *map(Tensor, other))
+    totals = rows
+    while (half := totals[0].values.shape[axis] // 2) > 0:
+        halves = [Tensor(part) for row in totals for part in np.split(row.values, [half], axis)]
+        folded = fold(*halves[::2], *halves[1::2])
         totals = folded if isinstance(folded, tuple) else (folded,)
     left = [each.values if keep_dims else each.values.squeeze(axis) for each in totals]
     return tuple(map(Tensor, left)) if isinstance(values, tuple) else Tensor(left[0])
 
 
 def _of(function: Callable[..., Array]) -> Callable[..., Tensor]:
-    def call(*values: Tensor | float, **_: object) -> Tensor:
-        return Tensor(np.asarray(function(*map(values_in, values))))
+    def call(*values: Tensor | float, propagate_nan: str = "", **named: int) -> Tensor:
+        del propagate_nan
+        return Tensor(np.asarray(function(*map(values_in, values), **named)))
 
     return call
 
@@ -130,9 +131,18 @@ _HEAD = "import triton\nimport triton.language as tl\n"
 _LIBDEVICE = "from triton.language.extra import libdevice\n"
 
 
-def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()) -> None:
-    """Runs all programs of a kernel on flat arrays; it may take sizes behind them."""
-    program: list[Tensor] = [_scalar(0)]
+def run(
+    text: str,
+    name: str,
+    arrays: Sequence[Array],
+    sizes: Sequence[int] = (),
+    programs: Sequence[int] | None = None,
+) -> None:
+    """Runs all programs of a kernel on flat arrays; it may take sizes behind them.
+
+    The kernel says how many programs there are, or the caller, along several axes.
+    """
+    program: list[Tensor] = []
     language = SimpleNamespace(
         **_TYPES,
         **{name: _of(function) for name, function in _OF_FLOATS.items()},
@@ -148,6 +158,10 @@ def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()
         load=_load,
         store=_store,
         reduce=_reduce,
+        sum=_of(np.sum),
+        max=_of(np.max),
+        trans=_of(np.transpose),
+        zeros=_zeros,
         static_range=range,
     )
     libdevice = SimpleNamespace(**{key: _of(each) for key, each in _OF_LIBDEVICE.items()})
@@ -157,9 +171,11 @@ def run(text: str, name: str, arrays: Sequence[Array], sizes: Sequence[int] = ()
     exec(text.replace(_HEAD, "").replace(_LIBDEVICE, ""), scope)  # noqa: S102 - the text under test
     pointers = [Pointer(array, np.zeros((), np.int64)) for array in arrays]
     with np.errstate(all="ignore"):
-        programs = scope[f"{name}_programs"]
-        for number in range(programs if isinstance(programs, int) else programs(*sizes)):
-            program[0] = _scalar(number)
+        if programs is None:
+            count = scope[f"{name}_programs"]
+            programs = [count if isinstance(count, int) else count(*sizes)]
+        for numbers in product(*map(range, programs)):
+            program[:] = map(_scalar, numbers)
             scope[name](*pointers, *map(_scalar, sizes))
 
 
@@ -182,6 +198,10 @@ def _arange(start: int, stop: int) -> Tensor:
 
 def _full(sizes: tuple[int, ...], value: float, dtype: str) -> Tensor:
     return Tensor(np.full(sizes, value, dtype))
+
+
+def _zeros(sizes: tuple[int, ...], dtype: str) -> Tensor:
+    return Tensor(np.zeros(sizes, dtype))
 
 
 def _cast(value: Tensor | int, dtype: str) -> Tensor:
