@@ -38,6 +38,7 @@ from simplifier import forms
 from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET, Budget
 from simplifier.forms import EVERYTHING, Form, Interval, substitute
+from simplifier.tools.display import Answers, Displayed
 
 # A `while` of a program: its number of iterations, and dependences between these.
 
@@ -46,7 +47,7 @@ class LoopError(IndexingError, ValueError):
     """A question about a loop that needs to know how often it runs."""
 
 
-def loops(module: HloModule, *, registry: Registry = REGISTRY) -> tuple[Loop, ...]:
+def loops(module: HloModule, *, registry: Registry = REGISTRY) -> Answers[Loop]:
     """The loops of a module, in the order of its text.
 
     >>> from ops import hlo
@@ -56,11 +57,11 @@ def loops(module: HloModule, *, registry: Registry = REGISTRY) -> tuple[Loop, ..
     """
     check_type(module, HloModule, "loops: the module", "an HloModule, as hlo.parse makes it")
     found = (each for each in module.instructions if each.opcode == "while")
-    return tuple(Loop(each, registry) for each in found)
+    return Answers(Loop(each, registry) for each in found)
 
 
-@dataclass(frozen=True)
-class Loop:
+@dataclass(frozen=True, repr=False)
+class Loop(Displayed):
     """A ``while``, and the facts about its iterations, which are counted from 0.
 
     The state of the loop is the tuple that an iteration makes a new one of. Its arrays have
@@ -146,7 +147,7 @@ class Loop:
         check_type(indexing, OperandIndexing, "over_iterations: the indexing", expected)
         return self._iterations("over_iterations").over(indexing)
 
-    def dependences(self, *, budget: Budget = BUDGET) -> tuple[LoopDependence, ...]:
+    def dependences(self, *, budget: Budget = BUDGET) -> Answers[LoopDependence]:
         """Pairs of a reading iteration and the one that wrote the element, for each array.
 
         A read depends on the last write before it, as in :func:`indexing.flow_dependences`.
@@ -158,7 +159,7 @@ class Loop:
             LoopError: it is not known how often the loop runs.
         """
         if self.trip_count == 0:
-            return ()
+            return Answers()
         iterations = self._iterations("dependences")
         found: list[LoopDependence] = []
         for number in range(len(self.instruction.shape.arrays)):
@@ -172,22 +173,22 @@ class Loop:
                 numbers = iterations.numbers(carried, budget)
                 if numbers:
                     found.append(LoopDependence(number, numbers, doubt or approximation))
-        return tuple(found)
+        return Answers(found)
 
-    def updates(self) -> tuple[InPlaceUpdate, ...]:
+    def updates(self) -> Answers[InPlaceUpdate]:
         """The arrays of the state that iterations update in place, and which elements they write.
 
         Raises:
             LoopError: it is not known how often the loop runs.
         """
         if self.trip_count == 0:
-            return ()
+            return Answers()
         iterations = self._iterations("updates")
         by_array: dict[int, list[Write]] = defaultdict(list)
         for write in iterations.accesses.writes:
             if write.is_in_place:
                 by_array[write.array].append(write)
-        return tuple(InPlaceUpdate.of(writes, iterations) for writes in by_array.values())
+        return Answers(InPlaceUpdate.of(writes, iterations) for writes in by_array.values())
 
     def _iterations(self, question: str) -> IterationSpace:
         if self._known_iterations is None:
@@ -204,8 +205,8 @@ class Loop:
         return IterationSpace(counted, Accesses(self.instruction, counted.counters, self.registry))
 
 
-@dataclass(frozen=True)
-class LoopDependence:
+@dataclass(frozen=True, repr=False)
+class LoopDependence(Displayed):
     """Pairs of an iteration that reads an element of the state and an earlier one that wrote it.
 
     ``iterations`` lead from the one that writes to the ones that read. If there is an
@@ -485,8 +486,8 @@ class Conflict(NamedTuple):
         return f"{pair} element {self.element}{given}{reason}"
 
 
-@dataclass(frozen=True)
-class InPlaceUpdate:
+@dataclass(frozen=True, repr=False)
+class InPlaceUpdate(Displayed):
     """Writes of the iterations of a loop to an array that they update in place.
 
     ``elements`` are maps from an iteration to what each of the ``instructions`` writes in it.

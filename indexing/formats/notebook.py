@@ -1,7 +1,7 @@
-"""Maps in notebooks: a table of variables, results and constraints in HTML, a formula in LaTeX.
+"""Maps in notebooks: the text and a table of what it consists of in HTML, a formula in LaTeX.
 
-A notebook shows the table; the formula of :mod:`indexing.formats.notebook` goes into its PDF. Both
-write sums by falling stride, as people do; the text keeps XLA's order.
+A notebook shows the text, and the table at a click; the formula goes into its PDF. Table and
+formula write sums by falling stride, as people do; the text keeps XLA's order.
 """
 
 from __future__ import annotations
@@ -21,34 +21,32 @@ from simplifier.tools.late import sympy
 
 
 def html_of_map(indexing_map: Relation, notes: Sequence[tuple[str, str]] = ()) -> str:
-    """The map as a table, with its text folded up below; without scripts and network.
+    """The map as text, with a table of its variables folded up below; needs no script, no network.
 
-    ``notes`` are more rows of the table: names, and what is to be said of them.
+    ``notes`` stand below the text: names, and what is to be said of them.
 
     >>> from indexing import parse_map
     >>> print(html_of_map(parse_map("(d0) -> (d0 mod 8), domain: d0 in [0, 31]")))
     <div class="indexing">
     <style>...</style>
-    <table>
+    <pre>(d0) -&gt; (d0 mod 8), domain: d0 in [0, 31]</pre>
+    <details><summary>variables and results</summary><table>
     <tbody>
     <tr><th scope="rowgroup" rowspan="1">dimension</th><td>d0</td><td>[0, 31]</td></tr>
     </tbody>
     <tbody>
     <tr><th scope="rowgroup" rowspan="1">result</th><td>0</td><td>d0 mod 8</td></tr>
     </tbody>
-    </table>
-    <details><summary>text</summary><pre>(d0) -&gt; (d0 mod 8),
-    domain:
-    d0 in [0, 31]</pre></details>
+    </table></details>
     </div>
     """
     if indexing_map.is_undefined:
         return html(f"<p>{escape(str(indexing_map))}</p>")
-    listed = (*_parts(indexing_map), ("note", notes))
-    parts = "".join(_part(title, rows) for title, rows in listed if rows)
-    text = escape(format_map(indexing_map, multiline=True))
-    folded = f"<details><summary>text</summary><pre>{text}</pre></details>"
-    return html(f"<table>\n{parts}</table>\n{folded}")
+    parts = "".join(_part(title, rows) for title, rows in _parts(indexing_map) if rows)
+    lines = [format_map(indexing_map), *(f"{name}: {note}" for name, note in notes)]
+    table = f"<table>\n{parts}</table>"
+    folded = f"<details><summary>variables and results</summary>{table}</details>"
+    return html(f"<pre>{escape(chr(10).join(lines))}</pre>\n{folded}")
 
 
 def _parts(indexing_map: Relation) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:

@@ -163,7 +163,7 @@ class Reach(Interner):
 
     >>> from ops.rules.rule import Unknown
     >>> Reach().compose(_SOMETHING, Unknown("sort")), Reach().compose(_SOMETHING, Dependence())
-    (Unknown(reason='sort'), ())
+    (Unknown(reason='sort'), <no Dependence>)
     """
 
     def interned(self, dependence: AnyDependence) -> AnyDependence:

@@ -34,6 +34,7 @@ from ops.rules.rule import (
 from simplifier import forms
 from simplifier.errors import IndexingError, quoted
 from simplifier.forms import EVERYTHING, Interval
+from simplifier.tools.display import MAX_ANSWERS, Answers, html
 
 # Widening: one indexing replaces many; it relates all that they do, maybe more, and is marked.
 
@@ -275,7 +276,7 @@ def _uses_ranges(index: IndexingMap) -> bool:
 # Dependences.
 
 
-class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers its hash
+class Dependence(Answers[OperandIndexing]):
     """All indexings from one array to another, each once; without any, it does not depend on it.
 
     If nobody can tell, an :class:`Unknown` takes its place, which has the same methods. The hash is
@@ -374,7 +375,9 @@ class Dependence(tuple[OperandIndexing, ...]):  # noqa: SLOT001 - it remembers i
         return super().__eq__(other)
 
     def _repr_html_(self) -> str:
-        return "".join(indexing._repr_html_() for indexing in self)
+        more = len(self) - MAX_ANSWERS
+        shown = [indexing._repr_html_() for indexing in self[:MAX_ANSWERS]]
+        return "".join([*shown, html(f"<p>and {more:,} more</p>")] if more > 0 else shown)
 
     def __reduce__(self) -> tuple[type[Dependence], tuple[tuple[OperandIndexing, ...]]]:
         return Dependence, (tuple(self),)

@@ -21,6 +21,7 @@ from ops.performance.tally import Count, Deadline, sum_of_counts, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry
 from simplifier.errors import check_type
+from simplifier.tools.display import Displayed
 
 
 class ChangeKind(Enum):
@@ -46,8 +47,8 @@ class ChangedPart(NamedTuple):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(Displayed):
     """An instruction that is not as before.
 
     Attributes:
@@ -89,8 +90,8 @@ class Traffic(NamedTuple):
     kernels: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleDifference:
+@dataclass(frozen=True, slots=True, repr=False)
+class ModuleDifference(Displayed):
     """Changes from one module to another; empty if there are none.
 
     Attributes:

@@ -80,7 +80,9 @@ class Coalescing:
         return self.sectors / self.ideal_sectors if self.ideal_sectors else 1.0
 
     def _repr_html_(self) -> str:
-        values = ((name.replace("_", " "), getattr(self, name)) for name in self.__slots__)
+        shared = {"bank_conflicts": "bank conflicts, if it lies in shared memory"}
+        names = ((name, shared.get(name, name.replace("_", " "))) for name in self.__slots__)
+        values = ((title, getattr(self, name)) for name, title in names)
         rows = (
             (name, tally.text_of_count(each) if isinstance(each, Interval) else str(each))
             for name, each in values

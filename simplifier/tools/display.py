@@ -6,15 +6,18 @@ notebooks, and reads as text where the markup is stripped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from simplifier.errors import beginning_of
 
 MAX_ROWS: Final = 50
 """Of a table; a last row counts the others. More fill the screen."""
+
+MAX_ANSWERS: Final = 10
+"""Of a collection that a notebook shows; a last line counts the others."""
 
 MAX_LENGTH: Final = 1000
 """Characters of a cell; longer ones are cut, so that a page stays small."""
@@ -55,6 +58,82 @@ class Displayed:
 
     def _repr_html_(self) -> str:
         return html_of_text(str(self))
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Answers(Displayed, tuple[T_co, ...]):
+    """Several answers: a tuple that prints each on its own lines, and shows the first ones.
+
+    >>> print(Answers(["d0 in [0, 3]", "d1 in [0, 7]"]))
+    d0 in [0, 3]
+    d1 in [0, 7]
+    >>> Answers(range(20, 40))
+    <Answers, 20: 20; 21; 22; ...>
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing"
+
+    def __repr__(self) -> str:
+        return _repr_of(self, map(str, self), len(self))
+
+    def _repr_html_(self) -> str:
+        return _html_of_answers(map(str, self), len(self))
+
+
+class AnswersBy(Displayed, dict[K, V]):
+    """Answers for each of several things, such as the maps to each operand: a dict that shows them.
+
+    >>> print(AnswersBy({"x": "d0 + d1", "y": "d0"}))
+    x: d0 + d1
+    y: d0
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(self._texts()) or "nothing"
+
+    def __repr__(self) -> str:
+        return _repr_of(self, self._texts(), len(self))
+
+    def _repr_html_(self) -> str:
+        return _html_of_answers(self._texts(), len(self))
+
+    def _texts(self) -> Iterator[str]:
+        for key, value in self.items():
+            first, *rest = str(value).splitlines() or [""]
+            yield "\n  ".join([f"{_title(key)}: {first}", *rest])
+
+
+def _title(key: object) -> str:
+    """What something is called: an instruction by its name, an array by that and its number."""
+    if isinstance(key, tuple):
+        return " ".join(map(_title, cast("tuple[object, ...]", key)))
+    name: object = getattr(key, "name", None)
+    return str(key) if name is None else f"%{name}"
+
+
+def _repr_of(answers: object, texts: Iterable[str], count: int) -> str:
+    """The kind, the number, and the beginning of the first ones."""
+    first = [in_one_line(text) for text in islice(texts, 3)]
+    shown = beginning_of("; ".join([*first, "..."] if count > len(first) else first), _MAX_LINE)
+    return (
+        f"<{type(answers).__name__}, {count}: {shown}>"
+        if count
+        else f"<no {type(answers).__name__}>"
+    )
+
+
+def _html_of_answers(texts: Iterable[str], count: int) -> str:
+    shown = [*islice(texts, MAX_ANSWERS)]
+    if count > len(shown):
+        shown.append(f"and {count - len(shown):,} more")
+    return html_of_text("\n".join(shown) or "nothing")
 
 
 def in_one_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Maps in notebooks: as tables, well-formed, escaped, cut where they are long, and as LaTeX."""
+"""Maps in notebooks: text and tables, well-formed, escaped, cut where they are long; LaTeX."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_map_of_nothing_has_no_rows() -> None:
 
 @seldom
 @given(any_maps())
-def test_the_text_below_the_table_is_the_map(made: IndexingMap) -> None:
+def test_the_text_above_the_table_is_the_map(made: IndexingMap) -> None:
     assume(not made.is_undefined)
     (text,) = table_of(made).iter("pre")
     assert parse_map("".join(text.itertext())) == made

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from html.parser import HTMLParser
+from importlib import import_module
 from typing import Any, Final
 
 import ops
@@ -41,6 +43,13 @@ OperandIndexing(MAP, approximation="too long") => too long
 ops.analyze(MODULE) => f32[32,64]{1,0}
 ops.analyze(MODULE)["t"] => result to operand 0, %p
 FUSION.reads(FUSION.operands[0]) => (d1, d0)
+FUSION.indexing() => %p: (d0, d1) -> (d1, d0), domain: d0 in [0, 31], d1 in [0, 63]
+FUSION.reads_of_operands() => %p 0:
+ops.why(MODULE["f"]) => %f needs %x: (d0, d1) -> (d1, d0)
+ops.reads(MODULE["f"]) => %x[t1, t0]
+ops.reads(MODULE["f"])[0] => %x[t1, t0]
+ops.loops(MODULE) => nothing
+ops.diff(MODULE, MODULE) => 8192 bytes read
 FUSION.why(FUSION.operands[0])[0] => %p <- %t transpose
 ops.schedule_of(MODULE["f"]) => transpose kernel of fusion of %fused
 ops.schedule_of(MODULE["f"]).reads(0)[0] => th_x
@@ -139,3 +148,22 @@ def test_numbers_stand_to_the_right() -> None:
 def test_a_map_of_unknown_size_still_shows() -> None:
     endless = IndexingMap.from_sizes(["d0"], dims=[simplifier.symbol("N")])
     assert "N - 1" in "".join(Reader(endless._repr_html_()).words)
+
+
+SMALL: Final = {
+    *("ArrayShape", "Contiguity", "Conflict", "DimensionLabels", "Difference", "EinopsPattern"),
+    *("LaunchDimensions", "Layout", "LevelType", "Literal", "Origin", "PaddedLayout", "Step"),
+    *("ByVariable", "RuntimeOrigin", "SizeOrigin", "SplitConfig", "Stride", "StridedInterval"),
+    *("TileConstraints", "TilingDimension", "Window", "OutOfBoundsElement", "ArrayAccess"),
+}
+"""Values of one line, which stand inside of others."""
+
+
+@for_all(["indexing", "indexing.layout", "ops", "ops.hlo", "ops.performance", "ops.xla_gpu"])
+def test_public_values_that_print_show_in_notebooks(package: str) -> None:
+    module = import_module(package)
+    kinds = (getattr(module, name) for name in module.__all__)
+    printed = (each for each in kinds if isinstance(each, type) and "__str__" in vars(each))
+    large = (each for each in printed if not issubclass(each, Exception | Enum | str))
+    silent = {each for each in large if not {"_repr_html_", "_repr_svg_"}.intersection(dir(each))}
+    assert {each.__name__ for each in silent} <= SMALL
