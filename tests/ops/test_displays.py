@@ -162,8 +162,10 @@ SMALL: Final = {
 @for_all(["indexing", "indexing.layout", "ops", "ops.hlo", "ops.performance", "ops.xla_gpu"])
 def test_public_values_that_print_show_in_notebooks(package: str) -> None:
     module = import_module(package)
-    kinds = (getattr(module, name) for name in module.__all__)
-    printed = (each for each in kinds if isinstance(each, type) and "__str__" in vars(each))
-    large = (each for each in printed if not issubclass(each, Exception | Enum | str))
-    silent = {each for each in large if not {"_repr_html_", "_repr_svg_"}.intersection(dir(each))}
+    kinds: list[type[object]] = [
+        kind for name in module.__all__ if isinstance(kind := getattr(module, name), type)
+    ]
+    printed = [each for each in kinds if "__str__" in vars(each)]
+    large = [each for each in printed if not issubclass(each, (Exception, Enum, str))]
+    silent = [each for each in large if not {"_repr_html_", "_repr_svg_"}.intersection(dir(each))]
     assert {each.__name__ for each in silent} <= SMALL
