@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from indexing import IndexingMap, MapError, Variable, emit_loops, format_map
-from indexing.passes import Domain
+from indexing.passes import MAX_INT64, Domain
 from indexing.pictures.access_picture import formula_of
 from ops.analysis.queries import parameter_indexing
 from ops.dependence.dependence import AnyDependence
@@ -31,6 +31,8 @@ from ops.fusion import Fusion, by_producer, fusion_graph
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.files import write_text
 from ops.hlo.module import source_locations, with_callees
+from ops.performance.summary import KernelSummary, summary
+from ops.performance.tally import Count, at_least, at_most
 from ops.rules.rule import Unknown
 from simplifier.errors import IndexingError, beginning_of, check_type
 
@@ -138,7 +140,8 @@ def explore(
     '<!DOCTYPE html>'
     """
     views = views_of(thing)
-    data = PageData(views, notes)
+    kernels = summary(thing).kernels if isinstance(thing, HloModule) else ()
+    data = PageData(views, notes, kernels)
     fields = data.fields()
     title = f"{fields['module']}: {views[0].name}" if fields["module"] else views[0].name
     return Exploration(title, _json(fields), function_list(data.codes), views[0].fusion)
@@ -187,8 +190,14 @@ class PageData:
         codes: the functions that indexings name by their numbers.
     """
 
-    def __init__(self, views: Sequence[ProgramView], notes: Mapping[Instruction, str]) -> None:
+    def __init__(
+        self,
+        views: Sequence[ProgramView],
+        notes: Mapping[Instruction, str],
+        kernels: Sequence[KernelSummary],
+    ) -> None:
         self._views = views
+        self._kernels = kernels
         self._notes = notes
         self._number_of_view = {each.fusion.computation: n for n, each in enumerate(views)}
         members = (each for view in views for each in (*view.fusion.instructions, *view.outside))
@@ -205,16 +214,32 @@ class PageData:
             "module": module.name if module else "",
             "file": module.file if module else "",
             "lines": lines,
+            "kernels": [*self._ranked()],
             "views": [self._view(each) for each in self._views],
             "instructions": [*self._instructions(place)],
             "indexings": [_description(each) | self._code(each.map) for each in self._indexings],
             "sources": [*self._sources],
         }
 
+    def _ranked(self) -> Iterator[Json]:
+        """The kernels, those first that move most bytes; what nobody knows counts its least."""
+        rows = [
+            (each, [_known_bytes(count) for count in (each.bytes_read, each.bytes_written)])
+            for each in self._kernels
+        ]
+        for kernel, moved in sorted(rows, key=lambda row: -sum(row[1])):
+            yield {
+                "instruction": self._numbers[kernel.fusion.roots[0]],
+                "bytes": moved,
+                "is_bound": kernel.is_unknown,
+                "reuse": kernel.reuse and round(kernel.reuse, 2),
+            }
+
     def _view(self, view: ProgramView) -> Json:
         return {
             "name": view.name,
             "kind": view.kind,
+            "is_scalar": _is_scalar(view.fusion.computation),
             "members": [self._numbers[each] for each in view.fusion.instructions],
             "outside": [self._numbers[each] for each in view.outside],
             "roots": [self._numbers[each] for each in view.fusion.roots],
@@ -283,6 +308,12 @@ class PageData:
             return {"code": self.codes.number(code_of_map(indexing_map))}
         except MapError as error:
             return {"no_code": str(error).removeprefix("emit_loops: ")}
+
+
+def _known_bytes(count: Count) -> int:
+    """The most, or the least where nobody knows the most."""
+    most = at_most(count)
+    return at_least(count) if most == MAX_INT64 else most
 
 
 class _Numbered(dict[Any, int]):
@@ -365,7 +396,7 @@ def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instr
 MODULES: Final = (
     *("dom.js", "evaluation.js", "grid.js", "address.js", "search.js", "theme.js"),
     *("graph_layout.js", "array_view.js", "reads_view.js", "graph_view.js", "text_view.js"),
-    *("list_view.js", "explorer.js"),
+    *("list_view.js", "panels.js", "explorer.js"),
 )
 """The modules of the page, each after those that it imports."""
 

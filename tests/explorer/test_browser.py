@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import pytest
 
-from ops import explore, hlo, parameter_indexing
+from ops import explore, hlo, parameter_indexing, summary
 from ops.hlo import HloModule, Instruction
+from ops.performance.tally import at_most
 from tests.explorer.chromium import Context, OpenPage, browser, needs_chromium
 from tests.hlo.modules import module_text
 
@@ -154,5 +155,19 @@ def test_many_instructions_are_shown_in_part(opened: Opener) -> None:
     shown = opened(hlo.parse(f"HloModule m ENTRY e {{ x0 = f32[8] parameter(0)\n{text} }}"))
     shown.search("x5000")
     assert shown.page.locator(".box").count() == 150
-    assert shown.page.locator(".graph .note").inner_text().startswith("150 of 10001 instructions")
-    assert shown.page.locator(".list li").count() <= 200
+    assert shown.page.locator(".graph p.note").inner_text().startswith("150 of 10001 instructions")
+    assert shown.page.locator(".list .bar").count() == 200
+
+
+def test_it_opens_on_the_kernel_that_moves_most_and_borders_move(opened: Opener) -> None:
+    module = hlo.load("examples/transformer_block_fwd.hlo")
+    shown = opened(module)
+    first = max(summary(module), key=lambda kernel: at_most(kernel.bytes))
+    title = shown.page.locator(".list li:not(.heading) .title").first.inner_text()
+    assert shown.page.locator(".reads h2").inner_text().startswith(f"%{title}")
+    assert title == first.fusion.roots[0].name
+    assert shown.page.locator(".place").inner_text() == "element (0, 0)"
+    wide, border = shown.page.locator("nav.list"), shown.page.get_by_label("width of the list")
+    before = wide.bounding_box()["width"]
+    border.press("ArrowRight")
+    assert wide.bounding_box()["width"] == before + 24

@@ -170,6 +170,10 @@ OF_MODULES: list[tuple[str, str, str, list[Any], list[Any]]] = [
     # a module, names in it, what is asked of each of these, the answers
     ("evaluation.js", "inWords", "inWords(each, 3).join(' ')", [*BOXES.values()], [*BOXES]),
     ("address.js", "addressOf, readAddress", "readAddress(addressOf(each))", ADDRESSES, ADDRESSES),
+    # Lines of 0, 4 and 9 characters in rows of 4; the line of each row.
+    ("text_view.js", "lineAt, topsOf",
+     "(topsOf(['', 'abcd', 'abcdefghi'], 4)).concat(lineAt([0, 1, 2, 5], each))",
+     [0, 1, 2, 4], [[0, 1, 2, 5, 0], [0, 1, 2, 5, 1], [0, 1, 2, 5, 2], [0, 1, 2, 5, 2]]),
     # JupyterLab's theme comes before the system's.
     ("theme.js", "themeOf", "themeOf(each[0] ?? undefined, each[1])",
      [*THEMES], [*THEMES.values()]),

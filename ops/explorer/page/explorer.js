@@ -2,6 +2,7 @@ import { addressOf, readAddress } from "./address.js";
 import { fill, grouped, html } from "./dom.js";
 import { graphView } from "./graph_view.js";
 import { listView } from "./list_view.js";
+import { border } from "./panels.js";
 import { readsView } from "./reads_view.js";
 import { textView } from "./text_view.js";
 import { followTheme } from "./theme.js";
@@ -58,10 +59,10 @@ export function explorer(root, data, functions, { isPage }) {
   };
   const help = helpOf();
   root.classList.add("explorer");
-  fill(root, headerOf(data, help), ...layoutOf(parts), help);
+  fill(root, headerOf(data, help), ...layoutOf(root, parts), help);
   listenToKeys(isPage ? document : root, { data, state, parts, help, select, open, change });
   redrawOnChange(root, parts);
-  whenSized(root, () => change(isPage ? fromAddress(data) : opened(data, 0)));
+  whenSized(root, () => change(isPage && location.hash ? fromAddress(data) : atFirst(data)));
   if (isPage) followAddress(data, state, change);
 }
 
@@ -78,8 +79,14 @@ function headerOf({ module, file, instructions }, help) {
   );
 }
 
-function layoutOf({ list, graph, reads, text }) {
-  return [list.node, html("main", {}, graph.node, reads.node), text.node];
+function layoutOf(root, { list, graph, reads, text }) {
+  return [
+    list.node,
+    border(root, list.node, "list"),
+    html("main", {}, graph.node, border(root, graph.node, "graph"), reads.node),
+    border(root, text.node, "text"),
+    text.node,
+  ];
 }
 
 function helpOf() {
@@ -92,7 +99,7 @@ function helpOf() {
     { "aria-label": "keys" },
     html("h2", {}, "Keys"),
     html("table", {}, html("tbody", {}, ...rows)),
-    html("p", {}, "Blue: the element of the result. Orange: what it reads; dark, if several times."),
+    html("p", {}, "Blue: the result, and what is written. Orange: what it reads; dark, if several times."),
     close,
   );
   return dialog;
@@ -104,6 +111,15 @@ function helpOf() {
 function selected({ instructions }, instruction) {
   const { view } = instructions[instruction];
   return { view, instruction, output: 0, element: null, pinned: null };
+}
+
+/** The state at the beginning: the first element of the kernel that moves most, or of the root. */
+function atFirst(data) {
+  const [kernel] = data.kernels;
+  const state = kernel ? selected(data, kernel.instruction) : opened(data, 0);
+  const sizes = data.instructions[state.instruction].arrays[0];
+  const element = sizes?.every((size) => size > 0) ? sizes.map(() => 0) : null;
+  return { ...state, element, pinned: element };
 }
 
 /** The state in which a computation is looked at: at its root. */

@@ -4,7 +4,7 @@ import { drawn, laidOut, MAX_NAME } from "./graph_layout.js";
 // The graph of a computation: boxes for instructions, operands above what reads them.
 
 /** How small and large a graph may become, by which step; and how small to fit by itself. */
-const ZOOM = { least: 0.25, most: 2, step: 1.25, readable: 0.6 };
+const ZOOM = { least: 0.1, most: 2, step: 1.25, readable: 0.6 };
 
 /** What an instruction is, for its color. */
 const KINDS = { parameter: "input", constant: "constant", iota: "constant" };
@@ -24,9 +24,15 @@ export function graphView(data, listeners) {
     shown.members = drawn(data.instructions, [...members, ...outside], state.instruction);
     const all = members.length + outside.length;
     const isPart = shown.members.length < all;
-    fill(note, isPart ? `${shown.members.length} of ${all} instructions, near the chosen one` : "");
+    const part = `${shown.members.length} of ${all} instructions, near the chosen one: more are hard to read`;
+    fill(note, isPart ? part : "");
     fill(canvas, drawing(data, shown, state, listeners));
     shown.zoom = Math.max(ZOOM.readable, Math.min(1, canvas.clientWidth / shown.width));
+    zoom(1);
+  };
+  const fit = () => {
+    const room = [canvas.clientWidth / shown.width, canvas.clientHeight / shown.height];
+    shown.zoom = Math.min(1, ...room);
     zoom(1);
   };
   const zoom = (factor) => {
@@ -44,16 +50,35 @@ export function graphView(data, listeners) {
   const node = html(
     "section",
     { class: "graph", "aria-label": "graph" },
-    html("div", { class: "tools" }, note, ...zoomButtons(zoom)),
+    html("div", { class: "tools" }, ...legendOfGraph(), note, zoomButtons(zoom, fit)),
     canvas,
   );
   return { node, show };
 }
 
-function zoomButtons(zoom) {
-  const button = (label, text, factor) =>
-    html("button", { "aria-label": label, title: label, onclick: () => zoom(factor) }, text);
-  return [button("smaller", "−", 1 / ZOOM.step), button("larger", "+", ZOOM.step)];
+function zoomButtons(zoom, fit) {
+  const button = (label, text, onclick) =>
+    html("button", { "aria-label": label, title: label, onclick }, text);
+  return html(
+    "span",
+    { class: "zoom" },
+    button("all of it", "fit", fit),
+    button("smaller", "−", () => zoom(1 / ZOOM.step)),
+    button("larger", "+", () => zoom(ZOOM.step)),
+  );
+}
+
+/** What the colors of boxes and lines mean. */
+function legendOfGraph() {
+  const meanings = { input: "parameter", constant: "constant", call: "calls a graph" };
+  const boxes = Object.entries(meanings).map(([kind, words]) =>
+    html("span", { class: "note" }, html("span", { class: `swatch ${kind}` }), words),
+  );
+  const lines = { read: "it reads", used: "reads it" };
+  const edges = Object.entries(lines).map(([kind, words]) =>
+    html("span", { class: "note" }, html("span", { class: `swatch stroke ${kind}` }), words),
+  );
+  return [...boxes, ...edges];
 }
 
 function titleOf({ name, shape, opcode }) {
