@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
@@ -10,35 +9,40 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import sympy
 
-from indexing import IndexingMap, IndexRelation, IndexSet, Variable
+from indexing import IndexingMap, IndexRelation, IndexSet
 from indexing.layout import Shape, ShapeError
-from ops.index_maps import quotient_toward_zero
-from ops.jax import OfJax, evaluated, shape_of, traced
+from ops.jax import OfJax, shape_of, traced
 from ops.pallas.blocks import (
+    BlockAccess,
     BlockedArray,
     BlockSize,
     BlockSpec,
     BlockTraffic,
     ElementBlock,
+    GridSize,
+    OutOfBoundsAccess,
     OutOfBoundsBlock,
     PallasError,
     PrefetchedScalar,
+    in_one_grid,
+    over_grid,
     steps_of,
-    steps_of_numbers,
 )
-from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Max, Min, Mod, bounds_of, symbol
+from ops.pallas.jaxprs import Constant, constant_results, read_index_map, read_kernel, values_of
+from simplifier import symbol
 from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.forms import Interval, from_sympy, is_relation, np, relation_of, tabulated, to_sympy
 from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = [
     "AliasConflict",
+    "BlockAccess",
     "BlockSpec",
     "BlockTraffic",
     "BlockedArray",
     "ElementBlock",
     "LateRevisit",
+    "OutOfBoundsAccess",
     "OutOfBoundsBlock",
     "PallasCall",
     "PallasError",
@@ -131,7 +135,8 @@ class PallasCall(Displayed):
     """The grid of a ``pallas_call``, and which blocks of which arrays each of its steps takes.
 
     Attributes:
-        grid: how many steps there are along each axis; they run in order, the last axis fastest.
+        grid: how many steps there are along each axis, a symbol where only the program knows it;
+            they run in order, the last axis fastest.
         inputs: the operands, without those that are prefetched.
         outputs: the results.
         semantics: of each axis: ``"parallel"`` steps may run at the same time, ``"arbitrary"``
@@ -157,7 +162,7 @@ class PallasCall(Displayed):
       no problems: blocks are in bounds, results are written, no steps are in conflict
     """
 
-    grid: tuple[int, ...]
+    grid: tuple[GridSize, ...]
     inputs: tuple[BlockedArray, ...]
     outputs: tuple[BlockedArray, ...]
     semantics: tuple[str, ...]
@@ -186,12 +191,16 @@ class PallasCall(Displayed):
         For each array, the first step is named.
         """
         races = self.races()
-        of_blocks = *self.out_of_bounds(), *self.unwritten()
+        of_blocks = *self.out_of_bounds(), *self.accesses_out_of_bounds(), *self.unwritten()
         return (*of_blocks, *races, *self._late_revisits(races), *self.alias_conflicts())
 
     def out_of_bounds(self) -> tuple[OutOfBoundsBlock, ...]:
         """First step, for each array, that takes a block outside of it."""
         return tuple(filter(None, (each.out_of_bounds() for each in self.arrays)))
+
+    def accesses_out_of_bounds(self) -> tuple[OutOfBoundsAccess, ...]:
+        """First step, for each array, in which the kernel reads or writes beyond its block."""
+        return tuple(filter(None, (each.accesses_out_of_bounds() for each in self.arrays)))
 
     def unwritten(self) -> tuple[UnwrittenElement, ...]:
         """First element of each result that no step writes, if values do not decide that.
@@ -228,17 +237,33 @@ class PallasCall(Displayed):
         return [axis for axis, each in enumerate(self.semantics) if each in PARALLEL]
 
     def _race(self, array: BlockedArray) -> WriteRace | None:
-        if not self._parallel_axes:
+        """Of blocks first, as it costs less; a kernel may write different parts of one."""
+        if not self._parallel_axes or not self._racing(IndexRelation(in_one_grid(array.places))):
             return None
+        for is_certain in (True, False):
+            written = array.touched("write", is_certain=is_certain)
+            pairs = written and self._racing(written)
+            if written and pairs:
+                first, second, element = self._example(pairs, written, written)
+                axes = tuple(axis for axis in self._parallel_axes if first[axis] != second[axis])
+                return WriteRace(array.name, first, second, element, axes, not is_certain)
+        return None
+
+    def _racing(self, written: Pairs) -> Pairs:
+        """Pairs of steps that may run at the same time and write the same."""
         dims = steps_of(self.grid)
-        cores = IndexingMap([symbol(dims[axis].name) for axis in self._parallel_axes], dims)
-        pairs = _meeting(array.places).to_later() - _meeting(cores)
-        if not pairs:
-            return None
-        first, second = _first_pair(pairs)
-        axes = tuple(axis for axis in self._parallel_axes if first[axis] != second[axis])
-        element = _common(array.elements, array.elements, first, second)
-        return WriteRace(array.name, first, second, element, axes, _may(array))
+        axes = [symbol(dims[axis].name) for axis in self._parallel_axes]
+        cores = in_one_grid(over_grid(axes, self.grid))
+        return _meeting(written).to_later() - _meeting(IndexRelation(cores))
+
+    def _example(
+        self, pairs: Pairs, first: Pairs, second: Pairs
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """The first two steps, and the first element that both relations lead to."""
+        here, there = _first_pair(pairs)
+        common = first.apply(IndexSet.box(*here)) & second.apply(IndexSet.box(*there))
+        before = len(here) - len(self.grid)
+        return here[before:], there[before:], common.lexmin()[before:]
 
     def _late_revisits(self, races: Sequence[WriteRace]) -> tuple[LateRevisit, ...]:
         racing = {race.array for race in races}
@@ -246,28 +271,32 @@ class PallasCall(Displayed):
         return tuple(filter(None, map(self._late_revisit, outputs)))
 
     def _late_revisit(self, array: BlockedArray) -> LateRevisit | None:
-        pairs = _meeting(array.by_number(array.places)).to_earlier().restrict(array.changes())
+        """Of a copied block: an array itself may be written at any time."""
+        if array.is_direct:
+            return None
+        blocks = IndexRelation(in_one_grid(array.places))
+        pairs = _meeting(blocks).to_earlier().restrict(array.changes())
         if not pairs:
             return None
-        second, first = map(self._step, _first_pair(pairs))
-        element = _common(array.elements, array.elements, first, second)
-        return LateRevisit(array.name, first, second, element, _may(array))
+        elements = IndexRelation(in_one_grid(array.elements))
+        second, first, element = self._example(pairs, elements, elements)
+        return LateRevisit(array.name, first, second, element, array.depends_on_values)
 
     def _alias_conflict(self, operand: int, result: int) -> AliasConflict | None:
         read, written = self.inputs[operand], self.outputs[result]
-        readers = IndexRelation(read.by_number(read.elements)).inverse()
-        pairs = IndexRelation(written.by_number(written.elements)).compose(readers).to_later()
-        if read.indices.equals(written.indices):
-            pairs = pairs.restrict_results(read.changes())
-        if not pairs:
-            return None
-        writer, reader = map(self._step, _first_pair(pairs))
-        element = _common(written.elements, read.elements, writer, reader)
-        may = read.depends_on_values or _may(written)
-        return AliasConflict(read.name, written.name, writer, reader, element, may)
-
-    def _step(self, number: Sequence[int]) -> tuple[int, ...]:
-        return tuple(map(int, steps_of_numbers(self.grid).evaluate(number)))
+        for is_certain in (True, False):
+            writers = written.touched("write", "update", is_certain=is_certain)
+            readers = read.touched("read", is_certain=is_certain)
+            if not writers or not readers:
+                continue
+            pairs = writers.compose(readers.inverse()).to_later()
+            if not read.is_direct and read.indices.equals(written.indices):
+                pairs = pairs.restrict_results(read.changes())
+            if pairs:
+                writer, reader, element = self._example(pairs, writers, readers)
+                names = read.name, written.name
+                return AliasConflict(*names, writer, reader, element, not is_certain)
+        return None
 
     # Text.
 
@@ -298,8 +327,18 @@ class PallasCall(Displayed):
             return [f"problems are not known: {error}"]
 
 
-Problem: TypeAlias = "OutOfBoundsBlock | UnwrittenElement | WriteRace | LateRevisit | AliasConflict"
+Problem: TypeAlias = (
+    OutOfBoundsBlock
+    | OutOfBoundsAccess
+    | UnwrittenElement
+    | WriteRace
+    | LateRevisit
+    | AliasConflict
+)
 """Possible problems of a call; the text of one names the array and the step."""
+
+Pairs: TypeAlias = "IndexRelation[IndexingMap]"
+"""Of steps with each other or with elements; unknown sizes of the grid stand before the steps."""
 
 Specified: TypeAlias = "tuple[Shape | str, BlockSpec]"
 """An array, and which block of it a step takes."""
@@ -308,7 +347,7 @@ Arrays: TypeAlias = "Mapping[str, Specified]"
 
 
 def pallas_call(
-    grid: Sequence[int],
+    grid: Sequence[GridSize],
     inputs: Mapping[str, Specified],
     outputs: Mapping[str, Specified],
     *,
@@ -318,6 +357,7 @@ def pallas_call(
 ) -> PallasCall:
     """The call with these arrays, by name, in these blocks; JAX is not needed.
 
+    A size of the ``grid`` is a symbol if only the program knows it: problems are those of any size.
     ``semantics`` of the axes are ``"arbitrary"`` if none are given, as on a TPU; on a GPU all are
     ``"parallel"``. ``aliases`` leads from the names of operands to those of results.
 
@@ -336,9 +376,12 @@ def pallas_call(
     out: steps (0, 0) and (0, 1) both write element (0,),
     and run in parallel along axis 1 of the grid
     """
-    check_integers(grid, "pallas_call: grid")
-    sizes = tuple(map(int, grid))
-    if any(size < 1 for size in sizes):
+    check_type(grid, Iterable, "pallas_call: grid", "sizes")
+    check_integers(
+        [each for each in grid if not isinstance(each, sympy.Symbol)], "pallas_call: grid"
+    )
+    sizes = tuple(each if isinstance(each, sympy.Symbol) else int(each) for each in grid)
+    if any(isinstance(size, int) and size < 1 for size in sizes):
         raise PallasError(f"pallas_call: grid is {sizes}; expected sizes of at least 1")
     check_type(scratch_bytes, INTEGER, "pallas_call: scratch_bytes", "an integer of at least 0")
     if scratch_bytes < 0:
@@ -353,7 +396,7 @@ def pallas_call(
     return PallasCall(sizes, *arrays, of_axes, pairs, scratch_bytes)
 
 
-def semantics_of(given: Sequence[str], grid: Sequence[int]) -> tuple[str, ...]:
+def semantics_of(given: Sequence[str], grid: Sequence[GridSize]) -> tuple[str, ...]:
     """The semantics of each axis of a grid, from none or from all of them.
 
     Raises:
@@ -368,7 +411,7 @@ def semantics_of(given: Sequence[str], grid: Sequence[int]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _arrays(given: Arrays, grid: Sequence[int], role: str) -> Iterator[BlockedArray]:
+def _arrays(given: Arrays, grid: Sequence[GridSize], role: str) -> Iterator[BlockedArray]:
     for name, specified in given.items():
         where, expected = f"pallas_call: {role}: {name}", "a shape and a BlockSpec"
         check_type(specified, tuple, where, expected)
@@ -404,29 +447,15 @@ def _place(name: str, arrays: Arrays, role: str) -> int:
 # Pairs of steps.
 
 
-def _meeting(blocks: IndexingMap) -> IndexRelation[IndexingMap]:
+def _meeting(relation: Pairs) -> Pairs:
     """Relation from each step to those that have something in common with it."""
-    relation = IndexRelation(blocks)
     return relation.compose(relation.inverse())
 
 
-def _first_pair(pairs: IndexRelation[IndexingMap]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _first_pair(pairs: Pairs) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The first step that is related to another, and the first of these."""
     first = pairs.domain_set().lexmin()
     return first, pairs.apply(IndexSet.box(*first)).lexmin()
-
-
-def _common(
-    one: IndexingMap, other: IndexingMap, first: Sequence[int], second: Sequence[int]
-) -> tuple[int, ...]:
-    """The first element that a step and another one have in common."""
-    here = one.apply(IndexSet.box(*first))
-    return (here & other.apply(IndexSet.box(*second))).lexmin()
-
-
-def _may(array: BlockedArray) -> bool:
-    """Whether steps may write a block of a result, or do not write all of it."""
-    return array.depends_on_values or not array.is_filled
 
 
 def _text_of_traffic(array: BlockedArray) -> str:
@@ -435,15 +464,10 @@ def _text_of_traffic(array: BlockedArray) -> str:
     except NotQuasiAffineError as error:
         return f"copies are not known: {error}"
     if traffic is None:
+        if array.indices.parameters:
+            return "the size of the grid decides what is copied"
         return "the kernel copies" if not array.buffers else "values decide what is copied"
     return f"{traffic.copies} copies, {traffic.bytes} bytes for {traffic.needed_bytes}"
-
-
-# Calls of Pallas in a JAX function, and their index maps as expressions.
-
-Value = Any
-"""An expression of sympy, one of its booleans, or a prefetched operand: its name, or its values
-if they are known."""
 
 
 # The calls of Pallas in a JAX function, read off its jaxpr.
@@ -465,26 +489,42 @@ def pallas_calls(function: Callable[..., Any], *arguments: OfJax) -> tuple[Palla
 
 
 def _equations(
-    jaxpr: OfJax, constants: Mapping[OfJax, OfJax]
-) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
+    jaxpr: OfJax, constants: Mapping[OfJax, Constant]
+) -> Iterator[tuple[OfJax, Mapping[OfJax, Constant]]]:
     """The calls of Pallas in a jaxpr, and in those that it contains, with constants around."""
+    known = dict(constants)
     for equation in jaxpr.eqns:
         name = equation.primitive.name
         if name == "pallas_call":
-            yield equation, constants
+            yield equation, known
             continue
         if name in _UNREAD:
-            raise PallasError(f"pallas_calls: the function has {name}, which cannot be read")
+            raise PallasError(_refusal(equation))
+        known |= constant_results(equation, known)
+        is_call = name in _CALLS
         for parameter in equation.params.values():
             for inner, own in _jaxprs(parameter):
-                pairs = zip(equation.invars, inner.invars, strict=False) if name == "jit" else ()
+                pairs = zip(equation.invars, inner.invars, strict=False) if is_call else ()
                 variables = ((here, there) for here, there in pairs if not hasattr(here, "val"))
-                passed = {there: constants[here] for here, there in variables if here in constants}
+                passed = {there: known[here] for here, there in variables if here in known}
                 yield from _equations(inner, {**own, **passed})
 
 
+_CALLS: Final = ("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call", "checkpoint")
+"""The primitives whose operands are those of the jaxpr that they have."""
+
 _UNREAD: Final = ("core_map", "mpmd_map")
-"""Kernels that have no blocks by index maps."""
+"""Kernels that have no blocks by index maps: those of Mosaic GPU and of several cores."""
+
+
+def _refusal(equation: OfJax) -> str:
+    """What cannot be read: the kernel, and the meshes that it runs on."""
+    given = equation.params
+    meshes = [each for each in given.get("meshes", (given.get("mesh"),)) if each is not None]
+    kernel = f" of {quoted(given['name'])}" if given.get("name") else ""
+    where = "".join(f" on {each}" for each in meshes)
+    message = f"pallas_calls: the function has {equation.primitive.name}{kernel}{where}"
+    return f"{message}, which cannot be read; expected pallas_call with blocks by index maps"
 
 
 def _jaxprs(parameter: OfJax) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
@@ -497,38 +537,39 @@ def _jaxprs(parameter: OfJax) -> Iterator[tuple[OfJax, Mapping[OfJax, OfJax]]]:
             yield jaxpr, dict(zip(jaxpr.constvars, getattr(item, "consts", ()), strict=False))
 
 
-def _read_call(equation: OfJax, constants: Mapping[OfJax, OfJax]) -> PallasCall:
+def _read_call(equation: OfJax, constants: Mapping[OfJax, Constant]) -> PallasCall:
     mapping, given = equation.params["grid_mapping"], equation.params
-    grid = tuple(map(_size_of_axis, mapping.grid))
-    first = mapping.num_index_operands
-    atoms = equation.invars[:first]
-    values = [None if hasattr(atom, "val") else constants.get(atom) for atom in atoms]
+    start, first = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
+    values = values_of(equation.invars[: start + first], constants)
+    bounds = iter(values)
+    grid = tuple(
+        size if isinstance(size, int) else _size_of_axis(next(bounds), axis)
+        for axis, size in enumerate(mapping.grid)
+    )
     prefetched = [
-        f"prefetched {number}" if value is None else value for number, value in enumerate(values)
+        f"prefetched {number}" if value is None else value
+        for number, value in enumerate(values[start:])
     ]
-    arrays = [
+    kernel = read_kernel(given["jaxpr"], grid, mapping.vmapped_dims, prefetched)
+    is_of_gpu = _is_of_gpu(given["compiler_params"])
+    read = [
         _read_array(each, grid, prefetched, _name(number, mapping.num_inputs))
         for number, each in enumerate(mapping.block_mappings)
     ]
-    inputs = arrays[: mapping.num_inputs]
-    is_direct = _is_of_gpu(given["compiler_params"])
-    outputs = [
-        replace(each, is_filled=_fills(given["jaxpr"], first + place))
-        if is_direct or not each.buffers
-        else each
-        for place, each in enumerate(arrays)
-        if place >= mapping.num_inputs
+    arrays = [
+        replace(each, accesses=accesses, is_direct=is_of_gpu or not each.buffers)
+        for each, accesses in zip(read, kernel[first:], strict=False)
     ]
+    inputs, outputs = arrays[: mapping.num_inputs], arrays[mapping.num_inputs :]
     semantics = _semantics(given["compiler_params"], grid)
     aliases = tuple((operand - first, result) for operand, result in given["input_output_aliases"])
     scratch_bytes = sum(map(_scratch_bytes, mapping.scratch_avals))
     return PallasCall(grid, tuple(inputs), tuple(outputs), semantics, aliases, scratch_bytes)
 
 
-def _size_of_axis(size: OfJax) -> int:
-    if not isinstance(size, int):
-        raise PallasError("pallas_calls: a size of the grid is known only while the program runs")
-    return size
+def _size_of_axis(value: OfJax, axis: int) -> GridSize:
+    """The size of an axis that a computation gives: a number if that has no arguments."""
+    return symbol(f"n{axis}") if value is None else int(value)
 
 
 def _name(number: int, inputs: int) -> str:
@@ -536,23 +577,26 @@ def _name(number: int, inputs: int) -> str:
 
 
 def _read_array(
-    mapping: OfJax, grid: Sequence[int], prefetched: Sequence[OfJax], name: str
+    mapping: OfJax, grid: Sequence[GridSize], prefetched: Sequence[OfJax], name: str
 ) -> BlockedArray:
     """The blocks of an array, as Pallas keeps them."""
     where = f"pallas_calls: {name} ({mapping.origin})"
-    steps = steps_of(grid)
     shape = shape_of(mapping.array_aval)
-    spec = BlockSpec([_block_size(each, where) for each in mapping.block_shape])
-    indices, origins = read_index_map(mapping.index_map_jaxpr, steps, prefetched, where)
+    block = [_block_size(each, where) for each in mapping.block_shape]
+    indices, lengths, origins = read_index_map(mapping, grid, prefetched, where)
+    sized = [
+        replace(size, length=length) if isinstance(size, ElementBlock) else size
+        for size, length in zip(block, lengths, strict=True)
+    ]
     buffers = 0 if _is_left(mapping) else getattr(mapping.pipeline_mode, "buffer_count", 2)
-    return BlockedArray(name, shape, spec.block_of(shape), indices, buffers, origins)
+    return BlockedArray(name, shape, BlockSpec(sized).block_of(shape), indices, buffers, origins)
 
 
 def _block_size(size: OfJax, where: str) -> BlockSize:
     kind = type(size).__name__
     if kind not in _BLOCK_SIZES:
-        message = f"{where}: a dimension of the block is a {kind}, of unknown place or size"
-        raise PallasError(message)
+        message = f"{where}: a dimension of the block is a {kind}"
+        raise PallasError(f"{message}; expected one of {listed([*_BLOCK_SIZES])}")
     return _BLOCK_SIZES[kind](size)
 
 
@@ -560,6 +604,7 @@ _BLOCK_SIZES: Final[Mapping[str, Callable[[OfJax], BlockSize]]] = {
     "int": lambda size: size,
     "Blocked": lambda size: size.block_size,
     "Element": lambda size: ElementBlock(size.block_size, tuple(size.padding)),
+    "BoundedSlice": lambda size: ElementBlock(size.block_size),
     "Squeezed": lambda _: None,
     "NoneType": lambda _: None,
 }
@@ -580,19 +625,7 @@ def _is_of_gpu(parameters: OfJax) -> bool:
     return "triton" in module or "mosaic_gpu" in module
 
 
-def _fills(kernel: OfJax, place: int) -> bool:
-    """Whether each step of a kernel certainly writes all of a reference."""
-    reference = kernel.invars[place]
-    return any(
-        equation.primitive.name in ("swap", "addupdate")
-        and equation.invars[0] is reference
-        and equation.invars[1].aval.shape == reference.aval.shape
-        and not any(index.aval.shape for index in equation.invars[2:])
-        for equation in kernel.eqns
-    )
-
-
-def _semantics(parameters: OfJax, grid: Sequence[int]) -> tuple[str, ...]:
+def _semantics(parameters: OfJax, grid: Sequence[GridSize]) -> tuple[str, ...]:
     """Semantics of each axis: as the call says, or as all are on its device."""
     given = getattr(parameters, "dimension_semantics", None) or ()
     if not given and _is_of_gpu(parameters):
@@ -608,235 +641,3 @@ def _scratch_bytes(aval: OfJax) -> int:
     except ShapeError:
         return 0
     return shape.element_count * shape.element_type.bytes
-
-
-# Index maps as JAX traces them: scalar integer arithmetic, as expressions.
-#
-# Each equation becomes an expression over the step of the grid. What an index map reads from a
-# prefetched operand is a runtime variable.
-
-
-def read_index_map(
-    closed: OfJax, steps: Sequence[Variable], prefetched: Sequence[Value], where: str
-) -> tuple[IndexingMap, tuple[PrefetchedScalar, ...]]:
-    """The map from a step to the index of its block, and where its runtime variables come from.
-
-    Integers of the map are taken to fit their types.
-
-    Raises:
-        PallasError: the map does more than integer arithmetic; ``where`` begins the message.
-    """
-    jaxpr = closed.jaxpr
-    reader = _IndexMapReader(steps, where)
-    arguments = [*(symbol(each.name) for each in steps), *prefetched]
-    results = reader.run(jaxpr, closed.consts, arguments)
-    found = IndexingMap(results, steps, (), reader.runtime)
-    return found, tuple(reader.origins)
-
-
-class _IndexMapReader:
-    """The values of a jaxpr's variables, and the runtime variables met so far."""
-
-    def __init__(self, steps: Sequence[Variable], where: str) -> None:
-        self.runtime: list[Variable] = []
-        self.origins: list[PrefetchedScalar] = []
-        self._steps = steps
-        self._where = where
-        self._bounds = {each.name: each.bounds for each in steps}
-        self._known: dict[tuple[str, tuple[Value, ...]], Value] = {}
-
-    def run(self, jaxpr: OfJax, constants: Sequence[Any], arguments: Sequence[Value]) -> list[Any]:
-        """The results of a jaxpr for some arguments."""
-        return evaluated(
-            jaxpr, constants, arguments, lambda _, value: _number(value), self._results
-        )
-
-    def _results(self, equation: OfJax, operands: list[Value]) -> list[Value]:
-        name, given = equation.primitive.name, equation.params
-        if name == "get":
-            return [self._prefetched(equation, *operands)]
-        if name in _CALLS:
-            called = given[_CALLS[name]]
-            known = _known_function(given.get("name"), called.jaxpr)
-            if known is not None:
-                return [known(*operands)]
-            return self.run(called.jaxpr, called.consts, operands)
-        if name in _DIVISIONS:
-            return [self._divided(name, *operands)]
-        if name in _SHIFTS:
-            return [self._shifted(name, *operands)]
-        has_arrays = any(isinstance(each, str) or getattr(each, "shape", ()) for each in operands)
-        if name not in _PRIMITIVES or has_arrays:
-            raise PallasError(f"{self._where}: the index map has the operation {name}")
-        powers = [given["y"]] if name == "integer_pow" else []
-        return [_PRIMITIVES[name](*operands, *powers)]
-
-    def _divided(self, name: str, numerator: Value, divisor: Value) -> Value:
-        """A quotient rounded toward zero, and its remainder."""
-        if not divisor.is_Integer or divisor == 0:
-            message = f"{self._where}: the index map divides by {divisor}"
-            raise PallasError(f"{message}; expected a number other than 0")
-        size = abs(divisor)
-        is_nonnegative = self._is_nonnegative(numerator)
-        quotient = quotient_toward_zero(numerator, size, is_nonnegative=is_nonnegative)
-        quotient = quotient if divisor > 0 else -quotient
-        return quotient if name == "div" else numerator - divisor * quotient
-
-    def _is_nonnegative(self, value: Value) -> bool:
-        least = bounds_of(value, self._bounds).lower
-        return least is not None and least >= 0
-
-    def _shifted(self, name: str, value: Value, by: Value) -> Value:
-        """Bits moved by a number; to the right, the sign or zeros come in."""
-        if (
-            not by.is_Integer
-            or not 0 <= by < _BITS
-            or (name == "shift_right_logical" and not self._is_nonnegative(value))
-        ):
-            message = f"{self._where}: the index map has {name} of {value} by {by}"
-            raise PallasError(f"{message}; expected a number from 0 to {_BITS - 1}")
-        return value * 2**by if name == "shift_left" else FloorDiv(value, 2**by)
-
-    def _prefetched(self, equation: OfJax, operand: Value, *leaves: Value) -> sympy.Expr:
-        """The element of a prefetched operand, as a runtime variable."""
-        import jax  # noqa: PLC0415  (an extra)
-
-        unflatten: OfJax = jax.tree_util.tree_unflatten  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        transforms = unflatten(equation.params["tree"], leaves)
-        aval = equation.outvars[0].aval
-        if len(transforms) != 1 or aval.shape or not np.issubdtype(aval.dtype, np.integer):
-            raise PallasError(f"{self._where}: the index map reads more than an integer")
-        index = tuple(map(_number, transforms[0].indices))
-        if not isinstance(operand, str):
-            flat = sympy.Integer(0)
-            for each, size in zip(index, operand.shape, strict=True):
-                if not Interval(0, size - 1).contains(bounds_of(each, self._bounds)):
-                    message = f"{self._where}: the index map reads a table of {size} at {each}"
-                    raise PallasError(f"{message}; expected an index inside")
-                flat = flat * size + each
-            return to_sympy(tabulated([*map(int, operand.ravel())], from_sympy(flat)))
-        key = operand, index
-        if key not in self._known:
-            limits = np.iinfo(aval.dtype)
-            bounds = Interval(int(limits.min), int(limits.max))
-            name = f"rt{len(self.runtime)}"
-            of_steps = IndexingMap(list(index), self._steps, (), self.runtime)
-            self.origins.append(PrefetchedScalar(operand, of_steps.without_unused_symbols()))
-            self.runtime.append(Variable(bounds, name))
-            self._bounds[name] = bounds
-            self._known[key] = symbol(name)
-        return self._known[key]
-
-
-def _number(value: OfJax) -> Value:
-    if getattr(value, "shape", ()):
-        return value
-    plain = value.item() if hasattr(value, "item") else value
-    if isinstance(plain, bool):
-        return sympy.true if plain else sympy.false
-    return sympy.Integer(plain) if isinstance(plain, int) else plain
-
-
-def _chosen(which: Value, *cases: Value) -> Value:
-    """``select_n``: the case of a number, or the second case where a condition holds."""
-    conditions = (
-        [sympy.Not(relation_of(which))]
-        if is_relation(which)
-        else [sympy.Eq(which, n) for n in range(len(cases) - 1)]
-    )
-    chosen = zip(cases, conditions, strict=False)
-    if not all(map(is_relation, cases)):
-        return sympy.Piecewise(*chosen, (cases[-1], True))
-    otherwise = cases[-1]
-    for case, condition in reversed([*chosen]):
-        otherwise = sympy.Or(sympy.And(condition, case), sympy.And(sympy.Not(condition), otherwise))
-    return otherwise
-
-
-def _of_bits(
-    of_conditions: Callable[..., Value], of_integers: Callable[..., Value]
-) -> Callable[..., Value]:
-    """An operation on conditions, and on the bits of integers."""
-    return lambda *operands: (of_conditions if all(map(is_relation, operands)) else of_integers)(
-        *operands
-    )
-
-
-def _converted(value: Value) -> Value:
-    return sympy.Piecewise((1, value), (0, True)) if is_relation(value) else value
-
-
-def _complement(value: Value) -> Value:
-    return -value - 1
-
-
-def _clamped(lower: Value, value: Value, upper: Value) -> Value:
-    return Min(Max(value, lower), upper)
-
-
-_OF_ONE: Final[Mapping[str, Callable[[Value], Value]]] = {
-    "abs": lambda value: Max(value, -value),
-    "broadcast_in_dim": lambda value: value,
-    "convert_element_type": _converted,
-    "neg": lambda value: -value,
-    "reshape": lambda value: value,
-    "sign": lambda value: Max(Min(value, 1), -1),
-    "square": lambda value: value * value,
-    "squeeze": lambda value: value,
-}
-
-_PRIMITIVES: Final[Mapping[str, Callable[..., Value]]] = {
-    **_OF_ONE,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "max": Max,
-    "min": Min,
-    "clamp": _clamped,
-    "integer_pow": sympy.Pow,
-    "eq": sympy.Eq,
-    "ne": sympy.Ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "and": _of_bits(sympy.And, BitAnd),
-    "or": _of_bits(sympy.Or, BitOr),
-    "xor": _of_bits(sympy.Xor, BitXor),
-    "not": _of_bits(sympy.Not, _complement),
-    "select_n": _chosen,
-}
-"""The operations on scalars."""
-
-_DIVISIONS: Final = ("div", "rem")
-
-_SHIFTS: Final = ("shift_left", "shift_right_arithmetic", "shift_right_logical")
-
-_BITS: Final = 32
-"""Of an integer of an index map."""
-
-_CALLS: Final = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr"}
-"""The primitives that call a jaxpr, and the parameter that has it."""
-
-_FUNCTIONS: Final[Mapping[str, tuple[frozenset[str], Callable[..., Value]]]] = {
-    "floor_divide": (
-        frozenset({"convert_element_type", "div", "sign", "ne", "rem", "and", "sub", "jit"}),
-        FloorDiv,
-    ),
-    "remainder": (
-        frozenset(
-            {"convert_element_type", "eq", "jit", "rem", "ne", "lt", "and", "add", "select_n"}
-        ),
-        Mod,
-    ),
-}
-"""The functions of JAX that have an operator here, with the primitives that they consist of."""
-
-
-def _known_function(name: object, jaxpr: OfJax) -> Callable[..., Value] | None:
-    """The operator that a function of JAX is, such as ``//``; one of a user has other equations."""
-    if name not in _FUNCTIONS:
-        return None
-    made_of, known = _FUNCTIONS[str(name)]
-    used = {equation.primitive.name for equation in jaxpr.eqns}
-    return known if used <= made_of and {"rem", "ne"} <= used else None

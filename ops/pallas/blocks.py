@@ -1,7 +1,8 @@
 """An array of a call of Pallas: which block of it each step of the grid takes.
 
-Steps are questions of exact sets: over a step's coordinates, or over its number in the order in
-which the steps run, the last axis of the grid fastest.
+Steps are questions of exact sets over their coordinates, which are in the order in which the steps
+run: the last axis of the grid is the fastest. A size of the grid that is not known is a parameter
+of maps; in the sets it is a coordinate before all others.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from math import prod
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 import sympy
 
@@ -47,9 +48,11 @@ class ElementBlock:
 
     The index map tells the first element, not the number of the block. It counts in the array with
     its ``padding``: as many elements before and behind it, of which the values are undefined.
+    With a ``length``, an expression over the step, it is ``pl.BoundedSlice(size)``: of the block,
+    only so many elements are taken.
 
     Raises:
-        ArgumentError: an argument holds no integers.
+        ArgumentError: the size or the padding holds no integers.
         PallasError: the size is below 1, or the padding is not two numbers of at least 0.
 
     >>> ElementBlock(64, (0, 3)).padding
@@ -58,6 +61,7 @@ class ElementBlock:
 
     size: int
     padding: tuple[int, int] = (0, 0)
+    length: sympy.Expr | int | None = None
 
     def __post_init__(self) -> None:
         check_type(self.size, INTEGER, "ElementBlock: size", "a positive integer")
@@ -74,6 +78,9 @@ BlockSize: TypeAlias = "int | ElementBlock | None"
 dimension inside of the kernel."""
 
 IndexFunction: TypeAlias = "Callable[..., Sequence[sympy.Expr | int] | sympy.Expr | int]"
+
+GridSize: TypeAlias = "int | sympy.Symbol"
+"""How many steps there are along an axis: a number, or a symbol if only the program knows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +131,7 @@ class BlockSpec:
             raise PallasError(f"{message}; expected as many")
         return block
 
-    def indices(self, grid: Sequence[int], rank: int) -> IndexingMap:
+    def indices(self, grid: Sequence[GridSize], rank: int) -> IndexingMap:
         """The map from a step of a grid to the index of its block.
 
         Raises:
@@ -132,12 +139,12 @@ class BlockSpec:
         """
         given = self.index_map
         if given is None:
-            found = IndexingMap([0] * rank, steps_of(grid))
+            found = over_grid([0] * rank, grid)
         elif isinstance(given, IndexingMap):
             found = _over_grid(given, grid)
         elif callable(given):
             names = _names_of(given, len(grid))
-            found = IndexingMap(_called(given, names), steps_of(grid, names))
+            found = over_grid(_called(given, names), grid, names)
         else:
             message = f"BlockSpec: index_map is {quoted(given)}"
             raise PallasError(f"{message}; expected a function, an IndexingMap or None")
@@ -160,6 +167,8 @@ def _text_of_size(size: BlockSize) -> str:
     """
     if not isinstance(size, ElementBlock):
         return str(size)
+    if size.length is not None:
+        return f"BoundedSlice({size.size}, {size.length} taken)"
     padding = f", padding {size.padding}" if any(size.padding) else ""
     return f"Element({size.size}{padding})"
 
@@ -182,13 +191,28 @@ def axis_names(count: int) -> tuple[str, ...]:
     return tuple(_AXES[:count]) if count <= len(_AXES) else tuple(f"i{n}" for n in range(count))
 
 
-def steps_of(grid: Sequence[int], names: Sequence[str] = ()) -> list[Variable]:
+def steps_of(grid: Sequence[GridSize], names: Sequence[str] = ()) -> list[Variable]:
     """The axes of a grid as variables, of these names."""
     given = names or axis_names(len(grid))
     return [Variable.of_size(size, name) for size, name in zip(grid, given, strict=True)]
 
 
-def _over_grid(given: IndexingMap, grid: Sequence[int]) -> IndexingMap:
+def over_grid(
+    results: Sequence[Any],
+    grid: Sequence[GridSize],
+    names: Sequence[str] = (),
+    *,
+    ranges: Sequence[Variable] = (),
+    runtime: Sequence[Variable] = (),
+    constraints: Iterable[Any] = (),
+) -> IndexingMap:
+    """The map from the steps of a grid; sizes that are not known are its parameters."""
+    steps = dict(zip(names or axis_names(len(grid)), grid, strict=True))
+    parts = {"ranges": ranges, "runtime": runtime}
+    return IndexingMap.over(steps, results, **parts, constraints=constraints)
+
+
+def _over_grid(given: IndexingMap, grid: Sequence[GridSize]) -> IndexingMap:
     if len(given.dims) != len(grid) or given.ranges:
         message = f"BlockSpec: index_map is {given}; expected a dimension for each of the"
         raise PallasError(f"{message} {len(grid)} axes of the grid, and no ranges")
@@ -198,10 +222,11 @@ def _over_grid(given: IndexingMap, grid: Sequence[int]) -> IndexingMap:
         expected = "expected no other variables or conditions, and no dimension named b0, b1 ..."
         raise PallasError(f"BlockSpec: index_map is {given}; {expected}")
     for axis, (variable, size) in enumerate(zip(given.dims, grid, strict=True)):
-        if not variable.bounds.contains(Interval(0, size - 1)):
+        last = size - 1 if isinstance(size, int) else None
+        if not variable.bounds.contains(Interval(0, last)):
             message = f"BlockSpec: {variable.name} of index_map is in {variable.bounds}"
             raise PallasError(f"{message}; expected all {size} steps along axis {axis} of the grid")
-    return given.replace(dims=steps_of(grid, names))
+    return over_grid(given.results, grid, names)
 
 
 def _names_of(function: IndexFunction, count: int) -> tuple[str, ...]:
@@ -265,6 +290,41 @@ class OutOfBoundsBlock(NamedTuple):
         return f"{self.array}: step {self.step} takes block {self.block}{given}; {expected}"
 
 
+AccessKind: TypeAlias = Literal["read", "write", "update"]
+"""What a kernel does with elements; steps that update the same ones, atomically, may do so at the
+same time."""
+
+
+class BlockAccess(NamedTuple):
+    """Elements of its block that a step reads or writes, in one place of the kernel.
+
+    Attributes:
+        kind: what the kernel does with them.
+        places: the map from the step to the elements, as the kernel counts them.
+        is_certain: whether it certainly does so: all conditions and indices are known.
+    """
+
+    kind: AccessKind
+    places: IndexingMap
+    is_certain: bool
+
+
+class OutOfBoundsAccess(NamedTuple):
+    """A step in which the kernel certainly reads, writes or updates an element beyond its block."""
+
+    array: str
+    kind: AccessKind
+    step: tuple[int, ...]
+    element: tuple[int, ...]
+    axis: int
+    valid: Interval
+
+    def __str__(self) -> str:
+        expected = f"expected {self.valid} along dimension {self.axis}"
+        what = f"step {self.step} {self.kind}s element {self.element} of its block"
+        return f"{self.array}: {what}; {expected}"
+
+
 class BlockTraffic(NamedTuple):
     """Copies of an array, or to it, as the grid runs.
 
@@ -290,7 +350,8 @@ class BlockedArray(Displayed):
         indices: the map from a step of the grid to what the index map gives.
         buffers: how many blocks are in fast memory at a time; 0 if the kernel copies by itself.
         prefetched: where each runtime variable of the index map comes from.
-        is_filled: of a result, whether each step writes all of its block, or only may.
+        accesses: what the kernel reads and writes; ``None`` if no kernel is given.
+        is_direct: whether the kernel does so in the array itself, and not in a copy of the block.
 
     >>> from indexing.layout import Shape
     >>> from ops.pallas import BlockSpec
@@ -309,10 +370,11 @@ class BlockedArray(Displayed):
     indices: IndexingMap
     buffers: int = 2
     prefetched: tuple[PrefetchedScalar, ...] = field(default=(), compare=False)
-    is_filled: bool = True
+    accesses: tuple[BlockAccess, ...] | None = field(default=None, compare=False)
+    is_direct: bool = False
 
     @classmethod
-    def of(cls, name: str, shape: Shape, spec: BlockSpec, grid: Sequence[int]) -> BlockedArray:
+    def of(cls, name: str, shape: Shape, spec: BlockSpec, grid: Sequence[GridSize]) -> BlockedArray:
         """The array in the blocks of a specification.
 
         Raises:
@@ -330,16 +392,31 @@ class BlockedArray(Displayed):
         Elements outside of the array are padding, and outside of the domain.
         """
         places = [symbol(f"b{axis}") for axis in range(self.shape.rank)]
-        results = [
-            index * _step_of(size) + place - _before(size)
-            for index, size, place in zip(self._exact.results, self.block, places, strict=True)
+        sizes = {str(place): extent(size) for place, size in zip(places, self.block, strict=True)}
+        taken = [
+            place < size.length
+            for place, size in zip(places, self.block, strict=True)
+            if isinstance(size, ElementBlock) and size.length is not None
         ]
-        ranges = {f"b{axis}": extent(size) for axis, size in enumerate(self.block)}
-        limits = [Interval(0, size - 1) for size in self.shape.dimensions]
+        inside = self._exact.replace(results=places, ranges=sizes, runtime=(), constraints=taken)
+        return self._of_places(inside, places).simplify()
+
+    def accessed(self, access: BlockAccess) -> IndexingMap:
+        """The map from a step to the elements of the array that it reads or writes so."""
+        kept = iter(access.places.results)
+        places = [sympy.S.Zero if size is None else next(kept) for size in self.block]
+        return self._of_places(access.places, places)
+
+    def _of_places(self, places: IndexingMap, results: Iterable[sympy.Expr]) -> IndexingMap:
+        """The map to elements of the array, from a map to places in the block."""
         indices = self._exact
-        constraints = [*indices.constraints, *zip(results, limits, strict=True)]
-        found = IndexingMap(results, indices.dims, ranges, indices.runtime, constraints)
-        return found.simplify()
+        rows = zip(indices.results, self.block, results, strict=True)
+        elements = [index * _step_of(size) + place - _before(size) for index, size, place in rows]
+        limits = [Interval(0, size - 1) for size in self.shape.dimensions]
+        inside = zip(elements, limits, strict=True)
+        constraints = [*indices.constraints, *places.constraints, *inside]
+        runtime = (*indices.runtime, *places.runtime)
+        return places.replace(results=elements, runtime=runtime, constraints=constraints)
 
     @cached_property
     def _exact(self) -> IndexingMap:
@@ -348,7 +425,7 @@ class BlockedArray(Displayed):
         bounds = {each.name: each.bounds for each in (*indices.dims, *indices.runtime)}
         in_digits = partial(_in_digits, bounds=bounds)
         results = [each.replace(_is_of_bits, in_digits) for each in indices.results]
-        return IndexingMap(results, indices.dims, (), indices.runtime, indices.constraints)
+        return indices.replace(results=results).simplify()
 
     @property
     def places(self) -> IndexingMap:
@@ -360,6 +437,24 @@ class BlockedArray(Displayed):
             return self.elements
         valid = zip(self._exact.results, self.valid_indices(), strict=True)
         return self._exact.replace(constraints=[*self._exact.constraints, *valid])
+
+    def touched(
+        self, *kinds: AccessKind, is_certain: bool = False
+    ) -> IndexRelation[IndexingMap] | None:
+        """The steps with the elements that they read or write, or those that they certainly do.
+
+        Of a block that is copied, all are; a kernel that has the array itself says which. ``None``
+        if there are no such elements.
+        """
+        maps = [self.elements]
+        if self.is_direct:
+            maps = [
+                self.accessed(each)
+                for each in self.accesses or ()
+                if each.kind in kinds and each.is_certain >= is_certain
+            ]
+        known = [each for each in maps if not (is_certain and each.runtime)]
+        return IndexRelation(*map(in_one_grid, known)) if known else None
 
     @property
     def depends_on_values(self) -> bool:
@@ -380,10 +475,10 @@ class BlockedArray(Displayed):
 
     def traffic(self) -> BlockTraffic | None:
         """The copies as the grid runs; ``None`` if values decide it, or the kernel copies."""
-        if self.depends_on_values or not self.buffers:
+        if self.depends_on_values or not self.buffers or self.indices.parameters:
             return None
         changes = self.changes()
-        moved = IndexRelation(self.by_number(self.elements)).restrict(changes)
+        moved = IndexRelation(self.elements).restrict(changes)
         points = sum(int(each.count()) for each in moved.maps) if moved else 0
         needed = int(self.elements.image().count())
         return BlockTraffic(int(changes.count()), self._bytes(points), self._bytes(needed))
@@ -416,45 +511,72 @@ class BlockedArray(Displayed):
 
     def _each_out_of_bounds(self) -> Iterator[OutOfBoundsBlock]:
         """The first step for each dimension and side."""
-        values = [Variable(each.bounds, each.name) for each in self.indices.runtime]
-        at_all = self._exact.replace(dims=[*self.indices.dims, *values], runtime=())
-        count = len(self.indices.dims)
+        exact = counted(self._exact)
+        values = [Variable(each.bounds, each.name) for each in exact.runtime]
+        at_all = exact.replace(dims=[*exact.dims, *values], runtime=())
+        names = [each.name for each in at_all.dims]
+        steps = slice(len(self.indices.parameters), len(exact.dims))
         for axis, valid in enumerate(self.valid_indices()):
+            first, size = at_all.results[axis], self.block[axis]
+            length = size.length if isinstance(size, ElementBlock) else None
+            last = first if length is None else first + length - 1
+            beyond = (first, Interval(None, -1)), (last, Interval((valid.upper or 0) + 1, None))
+            for index, outside in beyond:
+                found = at_all.with_constraint(index, outside).domain_set()
+                if found:
+                    point = found.lexmin()
+                    given = [*zip(names, point, strict=True)]
+                    block, step = tuple(map(int, at_all.evaluate(point))), point[steps]
+                    others = (*given[: steps.start], *given[steps.stop :])
+                    yield OutOfBoundsBlock(self.name, step, block, axis, valid, others)
+
+    def accesses_out_of_bounds(self) -> OutOfBoundsAccess | None:
+        """The first step in which the kernel reads or writes beyond its block.
+
+        Where conditions are not known, or values decide the place, nothing is said.
+        """
+        found = map(self._beyond, self.accesses or ())
+        return min((each for each in found if each), key=lambda each: each.step, default=None)
+
+    def _beyond(self, access: BlockAccess) -> OutOfBoundsAccess | None:
+        if not access.is_certain or access.places.runtime:
+            return None
+        places = counted(access.places)
+        bounds = {each.name: each.bounds for each in (*places.dims, *places.ranges)}
+        inside = [Interval(0, extent(size) - 1) for size in self.block if size is not None]
+        for axis, (index, valid) in enumerate(zip(places.results, inside, strict=True)):
+            if valid.contains(bounds_of(index, bounds)):
+                continue
             for beyond in (Interval(None, -1), Interval((valid.upper or 0) + 1, None)):
-                steps = at_all.with_constraint(at_all.results[axis], beyond).domain_set()
-                if steps:
-                    point = steps.lexmin()
-                    given = zip((each.name for each in values), point[count:], strict=True)
-                    block, step = tuple(map(int, at_all.evaluate(point))), point[:count]
-                    yield OutOfBoundsBlock(self.name, step, block, axis, valid, tuple(given))
+                outside = IndexRelation(places.with_constraint(index, beyond))
+                if outside:
+                    point = outside.domain_set().lexmin()
+                    element = outside.apply(IndexSet.box(*point)).lexmin()
+                    step = point[len(access.places.parameters) :]
+                    return OutOfBoundsAccess(self.name, access.kind, step, element, axis, valid)
+        return None
 
     def unwritten(self) -> IndexSet | None:
-        """The elements of the array in no block that is taken; ``None`` if values decide it."""
-        if self.depends_on_values:
+        """The elements of the array that no step writes; ``None`` if values decide it."""
+        if self.depends_on_values or self.indices.parameters:
             return None
-        return IndexSet.from_sizes(self.shape.dimensions) - self.elements.image()
+        everything = IndexSet.from_sizes(self.shape.dimensions)
+        written = self.touched("write", "update")
+        return everything - written.image() if written else everything
 
     # Steps in the order in which they run.
 
-    def by_number(self, of_steps: IndexingMap) -> IndexingMap:
-        """A map from steps as one from the numbers of steps, the last axis of the grid fastest."""
-        grid = [variable.bounds.size or 0 for variable in self.indices.dims]
-        return steps_of_numbers(grid).compose(of_steps).simplify()
-
     def changes(self) -> IndexSet:
-        """The numbers of the steps that take another block than the step before; the first does.
+        """The steps that take another block than the step before; the first step does.
 
         If values decide the blocks, all may.
         """
-        blocks = self.by_number(self._exact)
-        (steps,) = blocks.dims
-        count = steps.bounds.size or 0
-        everything = IndexSet.from_sizes([count])
-        if count == 1 or self.depends_on_values:
-            return everything
-        before = IndexingMap([symbol("n") - 1], {"n": (1, count - 1)})
-        same = IndexRelation(before).compose(IndexRelation(blocks)) & IndexRelation(blocks)
-        return everything - same.domain_set()
+        steps = IndexRelation(in_one_grid(self._exact.replace(results=[], runtime=())))
+        if self.depends_on_values:
+            return steps.domain_set()
+        blocks = IndexRelation(in_one_grid(self._exact))
+        before = steps.compose(steps.inverse()).to_earlier().lexmax()
+        return steps.domain_set() - (before.compose(blocks) & blocks).domain_set()
 
     # Text.
 
@@ -463,17 +585,25 @@ class BlockedArray(Displayed):
         return f"{self.name} {self.shape.short_text} in blocks ({block}): {self.indices}"
 
 
-def steps_of_numbers(grid: Sequence[int]) -> IndexingMap:
-    """The map from the number of a step to its coordinates, the last one fastest.
-
-    >>> print(steps_of_numbers([2, 3]))
-    (n) -> (n floordiv 3, n mod 3), domain: n in [0, 5]
-    """
-    number = symbol("n")
-    coordinates = [
-        Mod(FloorDiv(number, prod(grid[axis + 1 :])), size) for axis, size in enumerate(grid)
+def counted(given: IndexingMap) -> IndexingMap:
+    """A map from steps with the unknown sizes of the grid as dimensions before them."""
+    if not given.parameters:
+        return given
+    sizes = [Variable(Interval(1, _MAX_SIZE), each.name) for each in given.parameters]
+    steps = [
+        Variable(each.bounds.intersect(Interval(0, _MAX_SIZE)), each.name) for each in given.dims
     ]
-    return IndexingMap(coordinates, {"n": prod(grid)}).simplify()
+    return given.replace(dims=[*sizes, *steps], constraints=given.constraints, parameters=())
+
+
+def in_one_grid(given: IndexingMap) -> IndexingMap:
+    """A map whose steps have a result in common only if the unknown sizes of the grid agree."""
+    sizes = [symbol(each.name) for each in given.parameters]
+    return counted(given.replace(results=[*sizes, *given.results]))
+
+
+_MAX_SIZE: Final = 2**31 - 1
+"""Of an axis of a grid."""
 
 
 def _is_of_bits(expression: sympy.Basic) -> bool:
@@ -514,6 +644,8 @@ def _before(size: BlockSize) -> int:
 
 
 def _valid(array_size: int, size: BlockSize) -> Interval:
+    if isinstance(size, ElementBlock) and size.length is not None:
+        return Interval(0, array_size - 1)
     if isinstance(size, ElementBlock):
         return Interval(0, array_size + sum(size.padding) - size.size)
     return Interval(0, -(-array_size // extent(size)) - 1)

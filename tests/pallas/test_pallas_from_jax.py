@@ -11,8 +11,8 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -121,21 +121,6 @@ def softmax(x: OfJax) -> OfJax:
     )(x)
 
 
-def test_the_kernels_that_jax_comes_with() -> None:
-    of_gpu = importlib.import_module("jax.experimental.pallas.ops.gpu.softmax")
-    (call,) = pallas_calls(of_gpu.softmax, array(3, 5, 100))
-    assert (call.grid, call.semantics, call.problems()) == ((3, 5), ("parallel",) * 2, ())
-    assert call.inputs[0].block == (None, None, 100)
-    of_tpu = importlib.import_module("jax.experimental.pallas.ops.tpu.matmul")
-    product = partial(of_tpu.matmul, block_shape=(128, 128), block_k=128)
-    (call,) = pallas_calls(jax.jit(product), array(256, 512), array(512, 384))
-    assert (call.grid, call.problems()) == ((2, 3, 4), ())
-    assert call.semantics == ("parallel", "parallel", "arbitrary")
-    results = [str(each.indices).partition(", domain")[0][-6:] for each in call.arrays]
-    assert results == ["(i, k)", "(k, j)", "(i, j)"]
-    assert [each and each.copies for each in call.traffic().values()] == [24, 24, 6]
-
-
 def test_a_softmax_for_a_batch_and_in_a_loop() -> None:
     (call,) = pallas_calls(jax.vmap(softmax), array(3, 100, 256))
     assert (call.grid, call.problems()) == ((3, 13), ())
@@ -176,7 +161,7 @@ def test_a_call_shows_itself_where_its_problems_take_too_long() -> None:
         num_scalar_prefetch=1,
         grid=(4,),
         in_specs=[],
-        out_specs=pl.BlockSpec((8, 128), lambda i, s: ((s[i] ^ s[i + 1]) & 3, 0)),
+        out_specs=pl.BlockSpec((8, 128), lambda i, s: ((s[i] ^ s[i + 1]) & 15, 0)),
     )
     call_of_jax = pl.pallas_call(does_nothing, out_shape=array(32, 128), grid_spec=spec)
     (call,) = pallas_calls(call_of_jax, jax.ShapeDtypeStruct((5,), jnp.int32))
@@ -196,8 +181,39 @@ def moved_without_sign(i: OfJax, j: OfJax) -> OfJax:
     return lax.shift_right_logical(i - j, 1), 0
 
 
-def bounded() -> OfJax:
-    return call_with(lambda i, j: (pl.ds(i, 4), j), block=(pl.BoundedSlice(8), 128))
+def test_a_bounded_slice_takes_as_many_elements_as_the_index_map_says() -> None:
+    def rows(i: OfJax, j: OfJax) -> OfJax:
+        return pl.ds(i * 9, jnp.minimum(8, 21 - 9 * i)), j
+
+    (call,) = pallas_calls(call_with(rows, block=(pl.BoundedSlice(8), 128)), array(24, 512))
+    (x,) = call.inputs
+    assert "blocks (BoundedSlice(8, Min(8, 21 - 9*i) taken), 128)" in str(x)
+    taken = [[*range(9 * i, 9 * i + min(8, 21 - 9 * i))] for i in range(3)]
+    assert [[row for row, _ in x.elements.image([i, 0])][::128] for i in range(3)] == taken
+    assert call.problems() == ()
+    too_far = call_with(lambda i, j: (pl.ds(i * 9, 8), j), block=(pl.BoundedSlice(8), 128))
+    (problem,) = pallas_calls(too_far, array(24, 512))[0].problems()
+    assert str(problem).startswith("input 0: step (2, 0) takes block (18, 0)")
+
+
+def dynamic(size: OfJax, x: OfJax) -> OfJax:
+    """Each step of a grid whose first size is an operand writes a row, and the last axis adds."""
+    rows = pl.BlockSpec((1, 128), lambda i, j: (i, 0))
+    shape = array(8, 128)
+    return pl.pallas_call(does_nothing, shape, grid=(size, 2), in_specs=[rows], out_specs=rows)(x)
+
+
+def test_a_size_of_the_grid_that_the_program_computes_is_a_parameter() -> None:
+    (call,) = pallas_calls(dynamic, jax.ShapeDtypeStruct((), jnp.int32), array(8, 128))
+    assert str(call.grid) == "(n0, 2)"
+    (x,), (o,) = call.inputs, call.outputs
+    assert str(x.indices).startswith("(i, j)<n0> -> (i, 0), domain: i in [0, n0 - 1], j in [0, 1]")
+    where = "step (8, 0) takes block (8, 0), for n0 = 9; expected [0, 7] along dimension 0"
+    assert [*map(str, call.problems())] == [f"input 0: {where}", f"output 0: {where}"]
+    assert (x.traffic(), o.unwritten()) == (None, None)
+    assert "the size of the grid decides what is copied" in str(call)
+    (known,) = pallas_calls(lambda x: dynamic(jnp.arange(9)[-1], x), array(8, 128))
+    assert known.grid == (8, 2)
 
 
 @for_all([
@@ -209,7 +225,6 @@ def bounded() -> OfJax:
      "the index map has shift_right_logical of i - j by 1"),
     (lambda: call_with(lambda i, j: (lax.div(i, j), 0)),
      "input 0 (args[0]): the index map divides by j; expected a number other than 0"),
-    (bounded, "a dimension of the block is a BoundedSlice, of unknown place or size"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_refused(make: Callable[[], OfJax], message: str) -> None:
     with pytest.raises(PallasError, match=re.escape(message)):
@@ -249,55 +264,132 @@ def test_a_table_of_constants_may_lead_outside_but_not_be_too_short() -> None:
         pallas_calls(table_of(0, 1, 2), array(64))
 
 
-def writes_its_part(x: OfJax, o: OfJax) -> None:
-    part = pl.ds(pl.program_id(0) * 16, 16)
-    o[part] = x[part] * 2
+Write: TypeAlias = Callable[[OfJax, OfJax], None]
+"""What a step does with the array; it is given its number, too."""
 
 
-def adds_to_all(x: OfJax, o: OfJax) -> None:
-    o[:] += x[:]
+def in_turns(
+    write: Callable[[OfJax, OfJax, OfJax], None], turns: Callable[[OfJax], OfJax]
+) -> Write:
+    """A loop, whose body is given the turn."""
+    return lambda o, i: lax.fori_loop(0, turns(i), lambda t, _: write(o, i, t), None)
 
 
-def writes_in_one_step(x: OfJax, o: OfJax) -> None:
-    @pl.when(pl.program_id(0) == 2)
-    def _() -> None:
-        o[...] = x[...]
+def under(condition: Callable[[OfJax], OfJax], write: Write) -> Write:
+    return lambda o, i: pl.when(condition(i))(lambda: write(o, i))
 
 
-def writes_to(place: Callable[[], OfJax]) -> Callable[..., None]:
-    def kernel(x: OfJax, o: OfJax) -> None:
-        o[place()] = x[...]
-
-    return kernel
+def add(o: OfJax, places: OfJax) -> None:
+    o[places] += 1
 
 
-WRITES: dict[str, tuple[Callable[..., None], str]] = {
-    "pallas-false-race": (writes_its_part, "may both write"),
-    "all": (writes_to(lambda: ...), "both write"),
-    "all again": (adds_to_all, "both write"),
-    "in one step": (writes_in_one_step, "may both write"),
-    "by an array": (writes_to(lambda: jnp.arange(64) // 2), "may both write"),
-    "nothing": (does_nothing, "may both write"),
+def add_where(o: OfJax, places: OfJax, mask: OfJax) -> None:
+    view = o.at[places]
+    triton.store(view, triton.load(view, mask=mask, other=0) + 1, mask=mask)
+
+
+def lanes(start: OfJax) -> OfJax:
+    return start + jnp.arange(16)
+
+
+def of_a_view(o: OfJax, i: OfJax) -> None:
+    view = o.at[pl.ds(16 * i, 16)].at[pl.ds(1, 7, 2)]
+    view[...] += 1
+
+
+WRITES: dict[str, Write] = {
+    "pallas-false-race": lambda o, i: add(o, pl.ds(i * 16, 16)),
+    "with overlap": lambda o, i: add(o, pl.ds(i * 15, 16)),
+    "with gaps": lambda o, i: add(o, pl.ds(i * 16, 4)),
+    "with a stride": lambda o, i: add(o, pl.ds(i, 16, 4)),
+    "backwards": lambda o, i: add(o, pl.ds(48 - i * 16, 16)),
+    "all": lambda o, i: add(o, ...),
+    "one element": lambda o, i: add(o, i * 5 % 3),
+    "of a view": of_a_view,
+    "by an array": lambda o, i: add(o, lanes(i * 16)),
+    "by an array, twice": lambda o, i: add(o, lanes(i * 16) // 2),
+    "by an array of two dimensions": lambda o, i: add(
+        o, (lanes(0)[:, None] // 4 * 4 + jnp.arange(2)[None, :] + i * 16)
+    ),
+    "under a mask": lambda o, i: add_where(o, pl.ds(i * 8, 16), lanes(0) < 8),
+    "in one step": under(lambda i: i == 2, lambda o, i: add(o, ...)),
+    "in other steps": under(lambda i: (i != 2) & (i > 0), lambda o, i: add(o, pl.ds(i * 8, 16))),
+    "in a loop": in_turns(lambda o, i, t: add(o, pl.ds(i * 16 + t * 4, 4)), lambda i: 4),
+    "in loops with overlap": in_turns(lambda o, i, t: add(o, i * 8 + t), lambda i: 9),
+    "as often as the step": in_turns(lambda o, i, t: add(o, i * 16 + t), lambda i: i * 3),
+    "elements of a triangle": in_turns(lambda o, i, t: add(o, i * 4 + t), lambda i: i + 1),
+    "by a choice": lambda o, i: add(o, pl.ds(jnp.where(i > 1, i * 16, 16 - i * 16), 16)),
+    "by a switch": lambda o, i: lax.switch(
+        i // 2, [lambda: add(o, pl.ds(i, 2)), lambda: add(o, pl.ds(i * 16, 8))]
+    ),
+    "nothing": lambda o, i: None,
 }
 
 
-def problem_of(kernel: Callable[..., None], parameters: OfJax) -> str:
-    """The only problem of a kernel that has the whole array as the block of each step."""
-    function = pl.pallas_call(*(kernel, array(64)), grid=(4,), compiler_params=parameters)
-    (problem,) = pallas_calls(function, array(64))[0].problems()
-    return str(problem)
+def of_one_array(write: Write, **options: OfJax) -> OfJax:
+    """Four steps that may add to any element of an array of 64, on a GPU."""
+
+    def kernel(_: OfJax, o: OfJax) -> None:
+        write(o, pl.program_id(0))
+
+    parameters = {"grid": (4,), "input_output_aliases": {0: 0}, **options}
+    parameters.setdefault("compiler_params", triton.CompilerParams())
+    return pl.pallas_call(kernel, jax.ShapeDtypeStruct((64,), jnp.int32), **parameters)
 
 
 @for_all(WRITES)
-def test_steps_of_a_gpu_may_write_a_part_of_their_block_those_of_a_tpu_write_all(
-    kernel: Callable[..., None], verb: str
-) -> None:
-    where = "element (0,), and run in parallel along axis 0 of the grid"
-    found = problem_of(kernel, triton.CompilerParams())
-    assert found == f"output 0: steps (0,) and (1,) {verb} {where}"
-    # A TPU copies whole blocks.
-    found = problem_of(kernel, tpu.CompilerParams(dimension_semantics=("parallel",)))
-    assert found == f"output 0: steps (0,) and (1,) both write {where}"
+def test_races_are_elements_to_which_two_steps_add(write: Write) -> None:
+    """As the interpreter of Pallas counts them: no step adds to an element twice."""
+    zeros = jnp.zeros(64, jnp.int32)
+    counts = np.asarray(of_one_array(write, interpret=True)(zeros))
+    (call,) = pallas_calls(of_one_array(write), zeros)
+    left = call.outputs[0].unwritten()
+    assert left is not None
+    assert [element for (element,) in left] == [*np.flatnonzero(counts == 0)]
+    races = call.races()
+    assert bool(races) == (counts > 1).any()
+    assert all(counts[race.element] > 1 and not race.may for race in races)
+    assert (call.accesses_out_of_bounds(), call.late_revisits()) == ((), ())
+
+
+UNCERTAIN: dict[str, Write] = {
+    "where a value says so": lambda o, i: pl.when(o[0] > 0)(lambda: add(o, ...)),
+    "at a place that a value says": lambda o, i: add(o, o[i]),
+    "as often as a value says": lambda o, i: in_turns(
+        lambda o, i, t: add(o, pl.ds(0, 16)), lambda i: o[i]
+    )(o, i),
+}
+
+
+@for_all(UNCERTAIN)
+def test_what_values_decide_may_be_a_race(write: Write) -> None:
+    (race,) = pallas_calls(of_one_array(write), jnp.zeros(64, jnp.int32))[0].races()
+    assert (race.first, race.second, race.element, race.may) == ((0,), (1,), (0,), True)
+
+
+def test_steps_that_add_atomically_are_in_no_race_and_those_of_a_tpu_write_whole_blocks() -> None:
+    zeros = jnp.zeros(64, jnp.int32)
+    atomic = of_one_array(lambda o, i: triton.atomic_add(o, (pl.ds(0, 8),), jnp.ones(8, jnp.int32)))
+    (call,) = pallas_calls(atomic, zeros)
+    left = call.outputs[0].unwritten()
+    assert (call.races(), left and left.count()) == ((), 56)
+    options = {"compiler_params": tpu.CompilerParams(dimension_semantics=("parallel",))}
+    (call,) = pallas_calls(of_one_array(WRITES["pallas-false-race"], **options), zeros)
+    (race,) = call.races()
+    assert (race.element, race.may) == ((0,), False)
+
+
+@for_all([
+    (lambda o, i: add(o, pl.ds(i * 20, 16)), "step (3,) reads element (64,)"),
+    (lambda o, i: add(o, i - 1), "step (0,) reads element (-1,)"),
+    (under(lambda i: i == 3, lambda o, i: o.__setitem__(i * 22, 1)),
+     "step (3,) writes element (66,)"),
+])  # fmt: skip
+def test_a_kernel_may_leave_its_block(write: Write, expected: str) -> None:
+    (call,) = pallas_calls(of_one_array(write), jnp.zeros(64, jnp.int32))
+    (problem,) = call.accesses_out_of_bounds()
+    where = "of its block; expected [0, 63] along dimension 0"
+    assert str(problem) == f"output 0: {expected} {where}"
 
 
 @pytest.mark.parametrize("name", ["mpmd_map", "core_map"])
@@ -305,7 +397,7 @@ def test_kernels_without_blocks_are_named(name: str) -> None:
     core = importlib.import_module("jax.extend.core")
     primitive = core.Primitive(name)  # a stand-in, as kernels of several cores need a TPU
     primitive.def_abstract_eval(lambda x: x)
-    with pytest.raises(PallasError, match=f"the function has {name}, which cannot be read"):
+    with pytest.raises(PallasError, match=f"the function has {name}, which cannot be read; exp"):
         pallas_calls(jax.jit(primitive.bind), array(8))
 
 
