@@ -38,7 +38,7 @@ def maximum(context: Context, operands: Iterable[Form]) -> Form:
     kept = prune(context, operands)
     if len(kept) == 1:
         return kept[0]
-    for apply in (two_valued, absorb, shorten_minimum, factor_minimum, hoist_quotient, take_end):
+    for apply in (two_valued, shorten_minimum, factor_minimum, hoist_quotient, take_end):
         found = apply(context, kept)
         if found is not None:
             return found
@@ -144,23 +144,6 @@ def _minima(operands: Sequence[Form]) -> Iterator[tuple[list[Form], list[Form]]]
         lesser = choices(operand, -1)
         if len(lesser) > 1:
             yield lesser, [*operands[:index], *operands[index + 1 :]]
-
-
-def absorb(context: Context, operands: Sequence[Form]) -> Form | None:
-    """``max(y, min(max(x, y), z)) = max(y, min(x, z))``."""
-    for lesser, others in _minima(operands):
-        shortened = [_without_choices(context, form, others) for form in lesser]
-        if shortened != lesser:
-            context.fired(law.ABSORB)
-            return maximum(context, [*others, context.minimum(shortened)])
-    return None
-
-
-def _without_choices(context: Context, form: Form, known: Sequence[Form]) -> Form:
-    """The form as a maximum, less the choices that stand beside it already; some choice is left."""
-    greater = choices(form, 1)
-    left = [choice for choice in greater if choice not in known]
-    return maximum(context, left) if left and len(left) < len(greater) else form
 
 
 def shorten_minimum(context: Context, operands: Sequence[Form]) -> Form | None:

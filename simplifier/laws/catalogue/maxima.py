@@ -59,14 +59,6 @@ TWO_VALUED_MAXIMUM = Law(
     near_miss=NearMiss("max(x * 3 - 1, 0)", "three values", "-1 <= x <= 1"),
 )
 
-ABSORB = Law(
-    name="absorption",
-    identity="max(A, min(max(A, B), C)) == max(A, min(B, C))",
-    why="Where A is the greatest, the outer maximum already returns it.",
-    example=Example("max(x, min(max(x, y), z))", "max(x, min(y, z))"),
-    near_miss=NearMiss("max(x, min(w, max(y, z)))", "x is not in the inner maximum"),
-)
-
 SHORTEN_MINIMUM = Law(
     name="shortened minimum",
     identity="max(A, min(B, C)) == max(A, C)",
