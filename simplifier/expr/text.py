@@ -395,7 +395,8 @@ class _ExpressionParser:
         """Hand the value in parentheses to the group around them."""
         group = self._groups.pop()
         around, name = self._groups[-1], self._name(group)
-        around.depth = max(around.depth, self._depth(group))
+        if group.depth or group.waiting:
+            around.depth = max(around.depth, self._depth(group))
         if name == "-" and self._lexer.tokens[position + 1] in _DIVIDING_WORDS:
             self._warn_of_minus(group, position)
         join = _FUNCTIONS.get(name)

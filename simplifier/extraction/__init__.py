@@ -424,7 +424,7 @@ def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates
         yield from product_steps(scope, form, reader.written)
     yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form, reader.residue)
-    yield from quotient_steps(form)
+    yield from quotient_steps(scope, form)
     yield from source_steps(scope, form)
     yield from extremum_steps(scope, form, reader.costs.of)
 

@@ -71,10 +71,11 @@ class Costs:
     division: ClassVar = DIVISION
     """What floordiv by another number than a power of two costs at least, if it shares nothing."""
 
-    __slots__ = ("_may_be_negative", "_operations", "_ranks", "_readings")
+    __slots__ = ("_costs", "_may_be_negative", "_operations", "_ranks", "_readings")
 
     def __init__(self, may_be_negative: Callable[[Form], bool]) -> None:
         self._may_be_negative = may_be_negative
+        self._costs: dict[Key, int] = {}
         self._operations: dict[Atom, Operations] = {}
         self._ranks: dict[Key, tuple[object, ...]] = {}
         self._readings: dict[Atom, Readability] = {}
@@ -107,7 +108,10 @@ class Costs:
 
     def of(self, form: Form) -> int:
         """The cost of a form."""
-        return sum(self.operations(form).values())
+        found = self._costs.get(form.key)
+        if found is None:
+            found = self._costs[form.key] = sum(self.operations(form).values())
+        return found
 
     def operations(self, form: Form) -> Operations:
         """The operations inside a form, each with its price."""

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.bounds import digits
 from simplifier.bounds.digits import SymbolicDigit
+from simplifier.bounds.ranges import sum_at_a_glance
 from simplifier.canonical.nonlinear import turned
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
@@ -74,14 +75,11 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
                 continue
             source = scope.floordiv(atom.numerator, step)
             radix, weight = divisor // step, -factor * step // divisor
-            rest = form.plus(source, -weight).without(atom)
-            plain, reflected = _DIGIT
-            # L mod n = n - 1 - ((n - 1 - L) mod n).
-            last = radix - 1
-            for left, scale, dividend, why in (
-                (rest, weight, source, plain),
-                (rest.plus_constant(weight * last), -weight, last - source, reflected),
-            ):
+            rest, last = form.plus(source, -weight).without(atom), radix - 1
+            ways = [(rest, weight, source)]
+            if _may_turn(scope, source, last):  # L mod n = n - 1 - ((n - 1 - L) mod n)
+                ways.append((rest.plus_constant(weight * last), -weight, last - source))
+            for (left, scale, dividend), why in zip(ways, _DIGIT, strict=False):
                 residues = _residues(residue, left, dividend, radix)
                 yield Candidates(left, scale, AtomKind.MOD, residues, why, radix, dividend)
 
@@ -122,14 +120,15 @@ def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
 # Quotients that take terms in or turn their signs.
 
 
-def quotient_steps(form: Form) -> Iterator[Candidates]:
-    """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, turned where nothing in it is positive."""
+def quotient_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
+    """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, turned where that may be cheaper."""
     for atom, factor in form.terms.items():
         if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
             continue
         rest, (straight, turned) = form.without(atom), _TAKES_IN
-        if factor < 0 or any(value < 0 for value in atom.numerator.terms.values()):
-            back = _turned_source(atom.numerator, atom.divisor)
+        numerator, is_negative = atom.numerator, factor < 0 and not rest.has_positive_term
+        if is_negative or _has_negative(numerator) or _may_turn(scope, numerator, atom.divisor - 1):
+            back = _turned_source(numerator, atom.divisor)
             yield _quotient(rest, back, atom, -factor, (REFLECT,))
         for moved in _movable(rest, atom.numerator, factor):
             left = rest.plus(moved, -1)
@@ -147,6 +146,15 @@ def _quotient(
 ) -> Candidates:
     operands = [(source, quotient.arguments[1])]
     return Candidates(rest, weight, AtomKind.FLOORDIV, operands, laws, quotient.divisor)
+
+
+def _has_negative(form: Form) -> bool:
+    return any(value < 0 for value in form.terms.values())
+
+
+def _may_turn(scope: Scope, source: Form, last: int) -> bool:
+    """Whether ``last - N`` may be cheaper to divide: without a constant, or never negative."""
+    return source.constant == last or sum_at_a_glance(scope, source)[0] < 0
 
 
 def _turned_source(source: Form, divisor: int) -> Form:
@@ -208,11 +216,11 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
 def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
     """Numbers congruent to the dividend of a quotient.
 
-    They are the number itself with its multiples beside it, with or without the constant, or
-    without negative coefficients, and what is divided elsewhere.
+    They are the number itself with its multiples beside it, or without negative coefficients, and
+    what is divided elsewhere.
     """
-    whole, constant = with_multiples(rest, numerator, divisor, weight), numerator.constant
-    found = [whole, Form(constant, whole.terms), Form(constant, reduced(numerator, divisor).terms)]
+    positive = Form(numerator.constant, reduced(numerator, divisor).terms)
+    found = [with_multiples(rest, numerator, divisor, weight), positive]
     divided = [atom.numerator for atom in rest.terms if atom.divisor > 0]
     found += [each for each in divided if _is_congruent(each, numerator, divisor)]
     return [source for source in dict.fromkeys(found) if source != numerator]
