@@ -38,7 +38,7 @@ from simplifier import forms
 from simplifier.errors import IndexingError, check_type
 from simplifier.exact import BUDGET, Budget
 from simplifier.forms import EVERYTHING, Form, Interval, substitute
-from simplifier.tools.display import Answers, Displayed
+from simplifier.tools.display import AnswerTuple, Displayed
 
 # A `while` of a program: its number of iterations, and dependences between these.
 
@@ -47,7 +47,7 @@ class LoopError(IndexingError, ValueError):
     """A question about a loop that needs to know how often it runs."""
 
 
-def loops(module: HloModule, *, registry: Registry = REGISTRY) -> Answers[Loop]:
+def loops(module: HloModule, *, registry: Registry = REGISTRY) -> AnswerTuple[Loop]:
     """The loops of a module, in the order of its text.
 
     >>> from ops import hlo
@@ -57,7 +57,7 @@ def loops(module: HloModule, *, registry: Registry = REGISTRY) -> Answers[Loop]:
     """
     check_type(module, HloModule, "loops: the module", "an HloModule, as hlo.parse makes it")
     found = (each for each in module.instructions if each.opcode == "while")
-    return Answers(Loop(each, registry) for each in found)
+    return AnswerTuple(Loop(each, registry) for each in found)
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,7 +147,7 @@ class Loop(Displayed):
         check_type(indexing, OperandIndexing, "over_iterations: the indexing", expected)
         return self._iterations("over_iterations").over(indexing)
 
-    def dependences(self, *, budget: Budget = BUDGET) -> Answers[LoopDependence]:
+    def dependences(self, *, budget: Budget = BUDGET) -> AnswerTuple[LoopDependence]:
         """Pairs of a reading iteration and the one that wrote the element, for each array.
 
         A read depends on the last write before it, as in :func:`indexing.flow_dependences`.
@@ -159,7 +159,7 @@ class Loop(Displayed):
             LoopError: it is not known how often the loop runs.
         """
         if self.trip_count == 0:
-            return Answers()
+            return AnswerTuple()
         iterations = self._iterations("dependences")
         found: list[LoopDependence] = []
         for number in range(len(self.instruction.shape.arrays)):
@@ -173,22 +173,22 @@ class Loop(Displayed):
                 numbers = iterations.numbers(carried, budget)
                 if numbers:
                     found.append(LoopDependence(number, numbers, doubt or approximation))
-        return Answers(found)
+        return AnswerTuple(found)
 
-    def updates(self) -> Answers[InPlaceUpdate]:
+    def updates(self) -> AnswerTuple[InPlaceUpdate]:
         """The arrays of the state that iterations update in place, and which elements they write.
 
         Raises:
             LoopError: it is not known how often the loop runs.
         """
         if self.trip_count == 0:
-            return Answers()
+            return AnswerTuple()
         iterations = self._iterations("updates")
         by_array: dict[int, list[Write]] = defaultdict(list)
         for write in iterations.accesses.writes:
             if write.is_in_place:
                 by_array[write.array].append(write)
-        return Answers(InPlaceUpdate.of(writes, iterations) for writes in by_array.values())
+        return AnswerTuple(InPlaceUpdate.of(writes, iterations) for writes in by_array.values())
 
     def _iterations(self, question: str) -> IterationSpace:
         if self._known_iterations is None:

@@ -35,7 +35,7 @@ from ops.rules.counted_loops import counted_loop, never_runs
 from ops.rules.registry import Registry
 from ops.rules.rule import Call, Calls, Direction, Maps, Routes
 from simplifier.errors import IndexingError, check_type, listed
-from simplifier.tools.display import AnswersBy
+from simplifier.tools.display import AnswerDict
 from simplifier.tools.graphs import postorder, topological_order
 
 # Value numbering: instructions with one number have the same maps, found once for all of them.
@@ -732,12 +732,12 @@ def union_of(frames: Iterable[CallFrame]) -> dict[Array, AnyDependence]:
     return found
 
 
-def by_instruction(found: Mapping[Array, AnyDependence]) -> AnswersBy[Instruction, AnyDependence]:
+def by_instruction(found: Mapping[Array, AnyDependence]) -> AnswerDict[Instruction, AnyDependence]:
     """The dependences on the arrays of each instruction as one, which tells them apart."""
     together: dict[Instruction, list[AnyDependence]] = defaultdict(list)
     for (instruction, number), dependence in found.items():
         together[instruction].append(of_element(dependence, number))
-    return AnswersBy(
+    return AnswerDict(
         (instruction, first.union(*others) if others else first)
         for instruction, (first, *others) in together.items()
     )

@@ -34,7 +34,7 @@ from ops.rules.rule import (
 from simplifier import forms
 from simplifier.errors import IndexingError, quoted
 from simplifier.forms import EVERYTHING, Interval
-from simplifier.tools.display import MAX_ANSWERS, Answers, html
+from simplifier.tools.display import MAX_ANSWERS, AnswerTuple, html
 
 # Widening: one indexing replaces many; it relates all that they do, maybe more, and is marked.
 
@@ -276,7 +276,7 @@ def _uses_ranges(index: IndexingMap) -> bool:
 # Dependences.
 
 
-class Dependence(Answers[OperandIndexing]):
+class Dependence(AnswerTuple[OperandIndexing]):
     """All indexings from one array to another, each once; without any, it does not depend on it.
 
     If nobody can tell, an :class:`Unknown` takes its place, which has the same methods. The hash is

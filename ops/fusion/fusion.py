@@ -32,7 +32,7 @@ from simplifier.errors import (
     listed,
 )
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.tools.display import Answers, AnswersBy, Displayed, html_of_table, in_one_line
+from simplifier.tools.display import AnswerTuple, AnswerDict, Displayed, html_of_table, in_one_line
 from simplifier.tools.late import sympy
 
 
@@ -194,7 +194,7 @@ class Fusion(Displayed):
         found = by_instruction(union_of(backward_slice(self._array(start, output), self._region)))
         if not minimal:
             return found
-        return AnswersBy((key, each.simplify().minimal()) for key, each in found.items())
+        return AnswerDict((key, each.simplify().minimal()) for key, each in found.items())
 
     def indexing_of_results(self) -> dict[Array, dict[Instruction, AnyDependence]]:
         """The answers of :meth:`indexing` from each of the :attr:`results`.
@@ -210,7 +210,7 @@ class Fusion(Displayed):
         all 0 (d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]
         all 1 (d0, d1) -> (d1, d0), domain: d0 in [0, 2], d1 in [0, 1]
         """
-        return AnswersBy((result, self.indexing(*result)) for result in self.results)
+        return AnswerDict((result, self.indexing(*result)) for result in self.results)
 
     def why(
         self,
@@ -427,7 +427,7 @@ def by_producer(
     (d0, d1)[s0] -> (s0, d1), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]
     """
     answers = output_to_input(instruction, output, registry=registry).indexing
-    together: AnswersBy[Instruction, AnyDependence] = AnswersBy()
+    together: AnswerDict[Instruction, AnyDependence] = AnswerDict()
     for operand, answer in zip(instruction.operands, answers, strict=True):
         together[operand] = together.get(operand, NOTHING).union(answer.simplify())
     return together
@@ -501,7 +501,7 @@ def why(
     needed: Sequence[int] | None = None,
     paths: int = FEW_PATHS,
     registry: Registry = REGISTRY,
-) -> Answers[Reason]:
+) -> AnswerTuple[Reason]:
     """Reasons why an instruction needs elements that it reads: along which instructions.
 
     Of each operand, by itself; or of a ``target`` in the same computation, on all ways that lead
@@ -535,7 +535,7 @@ def why(
     if needed is not None:
         _check_index(needed, targets, "needed element")
     reasons = (one for each in targets for one in _reasons(fusion, instruction, each, paths))
-    return Answers(reason for reason in reasons if _relates(reason, element, needed))
+    return AnswerTuple(reason for reason in reasons if _relates(reason, element, needed))
 
 
 def _between(instruction: Instruction, target: Instruction, registry: Registry) -> Fusion:
@@ -692,7 +692,7 @@ def _slice(offset: sympy.Expr, size: sympy.Expr, stride: sympy.Expr) -> str:
 
 def reads(
     instruction: Instruction, sizes: Sequence[int] | None = None, *, registry: Registry = REGISTRY
-) -> Answers[TileRead]:
+) -> AnswerTuple[TileRead]:
     """Reads of its operands by each tile of the results of an instruction: one row a map.
 
     Maps by which each tile reads the same elements have one row, with the first of them. A tile has
@@ -721,7 +721,7 @@ def reads(
             message = f"reads: the sizes are {tuple(sizes)}"
             expected = f"expected a positive one for each dimension of {instruction.shape}"
             raise ArgumentError(f"{message}; {expected}, %{instruction.name}")
-    return Answers(_reads(Fusion.of_instruction(instruction, registry=registry), sizes))
+    return AnswerTuple(_reads(Fusion.of_instruction(instruction, registry=registry), sizes))
 
 
 def _reads(kernel: Fusion, sizes: Sequence[int] | None) -> Iterator[TileRead]:

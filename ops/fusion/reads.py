@@ -28,7 +28,7 @@ from ops.rules.rule import Calls, Direction, Doubt, Unknown, if_known
 from simplifier import forms
 from simplifier.exact import BUDGET, BudgetError, NotQuasiAffineError
 from simplifier.forms import Atom, AtomKind, Form, Interval
-from simplifier.tools.display import AnswersBy, Displayed
+from simplifier.tools.display import AnswerDict, Displayed
 from simplifier.tools.graphs import postorder, topological_order
 from simplifier.tools.late import sympy
 
@@ -175,7 +175,7 @@ def reads_of(
     """The reads of each of some arrays, by the evaluations of some results of a region."""
     groups = _computed_together(starts, region.registry)
     evaluations = _evaluations_of(groups, targets, region)
-    return AnswersBy(
+    return AnswerDict(
         (array, _reads_by(array, each, region.registry)) for array, each in evaluations.items()
     )
 

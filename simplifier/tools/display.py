@@ -65,14 +65,14 @@ V = TypeVar("V")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Answers(Displayed, tuple[T_co, ...]):
+class AnswerTuple(Displayed, tuple[T_co, ...]):
     """Several answers: a tuple that prints each on its own lines, and shows the first ones.
 
-    >>> print(Answers(["d0 in [0, 3]", "d1 in [0, 7]"]))
+    >>> print(AnswerTuple(["d0 in [0, 3]", "d1 in [0, 7]"]))
     d0 in [0, 3]
     d1 in [0, 7]
-    >>> Answers(range(20, 40))
-    <Answers, 20: 20; 21; 22; ...>
+    >>> AnswerTuple(range(20, 40))
+    <AnswerTuple, 20: 20; 21; 22; ...>
     """
 
     __slots__ = ()
@@ -87,10 +87,10 @@ class Answers(Displayed, tuple[T_co, ...]):
         return _html_of_answers(map(str, self), len(self))
 
 
-class AnswersBy(Displayed, dict[K, V]):
+class AnswerDict(Displayed, dict[K, V]):
     """Answers for each of several things, such as the maps to each operand: a dict that shows them.
 
-    >>> print(AnswersBy({"x": "d0 + d1", "y": "d0"}))
+    >>> print(AnswerDict({"x": "d0 + d1", "y": "d0"}))
     x: d0 + d1
     y: d0
     """
