@@ -32,7 +32,7 @@ from simplifier.errors import (
     listed,
 )
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.tools.display import AnswerTuple, AnswerDict, Displayed, html_of_table, in_one_line
+from simplifier.tools.display import AnswerDict, AnswerTuple, Displayed, html_of_table, in_one_line
 from simplifier.tools.late import sympy
 
 
