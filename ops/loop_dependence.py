@@ -20,7 +20,7 @@ from ops.dependence.dependence import NOTHING, AnyDependence, called_by, identit
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.devices import is_number_of_device
 from ops.hlo import Computation, Instruction
-from ops.hlo.module import HloModule, with_callees
+from ops.hlo.module import MODULE, HloModule, with_callees
 from ops.hlo.opcodes import REARRANGE
 from ops.index_maps import dim, dimensions_of, index_map, runtime_value, symbol
 from ops.rules.control import Array, kept_by, only_caller, source_of
@@ -55,7 +55,7 @@ def loops(module: HloModule, *, registry: Registry = REGISTRY) -> AnswerTuple[Lo
     ...     print(loop)
     %loop runs 8 times, array 0 counts from 0 by 1
     """
-    check_type(module, HloModule, "loops: the module", "an HloModule, as hlo.parse makes it")
+    check_type(module, HloModule, "loops: the module", MODULE)
     found = (each for each in module.instructions if each.opcode == "while")
     return AnswerTuple(Loop(each, registry) for each in found)
 

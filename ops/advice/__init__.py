@@ -20,7 +20,7 @@ from ops.advice.waste import Figure, Rule, Subject, Waste, bytes_moved
 from ops.dependence.dependence import check_answer
 from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
-from ops.hlo.module import SourceLocation, source_locations
+from ops.hlo.module import MODULE, SourceLocation, source_locations
 from ops.limits import A100, Device
 from ops.performance.tally import Count, Deadline, at_least, at_most, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
@@ -215,7 +215,7 @@ def _module_of(
     """The module, and whether advice about an instruction is wanted."""
     if isinstance(of, HloModule):
         return of, lambda _: True
-    expected = "an HloModule, or a Fusion or an instruction of one"
+    expected = f"{MODULE}, or a Fusion or an instruction of one"
     check_type(of, (Fusion, Instruction), "advise: what runs", expected)
     kernels = of.instructions if isinstance(of, Fusion) else (of,)
     inside = {each for one in kernels for body in one.computations for each in body.instructions}

@@ -18,7 +18,7 @@ from ops.dependence.dependence import NOTHING, AnyDependence, Unknown, of_elemen
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import HloModule, Instruction
 from ops.hlo.errors import NoSuchInstructionError
-from ops.hlo.module import INSTRUCTION
+from ops.hlo.module import INSTRUCTION, MODULE
 from ops.hlo.opcodes import near_names
 from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.rules.rule import Direction, known
@@ -427,7 +427,7 @@ def analyze(module: HloModule, *, registry: Registry = REGISTRY) -> ModuleAnalys
     >>> print(indexing)
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     """
-    check_type(module, HloModule, "analyze: the module", "an HloModule, such as that of hlo.parse")
+    check_type(module, HloModule, "analyze: the module", MODULE)
     check_registry("analyze", registry)
     return ModuleAnalysis(module, registry)
 

@@ -30,7 +30,7 @@ from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, by_producer, fusion_graph
 from ops.hlo import Computation, HloModule, Instruction
 from ops.hlo.files import write_text
-from ops.hlo.module import source_locations, with_callees
+from ops.hlo.module import MODULE, source_locations, with_callees
 from ops.performance.summary import KernelSummary, summary
 from ops.performance.tally import Count, at_least, at_most
 from ops.rules.rule import Unknown
@@ -521,9 +521,8 @@ def views_of(thing: Explored) -> tuple[ProgramView, ...]:
     region_0.1 - reduce
     region_1.2 - reduce
     """
-    check_type(
-        thing, get_args(Explored), "explore", "a module, a computation, a fusion or an instruction"
-    )
+    expected = f"a computation, a fusion or an instruction, or {MODULE}"
+    check_type(thing, get_args(Explored), "explore", expected)
     if isinstance(thing, HloModule):
         every = dict.fromkeys([*with_callees([thing.entry]), *thing.computations])
         return tuple(_of_computations(sorted(every, key=_is_scalar)))

@@ -14,7 +14,7 @@ from indexing.layout import Shape
 from ops.hlo import builder
 from ops.hlo.builder import CONTROL, ModuleDraft, UnusedNames
 from ops.hlo.errors import EditError
-from ops.hlo.module import Computation, HloModule, Instruction, detached, parameter
+from ops.hlo.module import MODULE, Computation, HloModule, Instruction, detached, parameter
 from ops.hlo.opcodes import CALLEE_ATTRIBUTES, OPCODES, check_opcode
 from simplifier.errors import check_type, quoted
 
@@ -40,7 +40,7 @@ def edit(module: HloModule) -> ModuleEditor:
       ROOT %d = f32[2,3]{1,0} negate(%a)
     }
     """
-    check_type(module, HloModule, "edit: the module", "an HloModule, such as that of hlo.parse")
+    check_type(module, HloModule, "edit: the module", MODULE)
     return ModuleEditor(module)
 
 

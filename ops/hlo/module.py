@@ -33,8 +33,10 @@ from simplifier.tools.display import Displayed, html_of_sections
 
 NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
-INSTRUCTION: Final = "an Instruction of a module, such as those of hlo.parse"
+INSTRUCTION: Final = "an Instruction of a module, such as those of hlo.load or hlo.parse"
 """The argument that functions of instructions expect, for messages."""
+MODULE: Final = "an HloModule, such as that of hlo.load or hlo.parse"
+"""Likewise of modules."""
 
 _MAX_LITERAL: Final = 40
 """Definitions leave out the values of longer constants."""
@@ -353,9 +355,9 @@ class HloModule:
             object.__setattr__(computation, "own_module", self)
 
     @property
-    def instructions(self) -> Iterator[Instruction]:
+    def instructions(self) -> tuple[Instruction, ...]:
         """The instructions of all computations, in order."""
-        return chain.from_iterable(each.instructions for each in self.computations)
+        return (*chain.from_iterable(each.instructions for each in self.computations),)
 
     def __getitem__(self, name: str) -> Instruction:
         """The instruction with a name, with or without ``%``, wherever it stands.
@@ -463,7 +465,7 @@ def _matching(
 
 
 def _detached(what: str, owner: str) -> DetachedError:
-    expected = "expected one of a module, such as those of hlo.parse"
+    expected = "expected one of a module, such as those of hlo.load or hlo.parse"
     return DetachedError(f"{what} belongs to no {owner}; {expected}")
 
 

@@ -11,7 +11,7 @@ from indexing.layout import ElementType, Kind, Shape
 from ops.hlo.editor import ModuleEditor, edit
 from ops.hlo.errors import RunError
 from ops.hlo.literal import NUMPY_STEMS
-from ops.hlo.module import HloModule, Instruction
+from ops.hlo.module import MODULE, HloModule, Instruction
 from simplifier.errors import check_type
 from simplifier.forms import np
 
@@ -38,7 +38,7 @@ def run(module: HloModule, *arguments: object) -> list[Array]:
     >>> result.tolist()  # doctest: +SKIP
     [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
     """
-    check_type(module, HloModule, "run: the module", "an HloModule, such as that of hlo.parse")
+    check_type(module, HloModule, "run: the module", MODULE)
     parameters = module.entry.parameters
     if len(arguments) != len(parameters):
         message = f"run: {len(arguments)} arguments for {len(parameters)} parameters"

@@ -14,7 +14,7 @@ from ops.analysis.queries import findings_in, output_to_input
 from ops.dependence.dependence import AnyDependence, Unknown
 from ops.hlo.attributes import CALLED_ATTRIBUTES
 from ops.hlo.errors import HloTextError
-from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.module import MODULE, Computation, HloModule, Instruction
 from ops.performance.kernels import kernels_of, running_computations
 from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count, Deadline, sum_of_counts, text_of_count
@@ -159,7 +159,7 @@ def diff(
     - %t = f32[4,4] transpose
     """
     for module, which in ((before, "first"), (after, "second")):
-        check_type(module, HloModule, f"diff: the {which} module", "an HloModule")
+        check_type(module, HloModule, f"diff: the {which} module", MODULE)
     return next(successive((before, after), seconds=seconds, registry=registry))
 
 

@@ -19,7 +19,7 @@ from ops.analysis.dataflow import Array
 from ops.analysis.queries import findings_in
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError
-from ops.hlo.module import Computation, HloModule, Instruction
+from ops.hlo.module import MODULE, Computation, HloModule, Instruction
 from ops.hlo.true_sizes import true_sizes
 from ops.loop_dependence import UPDATES, Accesses, Loop, combines
 from ops.performance.tally import REMEMBERED, Size, parted
@@ -177,7 +177,7 @@ def emission_of(kernel: Fusion) -> Hashable:
 
 
 _KERNELS: Final = (Fusion, Instruction, Computation, HloModule)
-_EXPECTED: Final = "a Fusion, or an instruction, computation or module of HLO"
+_EXPECTED: Final = f"a Fusion, or an instruction or computation of a module, or {MODULE}"
 
 _MOVES_NOTHING: Final = {
     *("add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element"),

@@ -574,6 +574,8 @@ def bitcast(operand: Shape, output: Shape) -> OpIndexing:
     >>> print(bitcast(tiled, Shape.parse("f32[8,16]{1,0:T(8,128)}")).output_to_input[0])
     (d0, d1) -> (d0, 0, d1), domain: d0 in [0, 7], d1 in [0, 15]
     """
+    for name, shape in (("operand", operand), ("output", output)):
+        check_type(shape, layout.ArrayShape, f"bitcast: {name}", "a Shape, as of Shape.parse")
     to_input, to_output = _mapped(output, operand), _mapped(operand, output)
     return OpIndexing(output.dimensions, (to_input,), (to_output,))
 
