@@ -20,8 +20,9 @@ _HEAD: Final = """| fusion | named tile | reduced, contracting | tiles of the op
 
 
 def table() -> str:
-    """One row for each fusion of the GPU data whose ``backend_config`` names a tile."""
-    return "\n".join([_HEAD, *map(_row, tiled_fusions())])
+    """The first fusion of each module of the GPU data whose ``backend_config`` names a tile."""
+    first = {tiled.file: tiled for tiled in reversed([*tiled_fusions()])}
+    return "\n".join([_HEAD, *map(_row, reversed(first.values()))])
 
 
 def _row(tiled: TiledFusion) -> str:
