@@ -256,6 +256,9 @@ class Computation(Displayed):
             raise _detached(f"computation %{self.name}", "module")
         return self.own_module
 
+    def __iter__(self) -> Iterator[Instruction]:
+        return iter(self.instructions)
+
     def __getitem__(self, name: str) -> Instruction:
         """The instruction with a name, with or without ``%``.
 
@@ -356,8 +359,11 @@ class HloModule:
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:
-        """The instructions of all computations, in order."""
+        """The instructions of all computations, in order, as iterating over the module gives."""
         return (*chain.from_iterable(each.instructions for each in self.computations),)
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return iter(self.instructions)
 
     def __getitem__(self, name: str) -> Instruction:
         """The instruction with a name, with or without ``%``, wherever it stands.

@@ -60,7 +60,9 @@ class ConversionError(IndexingError, TypeError):
     def __init__(self, part: object, whole: object, objection: str = "") -> None:
         blamed, around = _excerpt(part), _excerpt(whole)
         inside = "" if part is whole or blamed == around else f" in {around}"
-        objection = objection or f"has type {type(part).__name__}; expected integer arithmetic"
+        text = "; parse_expr reads texts" if isinstance(part, str) else ""
+        expected = f"expected integer arithmetic{text}"
+        objection = objection or f"has type {type(part).__name__}; {expected}"
         super().__init__(f"{blamed}{inside}: {objection}")
         self.part = part
 

@@ -148,7 +148,11 @@ bounds_any: Any = bounds_of
 
 REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: simplify(x / 2), ConversionError, f"x/2: is a fraction; {HINT}"),
-    (lambda: ask_any("x + 1"), ConversionError, "x + 1: has type str; expected integer arithmetic"),
+    (
+        lambda: ask_any("x + 1"),
+        ConversionError,
+        "x + 1: has type str; expected integer arithmetic; parse_expr reads texts",
+    ),
     (lambda: simplify(x + plain), BoundsError, f"simplify: {TWO_SYMBOLS}"),
     (lambda: equivalent(x, plain), BoundsError, f"equivalent: {TWO_SYMBOLS}"),
     (lambda: ask_any(x, {x + 1: (0, 3)}), BoundsError, f"simplify: {WHAT_IS_BOUNDED('x + 1')}"),
