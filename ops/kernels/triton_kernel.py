@@ -42,6 +42,7 @@ SQUARE: Final = 32
 _CALLED: Final = ("float", "libdevice", "range")
 _LIBDEVICE: Final = "from triton.language.extra import libdevice"
 _NAME: Final = re.compile(r"[^\W\d]\w*")
+_NUMBER: Final = re.compile(r"tl\.full\(\(\), (.*), tl\.\w+\)")
 
 
 # Axes of tiles, and the shapes of values.
@@ -177,9 +178,21 @@ class TritonKernel(ArrayWriter):
         return "\n\n\n".join("\n".join(lines) for lines in blocks) + "\n"
 
     def _arguments_in_their_types(self, top: LoopBlock) -> Iterator[str]:
-        """Lines that widen sizes: Triton gives an integer the type that its value needs."""
-        for each in self.sizes.arguments:
+        """Lines that widen sizes, to which Triton gives the type of a value, and say what divides.
+
+        So rows whose length is a multiple of four begin where a vector of four may. Triton sees
+        that in a product, but not in ``tl.multiple_of`` an argument.
+        """
+        divisors = {
+            atom.arguments[0].single_variable(): atom.divisor
+            for form, interval in top.constraints
+            if (atom := form.only_atom) is not None and atom.kind is AtomKind.MOD
+            if interval == Interval(0, 0)
+        }
+        for number, each in enumerate(self.sizes.arguments):
             value = top.language.cast.format(each.name, type=top.type_of(each.bounds))
+            divisor = divisors.get(f"d{number}", 1)
+            value = f"{value} // {divisor} * {divisor}" if divisor > 1 else value
             yield top.language.statement.format(name=each.name, value=value)
 
     def _count_of_programs(self) -> list[str]:
@@ -197,14 +210,13 @@ class TritonKernel(ArrayWriter):
         """Writes a tile of a result, in blocks that results of the same tiles share."""
         counts = [each.programs for each in plan]
         block, tile = self._program(top, counts)
-        counters: list[Form] = []
-        place = sum(each.width > 1 for each in plan)
-        for part, number in zip(plan, tile, strict=True):
-            place -= part.width > 1
-            block, counter = self._along(block, part, place, number)
-            counters.append(counter)
+        counters: dict[int, Form] = {}
+        order = sorted(range(len(plan)), key=lambda each: plan[each].is_looped)
+        for number in order:
+            place = sum(each.width > 1 for each in plan[number + 1 :])
+            block, counters[number] = self._along(block, plan[number], place, tile[number])
         for pieces in cartesian_product(*(part.pieces for part in plan)):
-            moved = [piece + counter for piece, counter in zip(pieces, counters, strict=True)]
+            moved = [piece + each for piece, each in zip(pieces, in_order(counters), strict=True)]
             self._store(block, pointer, array, self._index_along(array, plan, moved, block))
 
     def _index_along(
@@ -313,9 +325,11 @@ class TritonKernel(ArrayWriter):
     ) -> tuple[LoopBlock, Form]:
         """A block along an axis from a start on, or in a loop over all tiles."""
         inner, counter = self.looped(block, size, wish)
-        if width == 1 and start is None:
-            return inner, counter
         name = inner.variables[-1].name
+        if width == 1 and start is None:
+            (limit,) = block.texts([as_form(size)])
+            self._heads[inner] = (f"for {name} in range({limit}):",), ()
+            return inner, counter
         is_whole = start is not None and greatest(size, block) <= width
         if start is not None:
             self._share_lines(block, inner)
@@ -517,7 +531,9 @@ class TritonKernel(ArrayWriter):
         if self._masked.get(value, frozenset()).issuperset(masks) and line.startswith(f"{value} ="):
             own, shape = self._shapes[value], self._shape_of(other, block)
             if own | shape == own:
-                block.lines[-1] = f"{line[:-1]}, other={shape.raised(other, own.rank)})"
+                number = _NUMBER.fullmatch(other)
+                text = number[1] if number else shape.raised(other, own.rank)
+                block.lines[-1] = f"{line[:-1]}, other={text})"
                 self._masked = {}
                 return value
         return f"tl.where({' & '.join(masks)}, {value}, {other})"

@@ -18,7 +18,7 @@ from ops.hlo import Computation
 from ops.hlo.running import for_cpu
 from ops.kernels import KernelError
 from ops.xla_gpu import LaunchDimensions, loop_schedule
-from tests.cases import for_all
+from tests.cases import for_all, texts_with_values
 from tests.extent import in_ci
 from tests.hlo.modules import module_text
 from tests.kernels import fusions
@@ -144,6 +144,42 @@ def test_neighbours_are_loaded_as_vectors(tmp_path: Path) -> None:
     text = kernel_of(computation, "triton")
     counts = counts_of(ptx_of(text, "kernel", computation, tmp_path))
     assert (counts.scalar, counts.vector) == (0, 2)
+
+
+TILES = texts_with_values("""
+# one axis for all dimensions | (1, 0, 0)
+x = f32[64,128] parameter(0) ROOT y = f32[64,128] negate(x)
+# a mask where tiles do not divide a size | (1, 2, 0)
+x = f32[37,50] parameter(0) ROOT y = f32[37,50] negate(x)
+# a row is loaded once for all that is reduced | (1, 0, 0)
+x = f32[64,128] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
+peak = f32[64] reduce(x, low), dimensions={1}, to_apply=max
+peaks = f32[64,128] broadcast(peak), dimensions={0} less = f32[64,128] subtract(x, peaks)
+total = f32[64] reduce(less, zero), dimensions={1}, to_apply=add
+totals = f32[64,128] broadcast(total), dimensions={0} ROOT y = f32[64,128] divide(less, totals)
+# what is reduced is reduced before the loop that reads it | (2, 0, 2)
+x = f32[4096,64] parameter(0) zero = f32[] constant(0)
+total = f32[64] reduce(x, zero), dimensions={0}, to_apply=add
+totals = f32[4096,64] broadcast(total), dimensions={1} ROOT y = f32[4096,64] subtract(x, totals)
+# results of rows and of their sums share a tile | (1, 0, 0)
+x = f32[64,128] parameter(0) zero = f32[] constant(0)
+total = f32[64] reduce(x, zero), dimensions={1}, to_apply=add
+totals = f32[64,128] broadcast(total), dimensions={0} y = f32[64,128] subtract(x, totals)
+ROOT both = (f32[64], f32[64,128]) tuple(total, y)
+# halves that are swapped have no condition, and are loaded once | (2, 0, 0)
+x = f32[64,128] parameter(0) a = f32[64,64] slice(x), slice={[0:64], [0:64]}
+b = f32[64,64] slice(x), slice={[0:64], [64:128]}
+t = f32[64,128] concatenate(b, a), dimensions={1} ROOT y = f32[64,128] add(x, t)
+""")
+"""Loads, masks and loops."""
+
+
+@pytest.mark.parametrize(("body", "counts"), TILES.values(), ids=TILES)
+def test_a_tile_is_loaded_once_and_has_masks_where_it_is_ragged(
+    body: str, counts: tuple[int, int, int]
+) -> None:
+    text = kernel_of(body, "triton")
+    assert tuple(map(text.count, ("tl.load", "mask=", "for "))) == counts
 
 
 # Over schedules: what all threads of a launch write.

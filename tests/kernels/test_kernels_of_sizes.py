@@ -288,6 +288,7 @@ def test_facts_shorten_formulas_and_choose_bits() -> None:
     assert "int32_t b, int32_t s)" in text
     assert "x[s * d0 + d2 * 4 + d1]" in text
     assert "int64_t" not in text
+    assert "s = tl.cast(s, tl.int32) // 4 * 4" in kernel_of(module.entry, "triton")
 
 
 def test_a_size_that_a_program_sets_is_an_argument() -> None:
