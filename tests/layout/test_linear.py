@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from typing import Any, Final
 
@@ -469,3 +469,80 @@ blocked((4,), (1,), (1,), (1,), (0,), blocks=3) => expected a BlockSplit
 from_map(parse_map("(d0) -> (d0 * 3), domain: d0 in [0, 7]")) => is not linear in the bits
 from_map(parse_map("(d0) -> (d0), domain: d0 in [0, 6]")) => a power of two less 1
 """)
+
+
+# The best layout of a buffer in shared memory.
+
+ROWS, COLUMNS = (
+    "blocked((32, 32), (1, 1), (1, 32), (1, 1), (1, 0))",
+    ("blocked((32, 32), (1, 1), (32, 1), (1, 1), (0, 1))"),
+)
+BUFFERS: Final = {
+    "a transpose": ([ROWS, COLUMNS], 4, [1, 1], 64),
+    "an operand": (
+        ["blocked((64, 64), (1, 8), (8, 4), (4, 1), (1, 0))",
+         "dot_operand((64, 64), 0, (4, 1), 2)"],
+        2, [4, 4], 32),
+    "vectors along both": (
+        ["blocked((64, 64), (1, 4), (8, 4), (1, 1), (1, 0))",
+         "blocked((64, 64), (8, 1), (8, 4), (1, 1), (0, 1))"], 4, [4, 4], 256),
+    "a result": (
+        ["nvidia_mma((64, 64), 2, (2, 2), (16, 8))",
+         "blocked((64, 64), (1, 4), (8, 4), (2, 2), (1, 0))"], 4, [4, 4], 64),
+    "three": ([ROWS, COLUMNS, "nvidia_mma((32, 32), 2, (1, 1), (16, 8))"], 4, [1, 1, 1], 96),
+}  # fmt: skip
+"""Accesses, the bytes of an element, how many are read at once, and the wavefronts."""
+
+
+@for_all(BUFFERS)
+def test_buffers_without_bank_conflicts(
+    calls: list[str], element_bytes: int, widths: list[int], least: int
+) -> None:
+    accesses = [*map(made, calls)]
+    found = linear.best_shared(accesses, element_bytes)
+    assert found.layout.is_invertible
+    assert [each.bank_conflicts for each in found.accesses] == [0] * len(accesses)
+    assert [each.vector_width for each in found.accesses] == widths
+    assert (found.wavefronts, found.is_least) == (least, True)
+
+
+@examples(10)
+@given(st.lists(st.permutations(range(5)), min_size=3, max_size=4))
+def test_no_buffer_has_fewer_conflicts(orders: list[list[int]]) -> None:
+    """Of 32 elements of 16 bytes: all pairs of bases of the rows of banks are tried."""
+    matrices = [
+        [1 << bit | (1 << order[0]) * (bit == order[4]) for bit in order] for order in orders
+    ]
+    accesses = [LinearLayout.of_matrix(each, {"lane": 5}, {"dim0": 5}) for each in matrices]
+    found = linear.best_shared(accesses, 16)
+    costs = [
+        sum(
+            wavefronts([16 * buffer[each(lane=lane)["dim0"]] for lane in range(32)], 16)
+            for each in accesses
+        )
+        for buffer in map(_buffer, combinations(range(1, 32), 2))
+    ]
+    assert (found.wavefronts, found.is_least) == (min(costs), True)
+
+
+def _buffer(rows: tuple[int, int]) -> dict[int, int]:
+    """The offset of each element of 32, in rows of 8: elements of a bank differ by sums of rows."""
+    banks: dict[int, list[int]] = {}
+    for element in range(32):
+        banks.setdefault(min(element ^ each for each in (0, *rows, rows[0] ^ rows[1])), []).append(
+            element
+        )
+    return {
+        element: bank + 8 * place
+        for bank, elements in enumerate(banks.values())
+        for place, element in enumerate(elements)
+    }
+
+
+def test_half_words_are_shared_by_two_lanes_or_two_registers() -> None:
+    found = linear.best_shared([made(ROWS), made(COLUMNS)], 2)
+    assert [each.bank_conflicts for each in found.accesses] == [0, 0]
+    assert (found.wavefronts, found.least, found.is_least) == (48, 32, False)
+    assert "48 wavefronts, and at least 32 are needed" in str(found)
+    with pytest.raises(ShapeError, match="best_shared: no access is given"):
+        linear.best_shared([], 4)
