@@ -138,6 +138,8 @@ class ElementWriter:
             raise refused(source, "an array without elements is not emitted")
         if source in self.pointers:
             return self.loaded(source, index, block)
+        if opcode == "parameter":
+            raise refused(source, "its computation is called at several places; expected one")
         if opcode in MOVES:
             return (yield self._moved(source, index, block))
         if opcode in CHOICES:
@@ -163,8 +165,8 @@ class ElementWriter:
     def _expression(self, source: Instruction, index: Index, block: LoopBlock) -> Steps[str]:
         if source.opcode == "constant":
             return self.constant(source)
+        kind = "" if source.shape.is_tuple else self.type_of(source, source.shape)
         if source.opcode in ("iota", "get-dimension-size"):
-            kind = self.type_of(source, source.shape)
             (text,) = block.texts([self._counted(source, index)])
             is_call = "({0}" in self.dialect.cast
             return self.dialect.cast.format(text if is_call else f"({text})", t=kind)

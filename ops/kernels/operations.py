@@ -218,7 +218,7 @@ _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
     # A quotient by 0 has all bits, and a remainder is the dividend; -1 divides without overflow.
     (
         *("divide", "u", "{1} == 0 ? ({t})-1 : {0} / {1}", _QUOTIENT),
-        f"tl.where({{1}} == 0, ~({{0}} & 0), {{0}} // {_DIVISOR['u']})",
+        f"tl.where({{1}} == 0, ({{0}} & 0) - 1, {{0}} // {_DIVISOR['u']})",
     ),
     (
         *("divide", "s", "{1} == 0 ? -1 : {1} == -1 ? ({t})(-({u}){0}) : {0} / {1}", _QUOTIENT),

@@ -76,13 +76,16 @@ def test_chains_are_read_by_nvcc(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("body", "message"), rows("""
 x = c64[3] parameter(0) ROOT y = c64[3] negate(x) => %y: the element type of c64
 x = f32[3,3] parameter(0) ROOT y = f32[3,3] cholesky(x) => %y: cholesky of f32
-x = f32[3] parameter(0) ROOT y = s32[3] convert(x) => %y: convert of s32
+x = f32[3] parameter(0) ROOT y = f8e5m2[3] convert(x) => %y: the element type of f8e5m2
+x = f32[5] parameter(0) a = (f32[5], f32[5]) call(x, x), to_apply=pair
+        b = f32[5] get-tuple-element(a), index=0 ROOT c = (f32[5], f32[5]) call(b, x), to_apply=pair
+    %b: its computation is called at several places
 x = f32[0] parameter(0) ROOT y = f32[0] negate(x) => %y: an array without elements
 ROOT y = f32[2] constant({1, 2}) => %y: a constant array of different values
 x = f32[?,8]{1,0:T(2,2)} parameter(0) ROOT y = f32[?,8] negate(x)
     %x: the steps between elements of f32.* are unknown
 x = f32[4] parameter(0) c = f32[] constant(0) p = f32[6] pad(x, c), padding=1_1
-        ROOT y = s32[6] bitcast(p) => %y: a bitcast to another element type
+        ROOT y = s16[12] bitcast(p) => %y: bitcast
 x = f32[4] parameter(0) c = f32[] constant(0)
         ROOT y = f32[] reduce(x, c), dimensions={0}, to_apply=total
     %y: compare in its computation

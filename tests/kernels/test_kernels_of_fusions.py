@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.emitted import fusions as real_fusions
+from benchmarks.emitted import refusals
 from benchmarks.fuzzing.kernel_search import RUNNERS, SIMPLIFIERS, Case, Tally, complaints, runnable
 from benchmarks.triton_code import counts_of, imported, lowered
 from indexing.layout import ElementType, Shape
@@ -64,6 +66,12 @@ def test_kernels_of_real_fusions_compute_what_jax_does(name: str) -> None:
     for language in runnable()[:3]:
         found = check(cases, language)
         assert found.right[language] + found.refused.total() == len(cases)
+
+
+@in_ci
+def test_few_real_fusions_are_refused() -> None:
+    found = refusals(real_fusions(), "triton")
+    assert found.total() - found[""] <= 54
 
 
 @pytest.mark.needs("jax")
