@@ -206,8 +206,6 @@ def _clamp(draft: Draft, x: Value) -> None:
 
 def _convert(draft: Draft, x: Value) -> None:
     kind = _kind(draft.random)
-    if x.kind.kind is Kind.FLOAT and kind.kind in (Kind.SIGNED, Kind.UNSIGNED):
-        return
     draft.add(kind, x.sizes, f"convert({x.name})")
 
 
@@ -407,6 +405,74 @@ def _shared(draft: Draft, x: Value) -> None:
     draft.add(x.kind, x.sizes, f"{opcode}({x.name}, {spread.name})")
 
 
+# What is read where values say, and sums of products.
+
+
+def _index(draft: Draft, sizes: Sequence[int] = ()) -> Value:
+    kind = ElementType(draft.random.choice(("s32", "s32", "u8", "s64", "u32")))
+    return draft.like(Value("", kind, tuple(sizes)))
+
+
+def _part(draft: Draft, x: Value) -> tuple[list[int], str]:
+    """The sizes of a part of an array, and the names of its starts, of one type."""
+    starts = [_index(draft)]
+    starts += [draft.scalar(starts[0].kind) for _ in x.sizes[1:]]
+    sizes = [draft.random.randint(min(size, 1), size) for size in x.sizes]
+    return sizes, "".join(f", {each.name}" for each in starts[: len(x.sizes)])
+
+
+def _dynamic_slice(draft: Draft, x: Value) -> None:
+    sizes, starts = _part(draft, x)
+    given = f"dynamic_slice_sizes={{{_listed(sizes)}}}"
+    draft.add(x.kind, sizes, f"dynamic-slice({x.name}{starts}), {given}")
+
+
+def _dynamic_update(draft: Draft, x: Value) -> None:
+    sizes, starts = _part(draft, x)
+    part = draft.like(Value("", x.kind, tuple(sizes)))
+    draft.add(x.kind, x.sizes, f"dynamic-update-slice({x.name}, {part.name}{starts})")
+
+
+def _gather(draft: Draft, x: Value) -> None:
+    """Slices of all but one dimension, which indices count."""
+    if not x.sizes or 0 in x.sizes:
+        return
+    axis, count = draft.random.randrange(len(x.sizes)), draft.random.choice((1, 2, 3, 5))
+    places = _index(draft, (count,))
+    sizes = [draft.random.randint(1, size) for size in x.sizes]
+    sizes[axis] = 1
+    kept = [count, *(size for number, size in enumerate(sizes) if number != axis)]
+    if _fits(kept):
+        given = (
+            f"offset_dims={{{_listed(range(1, len(kept)))}}}, collapsed_slice_dims={{{axis}}}, "
+            f"start_index_map={{{axis}}}, index_vector_dim=1, slice_sizes={{{_listed(sizes)}}}"
+        )
+        draft.add(x.kind, kept, f"gather({x.name}, {places.name}), {given}")
+
+
+def _dot(draft: Draft, x: Value) -> None:
+    """A product with an array that has the summed dimensions, and others; sums are exact."""
+    if x.kind in (ElementType.PRED, *SMALL_FLOATS) or 0 in x.sizes:
+        return
+    summed = _some(draft, x)
+    rest = [number for number in range(len(x.sizes)) if number not in summed]
+    batch = [number for number in rest if happens(draft.random, 0.3)]
+    columns = [draft.random.choice((1, 2, 5, 17)) for _ in range(draft.random.randint(0, 2))]
+    own = [number for number in rest if number not in batch]
+    sizes = [x.sizes[number] for number in (*batch, *summed)] + columns
+    result = [x.sizes[number] for number in (*batch, *own)] + columns
+    if not (_fits(sizes) and _fits(result)):
+        return
+    other = draft.parameter(x.kind, sizes)
+    theirs = [*range(len(batch) + len(summed))]
+    given = (
+        f"lhs_batch_dims={{{_listed(batch)}}}, rhs_batch_dims={{{_listed(theirs[: len(batch)])}}}, "
+        f"lhs_contracting_dims={{{_listed(summed)}}}, "
+        f"rhs_contracting_dims={{{_listed(theirs[len(batch) :])}}}"
+    )
+    draft.add(x.kind, result, f"dot({x.name}, {other.name}), {given}")
+
+
 def _listed(numbers: Sequence[int]) -> str:
     return ",".join(map(str, numbers))
 
@@ -422,18 +488,19 @@ def _finished(draft: Draft, x: Value) -> Value:
 _ON_BITS: Final = ("and", "or", "xor")
 _UNARY: Final[Mapping[Kind, Sequence[str]]] = {
     Kind.BOOLEAN: ("not",),
-    Kind.SIGNED: ("negate", "abs", "not", "sign"),
-    Kind.UNSIGNED: ("negate", "not"),
+    Kind.SIGNED: ("negate", "abs", "not", "sign", "popcnt"),
+    Kind.UNSIGNED: ("negate", "not", "popcnt"),
     Kind.FLOAT: (
         *("negate", "abs", "sign", "sqrt"),
         *("floor", "ceil", "round-nearest-even", "round-nearest-afz"),
     ),
 }
+_SHIFTS: Final = ("shift-left", "shift-right-arithmetic", "shift-right-logical")
 _NUMBERS: Final = ("add", "subtract", "multiply", "maximum", "minimum")
 _BINARY: Final[Mapping[Kind, Sequence[str]]] = {
     Kind.BOOLEAN: (*_ON_BITS, "add", "multiply", "maximum", "minimum"),
-    Kind.SIGNED: (*_NUMBERS, *_ON_BITS),
-    Kind.UNSIGNED: (*_NUMBERS, *_ON_BITS),
+    Kind.SIGNED: (*_NUMBERS, *_ON_BITS, *_SHIFTS, "divide", "remainder"),
+    Kind.UNSIGNED: (*_NUMBERS, *_ON_BITS, *_SHIFTS, "divide", "remainder"),
     Kind.FLOAT: (*_NUMBERS, "divide", "remainder"),
 }
 _FOLDS: Final[Mapping[Kind, Sequence[str]]] = {
@@ -452,4 +519,5 @@ STEPS: Final[Sequence[Callable[[Draft, Value], None]]] = (
     *(_broadcast, _broadcast, _reshape, _transpose, _copy, _slice, _reverse),
     *(_pad, _pad, _concatenate, _reduce, _reduce, _reduce, _reduce_two, _shared),
     *(_reduce_window, _reduce_window),
+    *(_dynamic_slice, _dynamic_update, _gather, _gather, _dot, _dot),
 )
