@@ -8,6 +8,7 @@ import pytest
 
 from ops.hlo import Computation
 from ops.triton import read_kernel
+from ops.triton.expressions import TritonError
 from tests.cases import for_all
 from tests.kernels.fusions import CHAINS, RUNNABLE, SMALL, chain, emitted, fusions_of, kernel_of
 
@@ -24,7 +25,9 @@ def check(computation: Computation, name: str, text: str) -> None:
     for argument, shape in zip(arguments, shapes, strict=True):
         for access in kernel.of(argument):
             assert access.is_exact
-            assert access.out_of_bounds((shape.element_count,)) is None
+            found = access.out_of_bounds((shape.element_count,))
+            # For a reader, what is loaded may have more bits than an element of the array has.
+            assert found is None or (found.values and found.overflow is not None)
     for argument, shape in zip(arguments[-len(results) :], results, strict=True):
         stores = [each.map for each in kernel.of(argument) if each.kind == "store"]
         assert sum(each.count() for each in stores) == shape.element_count
@@ -34,7 +37,11 @@ def check(computation: Computation, name: str, text: str) -> None:
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_kernels_of_real_fusions_are_read_back(name: str) -> None:
     for computation, (kernel, text) in emitted(fusions_of(name), "triton").items():
-        check(computation, kernel, text)
+        try:
+            check(computation, kernel, text)
+        except TritonError as error:  # an index that is computed in ways that no formula has
+            assert "the address depends on a" in str(error)  # noqa: PT017 - few of them
+            assert {"gather", "dynamic-slice"} & {each.opcode for each in computation.instructions}
 
 
 @for_all({**CHAINS, **SMALL})
