@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
@@ -13,27 +14,30 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "loops.md"
 LOOPS: Final = "loops"
 """The name of the marks between which the table is generated."""
 
-_HEAD: Final = """| loop | runs | counters | distances between iterations | updates in place |
-| --- | ---: | --- | --- | --- |"""
+_HEAD: Final = """| loop | alike | runs | counters | distances of dependences | updates in place |
+| --- | ---: | ---: | --- | --- | --- |"""
 
 
 def table() -> str:
-    return "\n".join([_HEAD, *(_row(name, loop) for name, loop in all_loops().items())])
+    """A row for each answer, with the first loop that has it, and how many have."""
+    loops: dict[str, list[str]] = defaultdict(list)
+    for name, loop in all_loops().items():
+        module, _, rest = name.partition(" ")
+        loops[_answer(loop)].append(f"{module} `{rest.split()[0]}`")
+    rows = (f"| {names[0]} | {len(names)} | {answer} |" for answer, names in loops.items())
+    return "\n".join([_HEAD, *rows])
 
 
-def _row(name: str, loop: Loop) -> str:
-    module, _, rest = name.partition(" ")
-    first = f"{module} `{rest.split()[0]}`"
+def _answer(loop: Loop) -> str:
     if loop.trip_count is None:
-        return f"| {first} | ? | {loop.unknown} | | |"
+        return f"? | {loop.unknown} | |"
     counters = (f"array {n}: {each.start}, step {each.step}" for n, each in loop.counters.items())
     distances = "; ".join(map(_distances, loop.dependences())) or "none"
     updates = (
         f"array {each.array}: {'disjoint' if each.is_disjoint() else each.why()}"
         for each in loop.updates()
     )
-    cells = (first, loop.trip_count, "; ".join(counters), distances, "; ".join(updates))
-    return "| " + " | ".join(map(str, cells)) + " |"
+    return f"{loop.trip_count} | {'; '.join(counters)} | {distances} | {'; '.join(updates)}"
 
 
 def _distances(dependence: LoopDependence) -> str:
