@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, prod
 from typing import Any, Final, NamedTuple, cast
@@ -386,7 +387,7 @@ class KernelAccesses(Displayed):
 def read_kernel(
     kernel: object,
     constants: Mapping[str, object] | None = None,
-    arguments: Mapping[str, int | float | TensorDescriptor] | None = None,
+    arguments: Mapping[str, int | float | str | TensorDescriptor] | None = None,
     *,
     grid: Sequence[int] | None = None,
     name: str = "",
@@ -400,7 +401,8 @@ def read_kernel(
         kernel: the text, or the function.
         constants: the parameters that are ``tl.constexpr``, by name.
         arguments: the arguments whose values are known, such as sizes and strides, and descriptors.
-            Others are parameters of the maps, at least 0.
+            Others are parameters of the maps, at least 0. Pointers may have a type, as in Triton's
+            signatures: of ``"*i32"``, loaded numbers have bounds.
         grid: how many programs there are along each axis; without it, any number.
         name: of the kernel; without it, the last function of the text.
 
@@ -431,7 +433,10 @@ def read_kernel(
       line 7: store out_ptr: (pid0, i0) -> (pid0 * 128 + i0), domain: pid0 in [0, 7],
     i0 in [0, 127], pid0 * 128 + i0 in [0, 999]
     """
-    known = {**_checked(constants, "constants"), **_arguments(_checked(arguments, "arguments"))}
+    given = _arguments(_checked(arguments, "arguments"))
+    element_types = {name: value for name, value in given.items() if isinstance(value, str)}
+    values = {name: value for name, value in given.items() if name not in element_types}
+    known = {**_checked(constants, "constants"), **values}
     if grid is not None:
         _check_grid(grid)
     text, own_name = expressions.KernelText.of(kernel)
@@ -439,6 +444,7 @@ def read_kernel(
     interpreter = KernelInterpreter(text, grid)
     unknown = [each.arg for each in _unknown_parameters(function, known)]
     interpreter.arguments = frozenset(unknown)
+    interpreter.element_types = element_types
     for argument in unknown:
         interpreter.bounds[argument] = Interval(0, None)
         known[argument] = IntegerBlock((), symbol(argument))
@@ -468,10 +474,16 @@ def _argument(name: str, value: Any) -> object:  # noqa: ANN401 - of a user, or 
     """A number, or a descriptor: one of ours, or one of Triton with its tensor."""
     if all(hasattr(value, each) for each in TensorDescriptor._fields):
         return _descriptor(name, *(getattr(value, each) for each in TensorDescriptor._fields))
-    expected = "a number or a TensorDescriptor"
+    expected = "a number, a TensorDescriptor or a type of pointers such as '*i32'"
+    if isinstance(value, str) and _POINTER_TYPE.fullmatch(value):
+        return value[1:]
     check_type(value, (int, float), f"read_kernel: arguments: {name}", expected)
-    is_narrow = symbolic.is_integer(value) and symbolic.is_narrow(value)
+    is_narrow = isinstance(value, int) and not isinstance(value, bool) and symbolic.is_narrow(value)
     return symbolic.RuntimeInteger(value) if is_narrow else value
+
+
+_POINTER_TYPE: Final = re.compile(r"\*([iu]\d+|(fp|bf)\d+\w*)")
+"""As Triton writes it in signatures."""
 
 
 def _descriptor(
@@ -623,7 +635,7 @@ class _AccessReader:
         record: AccessRecord,
         bounds: Mapping[str, Interval],
         results: Sequence[Formula],
-        runtime: Collection[str],
+        runtime: Mapping[str, Interval],
     ) -> IndexingMap:
         """The map to some results, for programs, places and iterations where a condition holds."""
         condition = record.condition
@@ -632,6 +644,7 @@ class _AccessReader:
         dims = [Variable(bounds[each.name], each.name) for each in programs]
         places = (symbolic.axis(number).name for number in range(len(record.address.shape)))
         dims += map(Variable.of_size, record.address.shape, places)
+        bounds = {**bounds, **runtime}
         ranges = [_counter(each, bounds) for each in record.loops]
         conditions: list[Any] = [
             (each.trip_count - 1 - each.counter, Interval(0, None))
@@ -641,7 +654,7 @@ class _AccessReader:
         conditions += [] if condition == sympy.true else [condition]
         formulas = [*results, condition, *trip_counts(record.loops)]
         names = {each.name for formula in formulas for each in formula.free_symbols}
-        loaded = [Variable(Interval(None, None), name) for name in runtime if name in names]
+        loaded = [Variable(within, name) for name, within in runtime.items() if name in names]
         others = sorted(names - {each.name for each in (*dims, *ranges, *loaded)})
         parameters = [Variable(bounds[name], name) for name in others]
         return IndexingMap(results, dims, ranges, loaded, conditions, parameters)
@@ -660,6 +673,7 @@ class _RuntimeVariables:
         self._reader = reader
         self._record = record
         self._variables: dict[tuple[Formula, ...], sympy.Symbol] = {}
+        self._bounds: dict[str, Interval] = {}
         self._origins: dict[str, LoadedInteger] = {}
 
     def map(
@@ -682,7 +696,7 @@ class _RuntimeVariables:
     ) -> IndexingMap:
         plain = [self._formula(each) for each in results]
         record = replace(self._record, loops=loops, condition=self._formula(condition))
-        return self._reader.map_of(record, bounds, plain, self._origins)
+        return self._reader.map_of(record, bounds, plain, self._bounds)
 
     def _formula(self, formula: Formula) -> Formula:
         """A formula with variables in the place of numbers that are loaded, the innermost first."""
@@ -698,6 +712,8 @@ class _RuntimeVariables:
             name = f"rt{len(self._origins)}"
             origins = self.origins_in(element)
             self._origins[name] = LoadedInteger(pointer, record.node.lineno, element, origins)
+            of_access = symbolic.name_of_load(loaded[0])
+            self._bounds[name] = self._reader.bounds.get(of_access, symbolic.ANY)
             self._variables[loaded] = symbol(name)
         return self._variables[loaded]
 

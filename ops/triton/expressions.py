@@ -29,7 +29,7 @@ from ops.triton.symbolic import (
     combined,
     known,
 )
-from simplifier import Mod, bounds_of, errors, symbol
+from simplifier import Mod, errors, symbol
 from simplifier.errors import ArgumentError, Span, TextError, check_type, quoted
 from simplifier.forms import Interval, is_relation
 
@@ -178,6 +178,8 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         """Of the program ids, counters and arguments, by name."""
         self.arguments: frozenset[str] = frozenset()
         """The names of arguments without values: integers and pointers."""
+        self.element_types: Mapping[str, str] = {}
+        """Of pointers, such as ``i32``, as far as they are told."""
 
     @abstractmethod
     def call(
@@ -264,13 +266,13 @@ class ExpressionReader(ast.NodeVisitor, ABC):
     def bounds_of(self, block: Value) -> Interval:
         """The bounds of a block whose variables have 32 bits."""
         if not isinstance(block, IntegerBlock):
-            return Interval(None, None)
+            return symbolic.ANY
         places = {
             symbolic.axis(number).name: Interval(0, size - 1)
             for number, size in enumerate(block.shape)
         }
         narrow = symbolic.narrow_bounds({**self.bounds, **places})
-        return bounds_of(symbolic.unmarked(block.formula), narrow)
+        return symbolic.bounds_with_loads(symbolic.unmarked(block.formula), narrow)
 
     def may_point(self, block: Value) -> bool:
         """Whether an argument or a mark is added in a block, which may be a pointer."""

@@ -144,9 +144,9 @@ def _filled(call: FunctionCall) -> Value:
     is_zero = call.function.endswith("zeros")
     value = symbolic.as_block(0) if is_zero else call.block(1, "value")
     dtype, shape = str(call.get(1 if is_zero else 2, "dtype")), _shape(call)
-    if isinstance(value, IntegerBlock) and ".int" in dtype and shape is not None:
-        return replace(value, shape=shape, is_wide="int64" in dtype)
-    return UnknownBlock(shape, "a number that is no integer")
+    if not isinstance(value, IntegerBlock) or shape is None:
+        return UnknownBlock(shape, "a number that is no integer")
+    return _of_type(call, replace(value, shape=shape), dtype)
 
 
 def _cast(call: FunctionCall) -> Value:
@@ -154,28 +154,26 @@ def _cast(call: FunctionCall) -> Value:
     dtype = call.get(1, "dtype")
     if isinstance(dtype, UnknownBlock):
         return call.reader.unknown(f"a value of the type {dtype.reason}", call.block(0, "input"))
-    return _of_type(call, str(dtype))
+    return _of_type(call, call.block(0, "input"), str(dtype))
 
 
 def _of_its_type(call: FunctionCall) -> Value:
     """``tl.int64(value)``."""
-    return _of_type(call, call.function)
+    return _of_type(call, call.block(0, "input"), call.function)
 
 
-def _of_type(call: FunctionCall, dtype: str) -> Value:
-    value = call.reader.kept(call.block(0, "input"))
+def _of_type(call: FunctionCall, value: Value, dtype: str) -> Value:
     name = dtype.rpartition(".")[2]
-    if not isinstance(value, IntegerBlock) or name in ("int1", "pi32_t"):
+    if not isinstance(value, IntegerBlock) or name == "int1":
         return value
-    if name in ("int32", "int64"):
-        return call.reader.kept(replace(value, is_wide=name == "int64"))
     limits = _LIMITS.get(name)
-    if limits is not None and limits.contains(call.reader.bounds_of(value)):
-        return value
-    if limits is not None:
-        narrow = symbolic.combined(partial(_low_bits, limits), symbolic.as_number(value))
-        return replace(cast("IntegerBlock", narrow), is_wide=False)
-    return UnknownBlock(value.shape, f"a value of the type {name}")
+    if limits is None:
+        return UnknownBlock(value.shape, f"a value of the type {name}")
+    is_wide = not symbolic.INT32.contains(limits)
+    value = call.reader.kept(value) if is_wide else value  # else the same bits are left
+    if not limits.contains(call.reader.bounds_of(value)):
+        value = symbolic.combined(partial(_low_bits, limits), symbolic.as_number(value))
+    return replace(cast("IntegerBlock", value), is_wide=is_wide)
 
 
 def _low_bits(limits: Interval, value: Formula) -> Formula:
@@ -400,11 +398,12 @@ _KINDS: Final = {
 }
 """Functions of descriptors, as what their accesses are."""
 
-_LIMITS: Final[Mapping[str, Interval]] = {
-    **{f"int{bits}": Interval(-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16)},
-    **{f"uint{bits}": Interval(0, (1 << bits) - 1) for bits in (8, 16, 32, 64)},
+_LIMITS: Final = {
+    f"{sign}int{bits}": symbolic.limits_of(f"{sign or 'i'}{bits}")
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
 }
-"""Ranges of the types of integers whose low bits are kept by a cast."""
+"""Ranges of the types of integers."""
 
 _FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 
@@ -442,7 +441,7 @@ FUNCTIONS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("tl.zeros", "tl.full"), _filled),
     "tl.dot": _dot,
     **dict.fromkeys(("tl.cast", ".to", ".cast"), _cast),
-    **{f"tl.{name}": _of_its_type for name in (*_LIMITS, "int1", "int32", "int64", *_FLOATS)},
+    **{f"tl.{name}": _of_its_type for name in (*_LIMITS, "int1", *_FLOATS)},
     "isinstance": _is_instance,
     **dict.fromkeys(("int", *_KEPT), _first),
     **dict.fromkeys(("tl.rand", "tl.randn", "tl.randint"), _random),

@@ -19,7 +19,7 @@ from ops.triton import expressions, symbolic
 from ops.triton.expressions import ExpressionReader
 from ops.triton.functions import FUNCTIONS, FunctionCall, plain_name, unknown_function
 from ops.triton.symbolic import Formula, IntegerBlock, Loaded, UnknownBlock, Value
-from simplifier import FloorDiv, Max, bounds_of, symbol
+from simplifier import FloorDiv, Max, symbol
 from simplifier.forms import Interval
 
 Amounts = Mapping[str, tuple[Formula, ...] | UnknownBlock]
@@ -130,26 +130,47 @@ class KernelInterpreter(ExpressionReader):
         integers = symbolic.integers_of(
             placed.formula, *(of.offsets if of else ()), *trip_counts(self._loops)
         )
-        conditions = symbolic.conjuncts(sympy.And(*self._conditions, holds))
-        told = [each for each in conditions if each.atoms(Loaded) <= integers]
-        is_certain = self._is_exact and not self._may_be_left and len(told) == len(conditions)
-        is_exact = is_certain and isinstance(held, IntegerBlock)
+        integers |= {each for each in placed.formula.atoms(Loaded) if self._is_typed(each)}
         others = placed.formula.atoms(Loaded) - integers
         if others:
             lines = sorted({self._line_of_load[each.args[0]] for each in others})
             message = "the address depends on a condition on a value that is loaded, in line"
             self.text.refuse(node, f"{message} {', '.join(map(str, lines))}")
+        conditions = symbolic.conjuncts(sympy.And(*self._conditions, holds))
+        told = [
+            each
+            for each in conditions
+            if all(load in integers or self._is_typed(load) for load in each.atoms(Loaded))
+        ]
+        is_certain = self._is_exact and not self._may_be_left and len(told) == len(conditions)
+        is_exact = is_certain and isinstance(held, IntegerBlock)
         if not self._is_trial:
             record = node, kind, placed, sympy.And(*told), self._loops, is_exact, of
             self.records.append(AccessRecord(*record))
         if of is not None:
             return UnknownBlock(of.block, "a block of a descriptor without a value")
-        counters = (each.counter for each in self._loops)
-        places = (symbolic.axis(n) if size > 1 else 0 for n, size in enumerate(shape))
+        return self._loaded(node, placed)
+
+    def _is_typed(self, load: Formula) -> bool:
+        """Whether the pointer of a load is known to be of integers."""
+        return symbolic.name_of_load(load.args[0]) in self.bounds
+
+    def _loaded(self, node: ast.Call, address: IntegerBlock) -> Value:
+        """What an access gives."""
+        terms = map(str, sympy.Add.make_args(symbolic.unmarked(address.formula)))
+        element_type = next(filter(None, map(self.element_types.get, terms)), "")
+        limits = symbolic.limits_of(element_type)
+        if element_type and limits is None:
+            return UnknownBlock(address.shape, f"a number of the type {element_type}")
         self._loads += 1
         number = sympy.Integer(-self._loads if self._is_trial else len(self.records) - 1)
         self._line_of_load[number] = node.lineno
-        return IntegerBlock(shape, Loaded(number, *counters, *places), is_wide=True)
+        if limits is not None:
+            self.bounds[symbolic.name_of_load(number)] = limits
+        counters = (each.counter for each in self._loops)
+        places = (symbolic.axis(n) if size > 1 else 0 for n, size in enumerate(address.shape))
+        is_wide = limits is None or not symbolic.INT32.contains(limits)
+        return IntegerBlock(address.shape, Loaded(number, *counters, *places), is_wide)
 
     def passed(self, node: ast.Call, function: str, value: Value) -> None:
         """Keep which arguments a function gets that nobody knows."""
@@ -368,7 +389,7 @@ class KernelInterpreter(ExpressionReader):
         sign = -1 if step.is_negative else 1
         size = step * sign
         trips = FloorDiv((stop - start) * sign + size - 1, size)
-        counter = self._fresh(own, bounds_of(trips - 1, self.bounds).upper)
+        counter = self._fresh(own, symbolic.bounds_with_loads(trips - 1, self.bounds).upper)
         self.values[own] = IntegerBlock((), start + counter * step)
         before = dict(self.values)
         amounts = self._iterations(node, KernelLoop(counter, trips))

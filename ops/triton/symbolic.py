@@ -41,15 +41,29 @@ MAX_PARTS: Final = 200
 SHIFTS: Final = Interval(0, 63)
 """Bits by which an integer is moved: it has no more than 64."""
 
+ANY: Final = Interval(None, None)
+
 INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
 """Range of an integer unless a kernel asks for 64 bits: program ids, ranges and arguments."""
 
-_RESERVED: Final = re.compile(r"(pid|i|rt|num_programs)\d+|_before_.*|register\d*|th_x|bl_[xyz]")
+_RESERVED: Final = re.compile(
+    r"(pid|i|rt|num_programs)\d+|_(before|loaded)_.*|register\d*|th_x|bl_[xyz]"
+)
 
 
 def is_reserved(name: str) -> bool:
     """Whether maps of kernels have a variable of this name, so that no argument may have it."""
     return _RESERVED.fullmatch(name) is not None
+
+
+def limits_of(element_type: str) -> Interval | None:
+    """The range of a type of integers, such as ``i32``; ``None`` for floating-point numbers."""
+    sign, bits = element_type[:1], element_type[1:]
+    if sign not in ("i", "u") or not bits.isdigit():
+        return None
+    size = 1 << int(bits)
+    is_signed = sign == "i" and bits != "1"
+    return Interval(-size // 2, size // 2 - 1) if is_signed else Interval(0, size - 1)
 
 
 class ShapesDifferError(Exception):
@@ -406,13 +420,31 @@ def is_nonnegative(formula: Formula, bounds: Mapping[str, Interval]) -> bool:
         and (isinstance(part, Mod) or is_nonnegative(part.args[0], bounds))
     }
     parts = {each.name: Interval(0, None) for each in known_parts.values()}
-    least = bounds_of(formula.xreplace(known_parts), {**bounds, **parts}).lower
+    least = bounds_with_loads(formula.xreplace(known_parts), {**bounds, **parts}).lower
     return least is not None and least >= 0
 
 
+def bounds_with_loads(formula: Formula, bounds: Mapping[str, Interval]) -> Interval:
+    """The bounds of a formula, also of numbers that are loaded."""
+    loads = sorted(formula.atoms(Loaded), key=str)
+    variables = {each: symbol(f"_loaded_{place}") for place, each in enumerate(loads)}
+    limits = {
+        str(name): bounds.get(name_of_load(each.args[0]), ANY) for each, name in variables.items()
+    }
+    return bounds_of(formula.xreplace(variables), {**bounds, **limits})
+
+
+def name_of_load(access: Formula) -> str:
+    """The name by which bounds have what an access gives."""
+    return f"_loaded_by_{access}"
+
+
 def narrow_bounds(bounds: Mapping[str, Interval]) -> dict[str, Interval]:
-    """The bounds of variables that are kept in 32 bits."""
-    return {name: each.intersect(INT32) for name, each in bounds.items()}
+    """The bounds of variables that are kept in 32 bits: all but numbers that are loaded."""
+    return {
+        name: each if name.startswith("_loaded_") else each.intersect(INT32)
+        for name, each in bounds.items()
+    }
 
 
 def as_number(block: Value) -> Value:

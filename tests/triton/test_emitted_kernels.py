@@ -7,10 +7,15 @@ import re
 import pytest
 
 from ops.hlo import Computation
-from ops.triton import read_kernel
-from ops.triton.expressions import TritonError
+from ops.triton import TritonError, read_kernel
 from tests.cases import for_all
 from tests.kernels.fusions import CHAINS, RUNNABLE, SMALL, chain, emitted, fusions_of, kernel_of
+
+TYPES = {
+    "pred": "i1", "f16": "fp16", "f32": "fp32", "f64": "fp64",
+    **{f"s{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
+}  # fmt: skip
+"""Names of Triton for types of elements, if they are others."""
 
 
 def check(computation: Computation, name: str, text: str) -> None:
@@ -18,16 +23,21 @@ def check(computation: Computation, name: str, text: str) -> None:
     parameters = re.search(rf"def {name}\((.*)\)", text)
     assert programs
     assert parameters
-    kernel = read_kernel(text, name=name, grid=(int(programs[1]),))
     results = computation.root.shape.arrays
     shapes = [*(each.shape for each in computation.parameters), *results]
     arguments = parameters[1].split(", ")
+    types = [f"*{TYPES.get(each.element_type.value, each.element_type.value)}" for each in shapes]
+    given = dict(zip(arguments, types, strict=True))
+    try:
+        kernel = read_kernel(text, {}, given, name=name, grid=(int(programs[1]),))
+    except TritonError as error:
+        if "a formula of more than 200 parts" in error.message:
+            return  # choices of choices of what is loaded
+        raise
     for argument, shape in zip(arguments, shapes, strict=True):
         for access in kernel.of(argument):
             assert access.is_exact
-            found = access.out_of_bounds((shape.element_count,))
-            # For a reader, what is loaded may have more bits than an element of the array has.
-            assert found is None or (found.values and found.overflow is not None)
+            assert access.out_of_bounds((shape.element_count,)) is None
     for argument, shape in zip(arguments[-len(results) :], results, strict=True):
         stores = [each.map for each in kernel.of(argument) if each.kind == "store"]
         assert sum(each.count() for each in stores) == shape.element_count
@@ -37,11 +47,7 @@ def check(computation: Computation, name: str, text: str) -> None:
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_kernels_of_real_fusions_are_read_back(name: str) -> None:
     for computation, (kernel, text) in emitted(fusions_of(name), "triton").items():
-        try:
-            check(computation, kernel, text)
-        except TritonError as error:  # an index that is computed in ways that no formula has
-            assert "the address depends on a" in str(error)  # noqa: PT017 - few of them
-            assert {"gather", "dynamic-slice"} & {each.opcode for each in computation.instructions}
+        check(computation, kernel, text)
 
 
 @for_all({**CHAINS, **SMALL})

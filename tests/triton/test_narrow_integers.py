@@ -27,7 +27,7 @@ def read(body: str, n: int | None = None, grid: int = 24901) -> KernelAccess:
 tl.load(A + (pid * 131072 + i))
 # a range of its own | None, AT_16384
 tl.load(A + pid * 131072 + i)
-# 32 bits again | None, AT_16384
+# 32 bits again | None, "(16384,) accesses element -2147483648"
 tl.load(A + (pid.to(tl.int64) * 131072).to(tl.int32))
 # an argument | None, "does not fit in 32 bits"
 tl.load(A + n * 4 // 8, mask=n < 1 << 30)
@@ -121,7 +121,11 @@ def expression(chance: random.Random, depth: int) -> Code:
     if chance.random() < 0.15:
         bits = chance.choice([32, 64])
         text = f"({one.text}).to(tl.int{bits})"
-        return Code(text, lambda at: wrapped(one.machine(at), bits), one.ideal, bits)
+        low = bits if bits == 32 else 128  # more than there are
+        machine, ideal = one.machine, one.ideal
+        return Code(
+            text, lambda at: wrapped(machine(at), bits), lambda at: wrapped(ideal(at), low), bits
+        )
     name = chance.choice([*SUMS, *SUMS, *BINARY])
     most = 12 if name == "shift" else chance.choice([1000, 1 << 27])
     other = constant(chance, most)

@@ -10,8 +10,9 @@ import pytest
 
 from indexing import MapError
 from ops.performance import A100
-from ops.triton import KernelAccesses, TensorDescriptor, read_kernel
+from ops.triton import KernelAccesses, TensorDescriptor, TritonError, read_kernel
 from simplifier.errors import ArgumentError
+from simplifier.forms import Interval
 from tests.cases import for_all, texts
 
 
@@ -176,7 +177,7 @@ def test_descriptors_are_arguments_with_a_shape_strides_and_a_block() -> None:
 
 @for_all([
     ("A", TensorDescriptor((4,), (1,), (4, 1)), "as many sizes, strides and sizes of a block"),
-    ("A", "x", "arguments: A is 'x'; expected a number or a TensorDescriptor"),
+    ("A", "x", "arguments: A is 'x'; expected a number, a TensorDescriptor or a type"),
 ])  # fmt: skip
 def test_wrong_arguments_say_what_was_expected(name: str, value: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
@@ -207,3 +208,17 @@ def test_a_mask_on_a_loaded_value_may_be_no_integer_s() -> None:
     assert not load.is_exact
     assert (load.runtime, load.map.runtime) == ((), ())
     assert load.map.count() == 100
+
+
+TYPED = "x = tl.load(O + i)\ntl.load(A + x + n, mask=tl.load(O + 8) > x)"
+
+
+def test_pointers_may_have_a_type_that_tells_what_is_loaded() -> None:
+    *_, load = read(TYPED, arguments={"O": "*i16", "n": 32768}).accesses
+    assert load.is_exact
+    bounds = [Interval(-32768, 32766), Interval(-32767, 32767)]  # one is less than the other
+    assert [each.bounds for each in load.map.runtime] == bounds
+    assert load.out_of_bounds((65536,)) is None
+    assert not read(TYPED, arguments={"n": 0}).accesses[-1].is_exact
+    with pytest.raises(TritonError, match=r"depends on a number of the type fp16, in line 5"):
+        read(TYPED, arguments={"O": "*fp16", "n": 32768})
