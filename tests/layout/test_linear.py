@@ -125,6 +125,35 @@ warp1onK_mfma16_rhs_kwidth8, batch => amd_dot_operand((1, 256, 256), 1, (1, 1, 8
         0,16,0; warp 0,0,16 0,0,32 0,0,64
 SliceOfMmaV2, copies in registers => slice_of(nvidia_mma((8, 1), 2, (2, 2), (16, 8)), 1)
     register; lane 0 0 1 2 4; warp 0 0
+WMMA_v1_2x4Warps => amd_wmma((128, 128), 1, (2, 4))
+    register 2,0 4,0 8,0 0,64 32,0 64,0; lane 0,1 0,2 0,4 0,8 1,0; warp 0,16 0,32 16,0
+WMMA_v1_2x4Warps, one instance => amd_wmma((16, 16), 1, (2, 4))
+    register 2,0 4,0 8,0; lane 0,1 0,2 0,4 0,8 1,0; warp 0,0 0,0 0,0
+WMMA_v1_2x4x1Warps => amd_wmma((8, 16, 16), 1, (2, 4, 1))
+    register 0,2,0 0,4,0 0,8,0 2,0,0 4,0,0; lane 0,0,1 0,0,2 0,0,4 0,0,8 0,1,0; warp 0,0,0 0,0,0
+        1,0,0
+WMMA_v1_2x4Warps_lhs => wmma_dot_operand((64, 128), 0, 1, (2, 4), 16)
+    register 0,1 0,2 0,4 0,8 0,16 0,32 0,64 32,0; lane 1,0 2,0 4,0 8,0 0,0; warp 0,0 0,0 16,0
+WMMA_v1_2x4x1Warps_rhs => wmma_dot_operand((4, 128, 32), 1, 1, (2, 4, 1), 16)
+    register 0,1,0 0,2,0 0,4,0 0,8,0 0,16,0 0,32,0 0,64,0 0,0,16 2,0,0; lane 0,0,1 0,0,2 0,0,4 0,0,8
+        0,0,0; warp 0,0,0 0,0,0 1,0,0
+WMMA_v2_2x4Warps => amd_wmma((64, 128), 2, (2, 4))
+    register 1,0 2,0 4,0 0,64 32,0; lane 0,1 0,2 0,4 0,8 8,0; warp 0,16 0,32 16,0
+TWMMA_v2_2x2x2Warps => amd_wmma((4, 64, 64), 2, (2, 2, 2), is_transposed=True)
+    register 0,0,1 0,0,2 0,0,4 0,0,32 0,32,0 2,0,0; lane 0,1,0 0,2,0 0,4,0 0,8,0 0,0,8; warp 0,0,16
+        0,16,0 1,0,0
+WMMA_v2_2x4Warps_lhs => wmma_dot_operand((16, 16), 0, 2, (2, 4), 8)
+    register 0,1 0,2 0,4; lane 1,0 2,0 4,0 8,0 0,8; warp 0,0 0,0 0,0
+TensorMemory_blockM_64 => tensor_memory((128, 64), 64, 64)
+    row 1,0 2,0 4,0 8,0 64,0 16,0 32,0; col 0,1 0,2 0,4 0,8 0,16 0,32
+TensorMemory_blockM_64, one block => tensor_memory((64, 64), 64, 64)
+    row 1,0 2,0 4,0 8,0 0,0 16,0 32,0; col 0,1 0,2 0,4 0,8 0,16 0,32
+TensorMemory_blockM_64, broadcasts => tensor_memory((256, 128), 64, 64)
+    row 1,0 2,0 4,0 8,0 64,0 16,0 32,0; col 0,1 0,2 0,4 0,8 0,16 0,32 128,0 0,64
+TensorMemory_blockM_64, columns => tensor_memory((64, 256), 64, 64)
+    row 1,0 2,0 4,0 8,0 0,64 16,0 32,0; col 0,1 0,2 0,4 0,8 0,16 0,32 0,128
+TensorMemory_blockM_128 => tensor_memory((256, 256), 128, 128)
+    row 1,0 2,0 4,0 8,0 16,0 32,0 64,0; col 0,1 0,2 0,4 0,8 0,16 0,32 0,64 128,0 0,128
 SharedSwizzled2D, one column => swizzled_shared((64, 1), vec=2, per_phase=2, max_phase=4)
     offset 1,0 2,0 4,0 8,0 16,0 32,0
 """)
@@ -196,6 +225,17 @@ amd_mfma((64, 64), (2, 2), (32, 32), is_transposed=True, tiles_per_warp=(2, 1))
 amd_dot_operand((64, 64), 0, (2, 2), (16, 16), 4)
     #ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{warpsPerCTA = [2, 2], instrShape = [16, 16],
         isTransposed = false}>, kWidth = 4}>
+amd_wmma((64, 64), 2, (2, 2), is_transposed=True)
+    #triton_gpu.amd_wmma<{version = 2, isTranspose = true, warpsPerCTA = [2, 2]}>
+amd_wmma((64, 64), 1, (4, 1))
+    #triton_gpu.wmma<{version = 1, warpsPerCTA = [4, 1]}>
+wmma_dot_operand((64, 64), 1, 2, (2, 2), 8)
+    #ttg.dot_op<{opIdx = 1, parent = #ttg.amd_wmma<{version = 2, warpsPerCTA = [2, 2]}>,
+        kWidth = 8}>
+tensor_memory((64, 64), 64, 32)
+    #ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1>
+tensor_memory((64, 64), 64, 32)
+    #triton_nvidia_gpu.tensor_memory_encoding<blockM = 64, blockN = 32>
 nvmma_shared((64, 64), swizzle_bytes=64, element_bits=16, is_transposed=True)
     #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>
 LinearLayout({"register": [(0, 1)], "lane": [(1, 0)], "warp": [], "block": []},
@@ -234,6 +274,12 @@ BAD_ENCODINGS: Final = """
      ^^^^^^^^^^^^ transposed of nvmma_shared is neither true nor false
 #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 4}>
      ^^^^^^^^^^^^ nvmma_shared: element_bits is 4; expected one of 8, 16, 32, 64
+#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 2>
+      ^^^^^^^^^^^^^^^^^^^^^^ tensor_memory: block_m 64, stride 2, rank 2; expected 64 or 128, 1, 2
+#ttg.amd_wmma<{version = 3, warpsPerCTA = [1, 1]}>
+     ^^^^^^^^ amd_wmma: version 3 for rank 2; expected 1 or 2, and rank 2 or 3
+#ttg.amd_wmma<{version = 2, ctaLayout = {warp = [[0, 1]]}}>
+                            ^^^^^^^^^ expected a field of amd_wmma, but found 'ctaLayout'
 #mma
  ^^^ expected ttg or the name of a definition, but found 'mma'
 """
