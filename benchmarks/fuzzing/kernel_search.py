@@ -24,7 +24,7 @@ from benchmarks.problems import seeded
 from indexing.layout import ElementType, Kind, Shape
 from ops import Fusion, emit_kernel, hlo
 from ops.hlo import Computation
-from ops.kernels import KernelError, triton_kernel
+from ops.kernels import KernelError, tiles
 from ops.kernels.operations import TYPES
 from tests.kernels.fusions import in_memory, run_in_numpy
 from tests.kernels.triton_stand_in import run
@@ -39,7 +39,7 @@ SIMPLIFIERS: Final = "algsimp,constant_folding"
 """Passes of XLA that forget where folds start, fold ``exponential(nan)`` to 0, and end on windows
 whose padding is negative."""
 
-LARGE_BLOCK: Final = triton_kernel.BLOCK
+LARGE_BLOCK: Final = tiles.BLOCK
 
 OF_EXTREMES, EXTREMES = 0.3, 0.2
 """So many parameters have values at the ends of their type, and so many of these are."""
@@ -289,7 +289,7 @@ def complaints(cases: Sequence[Case], language: str, tally: Tally) -> Iterator[t
     """The cases that a language computes wrongly, and how."""
     texts: dict[Case, str] = {}
     for number, case in enumerate(cases):
-        triton_kernel.BLOCK = SMALL_BLOCK if number % 2 else LARGE_BLOCK
+        tiles.BLOCK = SMALL_BLOCK if number % 2 else LARGE_BLOCK
         name = f"kernel{len(texts)}" if language in ("c", "cuda") else "kernel"
         try:
             texts[case] = emit_kernel(Fusion.of_computation(case.computation), language, name)
@@ -298,7 +298,7 @@ def complaints(cases: Sequence[Case], language: str, tally: Tally) -> Iterator[t
             tally.refused[language, reason] += 1
         except Exception as error:  # noqa: BLE001 - any exception at all is a find
             yield case, f"{type(error).__name__}: {error}"
-    triton_kernel.BLOCK = LARGE_BLOCK
+    tiles.BLOCK = LARGE_BLOCK
     if not texts:
         return
     is_one = language in ("c", "cuda")

@@ -20,15 +20,8 @@ from ops.hlo.module import Instruction
 from ops.index_maps import Size, ceil_divided, in_order, product
 from ops.kernels import elements
 from ops.kernels.elements import CONTRACTIONS, Index, Steps, shape_of
-from ops.kernels.triton_kernel import (
-    Axis,
-    TiledPart,
-    TileShape,
-    TritonKernel,
-    greatest,
-    power_above,
-    size_of,
-)
+from ops.kernels.tiles import Axis, TiledPart, TileShape, greatest, power_above
+from ops.kernels.triton_kernel import TritonKernel, size_of
 from simplifier.forms import constant, variables_of
 
 LEAST: Final = 16

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
 from itertools import product as cartesian_product
 from math import gcd, prod
@@ -22,112 +21,22 @@ from ops.analysis.dataflow import Array
 from ops.fusion import Fusion
 from ops.hlo.module import Computation, Instruction
 from ops.hlo.opcodes import neutral_element
-from ops.index_maps import Extent, Size, as_form, ceil_divided, in_order, plain, product
-from ops.kernels import elements
+from ops.index_maps import Extent, Size, as_form, in_order, plain, product
+from ops.kernels import elements, tiles
 from ops.kernels.array_kernels import ArrayWriter
 from ops.kernels.elements import Index, Steps, shape_of
 from ops.kernels.operations import TRITON
+from ops.kernels.tiles import Axis, Reads, TiledPart, TileShape, greatest, is_ragged, width_beside
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
 
-BLOCK: Final = 1024
-"""The elements of a tile, as far as sizes allow."""
-
-LARGE: Final = 4
-"""A tile has so many times as many at most, where that spares a loop."""
-
-SQUARE: Final = 32
-"""The elements along each of two axes that are both neighbours in some memory."""
+_UNROLLED: Final = 32
+"""The most iterations of loops that Triton unrolls."""
 
 _CALLED: Final = ("float", "libdevice", "range")
 _LIBDEVICE: Final = "from triton.language.extra import libdevice"
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 _NUMBER: Final = re.compile(r"tl\.full\(\(\), (.*), tl\.\w+\)")
-
-
-# Axes of tiles, and the shapes of values.
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """An axis of the tiles of a block.
-
-    Attributes:
-        place: the number of axes behind it.
-        width: its elements, a power of two.
-        size: how many values the variable along it has.
-        is_whole: whether the tile has all of these.
-        mask: the name of what says which elements are inside; empty if all are.
-    """
-
-    place: int
-    width: int
-    size: Size
-    is_whole: bool
-    mask: str
-
-
-@dataclass(frozen=True)
-class TileShape:
-    """The axes of a value, which has one element along all others, and their number."""
-
-    axes: frozenset[Axis] = frozenset()
-    rank: int = 0
-
-    def __or__(self, other: TileShape) -> TileShape:
-        return TileShape(self.axes | other.axes, max(self.rank, other.rank))
-
-    @property
-    def text(self) -> str:
-        """The sizes as a tuple of Python."""
-        widths = {axis.place: axis.width for axis in self.axes}
-        sizes = [widths.get(place, 1) for place in range(self.rank - 1, -1, -1)]
-        return f"({', '.join(map(str, sizes))}{',' * (self.rank == 1)})"
-
-    def raised(self, text: str, rank: int) -> str:
-        """A value of this shape with more axes in front."""
-        if self.rank in (0, rank):
-            return text
-        new = ["None"] * (rank - self.rank) + [":"] * self.rank
-        return f"{text if text.isidentifier() else f'({text})'}[{', '.join(new)}]"
-
-    def spread(self, text: str, wanted: TileShape) -> str:
-        """A value of this shape with more elements along axes."""
-        whole = self | wanted
-        if whole == self:
-            return text
-        return f"tl.broadcast_to({self.raised(text, whole.rank)}, {whole.text})"
-
-
-@dataclass(frozen=True)
-class TiledPart:
-    """Dimensions of a result that lie in memory as one, or a digit of their number, in tiles.
-
-    Attributes:
-        dimensions: of the result.
-        size, stride: of the digit.
-        width: elements of a tile.
-        is_looped: whether a program goes along all tiles; else, each is of another program.
-        is_unrolled: whether a program has lines for each value of the digit.
-    """
-
-    dimensions: tuple[int, ...]
-    size: Size
-    stride: int
-    width: int = 1
-    is_looped: bool = False
-    is_unrolled: bool = False
-
-    @property
-    def programs(self) -> Size:
-        """The tiles that programs count."""
-        is_of_one = self.is_looped or self.is_unrolled or not self.size
-        return 1 if is_of_one else ceil_divided(self.size, self.width)
-
-    @property
-    def pieces(self) -> range:
-        """The values that have lines of their own."""
-        return range(self.size if self.is_unrolled and isinstance(self.size, int) else 1)
 
 
 class TritonKernel(ArrayWriter):
@@ -247,7 +156,7 @@ class TritonKernel(ArrayWriter):
             name = inner.variables[-1].name
             line = f"{name} = {_program_in_bits(inner.variables[-1].bounds)}"
             if total == self._programs:
-                self._share_lines(top, inner)
+                inner.lines = top.lines
                 top.lines.append(line)
             else:
                 self._heads[inner] = (line, f"if {name} < {text}:"), ()
@@ -301,16 +210,12 @@ class TritonKernel(ArrayWriter):
     def _iterations(self, block: LoopBlock) -> int:
         """How often a block in plain loops runs in a tile."""
         sizes = [
-            _UNBOUNDED if each.steps else each.variables[-1].bounds.size or _UNBOUNDED
+            tiles.UNBOUNDED if each.steps else each.variables[-1].bounds.size or tiles.UNBOUNDED
             for each in block.outward()
             if each.parent and not each.asked and each not in self._heads
             if each.lines is not each.parent.lines
         ]
         return prod(sizes)
-
-    def _share_lines(self, block: LoopBlock, inner: LoopBlock) -> None:
-        """Lets a block in no loop of its own write where another does."""
-        inner.lines = block.lines
 
     # Axes.
 
@@ -332,12 +237,12 @@ class TritonKernel(ArrayWriter):
             return inner, counter
         is_whole = start is not None and greatest(size, block) <= width
         if start is not None:
-            self._share_lines(block, inner)
+            inner.lines = block.lines
         first, lines = self._start_of(block, inner, size, width, start)
         new = "" if not place else f"[:{', None' * place}]"
         lines.append(f"{name} = {first}tl.arange(0, {width}){new}")
         mask = ""
-        if _is_ragged(size, width):
+        if is_ragged(size, width):
             mask = self.names.fresh("is_inside")
             (limit,) = block.texts([as_form(size)])
             lines.append(f"{mask} = {name} < {limit}")
@@ -370,14 +275,14 @@ class TritonKernel(ArrayWriter):
             if each.asked:
                 break
             axis = self._axes.get(each)
-            if axis is not None and axis not in used and _fits(axis, size):
+            if axis is not None and axis not in used and axis.has_all(size):
                 return block, forms.variable(name)
         left = [block]
         while left:
             for inner in self._inner.get(left.pop(0), {}).values():
                 if inner.lines is not block.lines:
                     continue
-                if inner in self._axes and _fits(self._axes[inner], size):
+                if inner in self._axes and self._axes[inner].has_all(size):
                     return inner, forms.variable(f"d{len(inner.variables) - 1}")
                 left.append(inner)
         return None
@@ -601,7 +506,7 @@ class TritonKernel(ArrayWriter):
         widths: list[tuple[Size, int, int | None]] = []
         for group in reversed(groups):
             size = product(sizes[each] for each in group)
-            width = _width_beside(held, greatest(size, block))
+            width = width_beside(held, greatest(size, block))
             held *= width
             widths.append((size, width, 0 if greatest(size, block) <= width else None))
         counters: dict[int, Form] = {}
@@ -711,41 +616,10 @@ class TritonKernel(ArrayWriter):
     # Plans: which part of a result is a tile, and what goes along the rest of it.
 
     def _plan(self, array: Array) -> tuple[TiledPart, ...]:
-        """The parts of a result, the major ones first, with the tiles of a program.
-
-        Axes along which some memory has neighbours come first. Where neighbours are reduced, there
-        are as many others as fit beside them; a program goes along what reads reduced values.
-        """
+        """The parts of a result, the major ones first, with the tiles of a program."""
         parts = self._parts(array)
-        reads = self._reads(array, parts)
         most = [greatest(each.size, self.sizes.top()) for each in parts]
-        tiled = [number for number, each in enumerate(parts) if not each.is_unrolled]
-        budget = max(1, BLOCK // prod(len(each.pieces) for each in parts))
-        kept = [number for number in tiled if number in reads.kept or not reads.kept]
-        close = [number for number in reversed(kept) if number in reads.close]
-        if reads.kept:
-            beside = max(1, budget // min(budget, power_above(reads.reduced)))
-            budget = square = max(beside, SQUARE) if close else beside
-        else:
-            square = SQUARE if len(close) > 1 else budget
-        widths = dict.fromkeys(range(len(parts)), 1)
-        for number in close:
-            widths[number] = _width_for(most[number], min(square, budget), SQUARE)
-            budget //= widths[number]
-        for number in sorted(kept, key=lambda each: (each not in close, -each)):
-            width = max(widths[number], _width_for(most[number], budget * widths[number], 1))
-            budget //= width // widths[number]
-            widths[number] = width
-        held = prod(widths.values())
-        looped = set[int]()
-        for number in (each for each in reversed(tiled) if each not in kept):
-            widths[number] = _width_beside(held, most[number])
-            held *= widths[number]
-            looped |= {number} if widths[number] < most[number] else set()
-        return tuple(
-            replace(each, width=widths[number], is_looped=number in looped)
-            for number, each in enumerate(parts)
-        )
+        return tiles.planned(parts, most, self._reads(array, parts))
 
     def _parts(self, array: Array) -> list[TiledPart]:
         """The dimensions of a result, those together that all that is read is dense along.
@@ -756,7 +630,11 @@ class TritonKernel(ArrayWriter):
         for group in self.joined_dimensions(array):
             size = product(sizes[each] for each in group)
             piece = self._piece_of(array, group[0]) if len(group) == 1 else 0
-            if isinstance(size, int) and piece >= SQUARE and piece < size <= _PIECES * piece:
+            if (
+                isinstance(size, int)
+                and piece >= tiles.SQUARE
+                and piece < size <= tiles.PIECES * piece
+            ):
                 parts.append(TiledPart((*group,), size // piece, piece, is_unrolled=True))
                 parts.append(TiledPart((*group,), piece, 1))
                 continue
@@ -780,7 +658,7 @@ class TritonKernel(ArrayWriter):
             *((each.upper or 0) + 1 for each in ends),
         )
 
-    def _reads(self, array: Array, parts: Sequence[TiledPart]) -> _Reads:
+    def _reads(self, array: Array, parts: Sequence[TiledPart]) -> Reads:
         """Where a result is neighbours in memory, and what is reduced."""
         top = self.sizes.top(LocalNames(self.dialect.language))
         probe, counters = self.nested(top, {k: each.size or 1 for k, each in enumerate(parts)})
@@ -808,22 +686,7 @@ class TritonKernel(ArrayWriter):
         near, decides = (
             frozenset(numbers[name] for name in names if name in numbers) for names in (close, kept)
         )
-        return _Reads(near, decides, reduced)
-
-
-@dataclass(frozen=True)
-class _Reads:
-    """What a result is computed from.
-
-    Attributes:
-        close: the parts of the result along which what moves most has neighbours in memory.
-        kept: the parts that decide what is reduced.
-        reduced: so many elements are reduced to one, at most.
-    """
-
-    close: frozenset[int]
-    kept: frozenset[int]
-    reduced: int
+        return Reads(near, decides, reduced)
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
@@ -842,56 +705,6 @@ def size_of(extent: Extent) -> Size:
     if isinstance(extent, Ends):
         return plain((extent.upper or constant(0)) + 1)
     return extent.size or 0 if isinstance(extent, Interval) else 0
-
-
-_UNROLLED: Final = 32
-"""The most iterations of loops that Triton unrolls."""
-
-_PIECES: Final = 4
-"""The most pieces of a dimension that a program has lines for."""
-
-_UNBOUNDED: Final = 1 << 62
-
-
-def greatest(count: Size, block: LoopBlock) -> int:
-    """The greatest value of a size in a block."""
-    most = block.range_of(as_form(count)).upper
-    return _UNBOUNDED if most is None else most
-
-
-def power_above(count: int) -> int:
-    """The least power of two that is not less."""
-    return 1 << max(count - 1, 0).bit_length()
-
-
-def _width_for(size: int, most: int, least: int) -> int:
-    """The width of tiles along which few places have no element; of the widest ones if none."""
-    whole = width = min(most, power_above(size))
-    while width >= least:
-        if -(size // -width) * width <= size * _WASTE:
-            return width
-        width //= 2
-    return whole
-
-
-_WASTE: Final = 1.25
-"""A tile has so many times as many places as elements, at most, if a smaller one has fewer."""
-
-
-def _width_beside(held: int, size: int) -> int:
-    """The width along all of a size if a tile can hold it beside other axes, or along a part."""
-    whole = power_above(size)
-    return whole if whole * held <= LARGE * BLOCK else max(1, BLOCK // held)
-
-
-def _is_ragged(size: Size, width: int) -> bool:
-    """Whether tiles of a width have places without elements."""
-    return width > 1 and (ceil_divided(size, width) * width != size)
-
-
-def _fits(axis: Axis, size: Size) -> bool:
-    """Whether an axis has all of so many elements."""
-    return axis.is_whole and axis.size == size
 
 
 def _program_in_bits(values: Interval) -> str:

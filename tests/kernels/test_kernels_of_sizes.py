@@ -19,7 +19,7 @@ from indexing.layout import UNBOUNDED_SIZE, Shape
 from ops import FusionSchedule, emit_kernel, from_jax, hlo, schedule_of
 from ops.hlo import Computation, size_origins
 from ops.kernels import KernelError
-from ops.kernels.triton_kernel import BLOCK
+from ops.kernels.tiles import BLOCK
 from tests.cases import rows, texts_with_values
 from tests.kernels import fusions
 from tests.kernels.fusions import Array, check_close, in_memory, kernel_of, run_in_numpy
