@@ -305,6 +305,14 @@ class KernelInterpreter(ExpressionReader):
         """Leave the function."""
         raise _Returned(None if node.value is None else self.read(node.value))
 
+    def visit_With(self, node: ast.With) -> None:
+        """Run the body: what it stands in tells the compiler something, and accesses nothing."""
+        for each in node.items:
+            value = self.read(each.context_expr)
+            if each.optional_vars is not None:
+                self._bind(each.optional_vars, value)
+        self.run(node.body)
+
     # Branches.
 
     def visit_If(self, node: ast.If) -> None:

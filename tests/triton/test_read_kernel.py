@@ -250,7 +250,7 @@ if «tl.arange(0, 8) > 4»: pass => a branch has one condition for all elements;
 x = «tl.program_id(3)» => a grid has no axis 3; expected 0, 1 or 2
 x = «2 ** 5000» => this number has more than 4096 bits, or is no integer
 x = «1 // 0» => integer division or modulo by zero
-«with x_ptr: pass» => a kernel with the statement With cannot be read
+«del x_ptr» => a kernel with the statement Delete cannot be read
 """), lambda drawn: drawn.message)  # fmt: skip
 def test_what_cannot_be_read_is_refused_at_its_place(drawn: DrawnError) -> None:
     with pytest.raises(TritonError) as refused:

@@ -62,6 +62,9 @@ x = tl.zeros([at.size, 4], tl.float32).T + m.strange * other
 w = tl.trans(f(v)) + tl.broadcast_to(f(v)[:, None], (B, 2)) + tl.dot(f(v), v[:, None])
 # bits of a number without bounds
 w = n << n
+# a context for the compiler
+with tl.async_task([0]) as task:
+    w = v * 2
 # an attribute of a constant
 w = B.value
 """))  # fmt: skip
