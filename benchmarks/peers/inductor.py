@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from functools import partial, reduce
+from functools import partial
 from typing import Final
 
 import sympy
 
-from benchmarks import peers
 from benchmarks.clock import timed
 from benchmarks.peers import Answer, Language, Native, Peer, UnsupportedError, Words
 from benchmarks.problems import Problem
-from simplifier.expr import form as forms
-from simplifier.expr import operations
-from simplifier.expr.form import Form
+from simplifier import ConversionError
+from simplifier.expr.form import Form, variable
+from simplifier.expr.operations import substitute
+from simplifier.expr.sympy import from_sympy
 
 FAR: Final = 1 << 40
 """The size of unbounded variables, because Inductor requires sizes."""
-
-MAX_POWER: Final = 16
 
 
 def load() -> Peer:
@@ -77,38 +75,9 @@ def _remainder(functions: Native, numerator: Native, divisor: Native) -> Native:
 
 def _read(expression: Native, starts: Mapping[str, int]) -> Form:
     """The form of an expression of Inductor."""
-    if isinstance(expression, sympy.Integer):
-        return forms.constant(int(expression))
-    if isinstance(expression, sympy.Symbol):
-        return forms.variable(expression.name).plus_constant(-starts[expression.name])
-    kind = type(expression).__name__
-    if kind not in _READERS:
-        raise UnsupportedError(kind)
-    return _READERS[kind](*(_read(argument, starts) for argument in expression.args))
-
-
-def _sum(*terms: Form) -> Form:
-    return reduce(Form.plus, terms)
-
-
-def _power(base: Form, exponent: Form) -> Form:
-    if exponent.terms or not 0 < exponent.constant <= MAX_POWER:
-        raise UnsupportedError("Pow")
-    return operations.product([base] * exponent.constant)
-
-
-def _modular_indexing(base: Form, divisor: Form, modulus: Form) -> Form:
-    return operations.mod(operations.floordiv(base, divisor), modulus)
-
-
-_READERS: Final[Mapping[str, Callable[..., Form]]] = {
-    "Add": _sum,
-    "Mul": peers.product,
-    "Pow": _power,
-    "FloorDiv": operations.floordiv,
-    "ModularIndexing": _modular_indexing,
-    "PythonMod": operations.mod,
-    "Mod": operations.mod,
-    "Min": peers.minimum,
-    "Max": peers.maximum,
-}
+    try:
+        form = from_sympy(expression)
+    except ConversionError as error:
+        raise UnsupportedError(str(error)) from error
+    shifted = {name: variable(name).plus_constant(-start) for name, start in starts.items()}
+    return substitute([form], shifted)[0]

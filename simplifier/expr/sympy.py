@@ -675,13 +675,13 @@ class Readers:
             alive += [made, known[id(node)]]
         return known[id(expression)]
 
-    def rewritten(self, node: Any) -> sympy.Expr | None:  # noqa: ANN401 - any part of an expression
-        """The result of a function's reader for its arguments; ``None`` without a reader."""
+    def rewritten(self, node: Any, arguments: Sequence[Any] | None = None) -> sympy.Expr | None:  # noqa: ANN401 - any part of an expression
+        """What a function's reader makes of its or other arguments; ``None`` without a reader."""
         if not node.is_Function:
             return None
         module, name = node.__class__.__module__, node.__class__.__qualname__
         reader = self._table.get(f"{module}.{name}" if module else name)
-        return None if reader is None else reader(*node.args)
+        return None if reader is None else reader(*(node.args if arguments is None else arguments))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._table)

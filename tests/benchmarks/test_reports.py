@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import islpy
@@ -15,14 +14,15 @@ import pytest
 
 from benchmarks import inductor, modules, pairs, symbolic
 from benchmarks.dynamic_models import MODELS
-from benchmarks.inductor import Comparison
+from benchmarks.inductor import Call, Comparison, Compilation
 from benchmarks.sets import MAPS, ON_RELATIONS, ON_SETS, QUESTIONS, RELATIONS, SETS, seconds
 from benchmarks.symbolic import TimedResult
 from benchmarks.transformer import train_step
 from indexing import IndexRelation, IndexSet, parse_map, parse_relation
 from ops import hlo
-from simplifier import IndexingError, Interval, Mod, symbol
+from simplifier import IndexingError, Mod, symbol
 from tests.cases import for_all
+from tests.simplifier.test_torch import allocator
 from tests.wave_kernels import kernel
 
 FUSED = """HloModule fused
@@ -129,35 +129,42 @@ def test_the_report_counts_right_answers_and_sympy_gets_its_time_alone(
     assert symbolic.seconds_of_sympy(given, 0.05) < 1
 
 
-x, y, n, m = map(symbol, "xynm")
+x, y, z, n, m = map(symbol, "xyznm")
 
 
 def test_a_question_has_what_pytorch_knows() -> None:
-    environment = SimpleNamespace(var_to_range={n: Interval(2, 8)})
-    allocator = SimpleNamespace(shape_env=environment, replacements={m: n})
-    question = inductor.question_of(allocator, Mod(x, m) + y, {x: n, y: 4})
-    assert question.expression == Mod(x, n) + y
-    assert question.bounds == {"n": (2, 8), "x": (0, None), "y": (0, 3)}
-    assert question.constraints == ((n - x, (1, None)),)
-    assert question.simplified() == x + y
-    assert question.row("one", x + y) == {
-        "id": "one",
-        "expression": "x mod n + y",
-        "bounds": question.bounds,
-        "constraints": [["n - x", (1, None)]],
-        "expected": "x + y",
+    known = allocator({"n": (2, 8)}, replacements={m: n})
+    question = inductor.question_of(known, Mod(x, m) + y, {z: 5, x: n, y: 4}, x + y)
+    assert question == {
+        "expression": "i0 mod n + i1",
+        "bounds": {"n": [2, 8]},
+        "ranges": {"i0": "n", "i1": "4"},
+        "expected": "i0 + i1",
     }
 
 
 def test_the_report_on_inductor_counts() -> None:
-    sizes_and_times = [((3, 5), (0.5, 1)), ((4, 4), (0.5, 2)), ((6, 5), (1, 3))]
-    comparisons = [Comparison(*each) for each in sizes_and_times]
     assert len({model.name for model in MODELS}) == len(MODELS)
-    assert list(inductor.report(comparisons, 2)) == [
-        "calls  3 distinct ones of 2 models",
+    calls = [
+        Call({"expression": str(sizes)}, sizes, (0.5, 1)) for sizes in ((3, 5), (4, 4), (6, 5))
+    ]
+    stock = Compilation(
+        "#include <a/b>\nx / 2 % 3; // div_floor_integer\n", 0.5, calls=[*calls, calls[0]]
+    )
+    better = Comparison("roll static", Compilation("x", 0.25, is_right=True), stock)
+    worse = Comparison("roll dynamic", Compilation(stock.kernels * 2, 0.75, is_right=False), stock)
+    assert (
+        better.row
+        == "roll static                 3    0       47       1     500.0    250.0  right"
+    )
+    assert worse.row.endswith("wrong, more divisions, more characters, more than half of the time")
+    assert list(inductor.report([better, worse])) == [
+        "divisions  6 as it is, 6 with our simplifier",
+        "characters  94 as it is, 95 with our simplifier",
+        "time  1000 ms as it is, 1000 ms with our simplifier",
+        "calls  3 distinct ones that divide an index",
         "size   13 operators, PyTorch 14",
         "       smaller 1, equal 1, larger 1",
-        "time   2.00 s, PyTorch 6.00 s, 3.0 times as long",
     ]
 
 
@@ -175,6 +182,6 @@ def test_calls_of_pytorch_are_recorded(tmp_path: Path, monkeypatch: pytest.Monke
     if importlib.util.find_spec("torch") is None:
         pytest.skip("compiles by PyTorch; torch is not installed")
     path = tmp_path / "calls.jsonl"
-    monkeypatch.setattr(sys, "argv", ["inductor", "--models", "unpacked", "--record", str(path)])
+    monkeypatch.setattr(sys, "argv", ["inductor", "--models", "roll", "--record", str(path)])
     inductor.main()
-    assert '"id": "inductor_unpacked_1"' in path.read_text("utf-8")
+    assert '"id": "inductor_roll_1"' in path.read_text("utf-8")

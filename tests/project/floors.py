@@ -16,7 +16,7 @@ _NAMES: Final = {
     "": "simplifier < indexing < ops",
     "simplifier": """
         errors limits < tools < expr < laws < bounds < canonical < extraction < conditions
-        < evaluation fixpoint < problem < exact < simplification < forms < .""",
+        < evaluation fixpoint < problem < exact < simplification < forms torch < .""",
     "indexing": """
         errors startup < variable < domain < relation validation < simplify < transform < pictures
         < formats.text formats.notebook < exact < formats < tile index_relation < map < readers
@@ -41,7 +41,7 @@ _CLOSED: Final = (
     *("ops.affine", "ops.triton", "ops.xla_gpu"),
 )
 _INSIDE: Final = {
-    "simplifier": "errors exact forms tools.display tools.graphs tools.late tools.lexer",
+    "simplifier": "errors exact forms torch tools.display tools.graphs tools.late tools.lexer",
     "indexing": "code layout layout.linear passes pictures.access_picture pictures.grids"
     " pictures.svg startup",
     "ops.mlir": "operations text",

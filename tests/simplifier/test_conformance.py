@@ -169,7 +169,10 @@ def test_no_peer_expects_tighter_bounds(row: Row) -> None:
 
 def question(row: Row) -> tuple[Any, ...]:
     constraints = [(parse_expr(text), Interval(*ends)) for text, ends in row.get("constraints", ())]
-    return parse_expr(row["expression"]), ends_of(row), constraints
+    ranges = {name: parse_expr(size) for name, size in row.get("ranges", {}).items()}
+    below = [(size - symbol(name), Interval(1, None)) for name, size in ranges.items()]
+    bounds = ends_of(row) | dict.fromkeys(ranges, Interval(0, None))
+    return parse_expr(row["expression"]), bounds, constraints + below
 
 
 NAME = re.compile(r"\b[a-z]\b")
