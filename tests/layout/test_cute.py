@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -208,3 +209,50 @@ ComposedLayout(Swizzle(3, 4, 3), 0, 8) => a CuteLayout
 def test_maps_that_are_no_layouts(text: str, message: str) -> None:
     with pytest.raises(MapError, match=re.escape(message)):
         cute.from_map(parse_map(text))
+
+
+@for_all([
+    ("(4,8):(8,1)", (2, None), "(8):(1)", 16),
+    ("(4,8):(8,1)", (None, 3), "(4):(8)", 3),
+    ("((2,4),8):((1,8),2)", ((None, 3), None), "(2,8):(1,2)", 24),
+    ("((2,4),(2,4)):((1,8),(2,16))", ((1, None), (None, 2)), "(4,2):(8,2)", 33),
+    ("(4,8):(8,1)", None, "((4,8)):((8,1))", 0),
+])  # fmt: skip
+def test_slices_leave_modes_free(
+    layout: str, coordinate: tuple[Any, ...] | None, expected: str, offset: int
+) -> None:
+    whole = cute.parse(layout)
+    part, found = cute.slice_and_offset(coordinate, whole)
+    assert (str(part), found) == (expected, offset)
+    offsets = {whole(index) for index in range(whole.size)}
+    assert {found + part(index) for index in range(part.size)} <= offsets
+
+
+@for_all(["(4,8):(8,1)", "(8,4):(1,8)", "((2,4),8):((1,16),2)", "(4,(2,4)):(16,(0,1))"])
+def test_layouts_of_the_same_memory(text: str) -> None:
+    """The bits of all elements, where these are whole elements of the new width."""
+    layout = cute.parse(text)
+
+    def bits(each: cute.CuteLayout, width: int) -> set[int]:
+        starts = {width * each(index) for index in range(each.size)}
+        return {start + bit for start in starts for bit in range(width)}
+
+    narrow = cute.recast(layout, 32, 8)
+    assert bits(narrow, 8) == bits(layout, 32)
+    assert cute.recast(narrow, 8, 32) == cute.recast(layout, 32, 32) == layout
+    for sizes in ((layout.size,), (2, layout.size // 2), ((2, 2), layout.size // 4)):
+        again = cute.with_shape(layout, sizes)
+        assert [again(index) for index in range(layout.size)] == [
+            layout(index) for index in range(layout.size)
+        ]
+
+
+@for_all([
+    (lambda: cute.recast(cute.parse("3:1"), 8, 16), "3:1 are not whole elements of 2"),
+    (lambda: cute.recast(cute.parse("4:1"), 8, 12), "from 8 to 12 bits; expected one to divide"),
+    (lambda: cute.slice_and_offset((1, 2), cute.parse("(4,8)")), "leaves no mode free"),
+    (lambda: cute.slice_and_offset((None,), cute.parse("(4,8)")), "1 parts; expected parts as in"),
+])  # fmt: skip
+def test_parts_and_views_that_are_none(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ShapeError, match=re.escape(message)):
+        make()

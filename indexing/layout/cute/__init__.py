@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from indexing.layout.cute.layout import logical_divide as logical_divide
     from indexing.layout.cute.layout import logical_product as logical_product
     from indexing.layout.cute.layout import raked_product as raked_product
+    from indexing.layout.cute.layout import recast as recast
     from indexing.layout.cute.layout import right_inverse as right_inverse
+    from indexing.layout.cute.layout import slice_and_offset as slice_and_offset
     from indexing.layout.cute.layout import tiled_divide as tiled_divide
     from indexing.layout.cute.layout import tiled_product as tiled_product
+    from indexing.layout.cute.layout import with_shape as with_shape
     from indexing.layout.cute.layout import zipped_divide as zipped_divide
     from indexing.layout.cute.layout import zipped_product as zipped_product
     from indexing.layout.cute.maps import from_map as from_map

@@ -498,6 +498,104 @@ def filter_zeros(layout: CuteLayout) -> CuteLayout:
     return CuteLayout(unflattened(sizes, layout.shape), layout.stride)
 
 
+# Parts and other views of a layout.
+
+Coordinate: TypeAlias = Union[int, "tuple[Coordinate, ...]", None]
+"""A coordinate in which ``None`` stands for all of a mode, as ``_`` in CuTe."""
+
+
+def slice_and_offset(coordinate: Coordinate, layout: CuteLayout) -> tuple[CuteLayout, int]:
+    """The modes that a coordinate leaves free, and the offset of the rest.
+
+    Raises:
+        ShapeError: the coordinate is nested in another way than the shape, or leaves nothing free.
+
+    >>> from indexing.layout.cute import parse
+    >>> row, offset = slice_and_offset((2, None), parse("(4,(2,4)):(8,(1,2))"))
+    >>> print(row, offset)
+    ((2,4)):((1,2)) 16
+    """
+    check_type(layout, CuteLayout, "slice_and_offset: the layout", "a CuteLayout")
+    free = [*_free_modes(coordinate, layout)]
+    if not free:
+        raise ShapeError("slice_and_offset: the coordinate leaves no mode free; expected a None")
+    return CuteLayout.of_modes(free), layout(_with_zeros(coordinate))
+
+
+def _free_modes(coordinate: Coordinate, layout: CuteLayout) -> Iterator[CuteLayout]:
+    if coordinate is None:
+        yield layout
+    elif isinstance(coordinate, tuple):
+        if isinstance(layout.shape, int) or len(coordinate) != layout.rank:
+            expected = f"expected parts as in {text_of(layout.shape)}"
+            raise ShapeError(f"slice_and_offset: {len(coordinate)} parts; {expected}")
+        for part, mode in zip(coordinate, layout.modes, strict=True):
+            yield from _free_modes(part, mode)
+
+
+def _with_zeros(coordinate: Coordinate) -> IntTuple:
+    if isinstance(coordinate, tuple):
+        return tuple(map(_with_zeros, coordinate))
+    return coordinate or 0
+
+
+def with_shape(layout: CuteLayout, shape: IntTuple) -> CuteLayout:
+    """The same offsets, by an index of another shape.
+
+    Raises:
+        ShapeError: as :func:`~indexing.layout.cute.composition`.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(with_shape(parse("(4,8):(8,1)"), (2, 2, 8)))
+    (2,2,8):(8,16,1)
+    """
+    return composition(layout, CuteLayout(shape))
+
+
+def recast(layout: CuteLayout, old_bits: int, new_bits: int) -> CuteLayout:
+    """The same memory, in elements of another width: ``recast<Old, New>``.
+
+    Raises:
+        ArgumentError: an argument is of another kind than its annotation says.
+        ShapeError: neither width divides the other, or elements of the new width are not whole.
+
+    >>> from indexing.layout.cute import parse
+    >>> print(recast(parse("(4,8):(8,1)"), 16, 32), recast(parse("(4,8):(8,1)"), 16, 8))
+    (4,4):(4,1) (4,16):(16,1)
+    """
+    check_type(layout, CuteLayout, "recast: the layout", "a CuteLayout")
+    for bits in (old_bits, new_bits):
+        check_type(bits, INTEGER, "recast: a number of bits", "an integer of at least 1")
+    if min(old_bits, new_bits) < 1 or (old_bits % new_bits and new_bits % old_bits):
+        expected = "expected one to divide the other"
+        raise ShapeError(f"recast: from {old_bits} to {new_bits} bits; {expected}")
+    if old_bits >= new_bits:
+        count = old_bits // new_bits
+        leaves = [_narrowed(*leaf, count) for leaf in layout.leaves]
+    else:
+        leaves = [_widened(layout, *leaf, new_bits // old_bits) for leaf in layout.leaves]
+    sizes, strides = (unflattened(iter(each), layout.shape) for each in zip(*leaves, strict=True))
+    return CuteLayout(sizes, strides)
+
+
+def _narrowed(size: int, stride: int, count: int) -> Leaf:
+    """Elements next to each other are ``count`` times as many, others as much further apart."""
+    return (size * count, stride) if abs(stride) == 1 else (size, stride * count)
+
+
+def _widened(layout: CuteLayout, size: int, stride: int, count: int) -> Leaf:
+    """Of elements that are in one of the new width, one is left."""
+    if stride == 0:
+        return size, 0
+    distance = abs(stride)
+    together = max(1, count // distance)
+    if (distance % count and count % distance) or size % together:
+        message = f"recast: {layout}: {size}:{stride} are not whole elements"
+        raise ShapeError(f"{message} of {count} times the width")
+    sign = 1 if stride > 0 else -1
+    return size // together, sign * max(1, distance // count)
+
+
 # Tilings of CuTe: divides split a layout into tiles, products repeat it over another.
 #
 # Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/02_layout_algebra.md).
