@@ -19,10 +19,10 @@ from ops.cli.documents import Bytes, Cells, Fields, Lines, SelectedQuery, Select
 from ops.dependence.dependence import Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion import Fusion, FusionError, Reason, TileRead, access_picture, reads, why
-from ops.fusion.fusion import has_element, slice_text
+from ops.fusion.fusion import has_element
 from ops.fusion.slicing import path_text
 from ops.hlo import HloModule, HloTextError, Instruction
-from ops.hlo.module import source_locations
+from ops.hlo.module import name_of_array, source_locations
 from ops.loop_dependence import InPlaceUpdate, Loop, LoopDependence, loops
 from ops.performance import DEVICES, Coalescing, DeviceError, OperandUtilization, coalescing
 from ops.performance.coalescing import COUNTED
@@ -145,9 +145,13 @@ def _names(
     instruction: Instruction, output: int, operand: Instruction, indexing: OperandIndexing | Unknown
 ) -> str:
     """The operand, and the result that reads it."""
-    result = f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
     is_whole = isinstance(indexing, Unknown) or not operand.shape.is_tuple
-    return f"{result}{maps.name_of_array(operand, None if is_whole else indexing.element)}"
+    name = name_of_array(operand, None if is_whole else indexing.element)
+    return f"{_result(instruction, output)}{name}"
+
+
+def _result(instruction: Instruction, output: int) -> str:
+    return f"result {output}, " if len(instruction.shape.arrays) > 1 else ""
 
 
 def _fields_of_pair(
@@ -240,15 +244,9 @@ class InstructionReads(SelectedQuery):
 
 
 def _lines_of_read(read: TileRead, elements: IndexSet | Unknown | None) -> Iterator[str]:
-    head = _names(read.instruction, read.output, read.operand, read.indexing)
-    if isinstance(read.tile, Unknown):
-        yield f"  {head}: {read.tile}"
+    yield f"  {_result(read.instruction, read.output)}{read}"
+    if isinstance(read.indexing, Unknown):
         return
-    if isinstance(read.tile, TileError):
-        yield f"  {head}: unknown ({read.tile})"
-    else:
-        many = "" if read.count in {None, 1} else f", {read.count} elements"
-        yield f"  {head}: {slice_text(read.tile)}{many}"
     yield from (f"    {name}: {note}" for name, note in read.indexing.notes())
     if elements is not None:
         count = "" if isinstance(elements, Unknown) else f"{elements.count()}: "

@@ -18,7 +18,7 @@ from ops.cli.files import read_input
 from ops.dependence.dependence import NOTHING, AnyDependence, Dependence, of_element
 from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
-from ops.hlo.module import source_locations
+from ops.hlo.module import name_of_array, source_locations
 from ops.rules.rule import Direction, Unknown
 from simplifier.errors import IndexingError, Span, TextError
 from simplifier.forms import Interval, is_name, natural_order, parse_form
@@ -421,14 +421,6 @@ class _Section:
         origins = [_size_origin_fields(*each) for each in self._origins().items()]
         found = self.about | {"indexing": [entry.fields() for entry in self.entries]}
         return found | {"parameter_origins": origins} if origins else found
-
-
-def name_of_array(instruction: Instruction, element: int | None) -> str:
-    """Name and shape of an operand; of a tuple, those of one array if it is known."""
-    arrays = instruction.shape.arrays
-    if element is None:
-        return f"%{instruction.name} {', '.join(each.short_text for each in arrays)}"
-    return f"%{instruction.name} element {element} {arrays[element].short_text}"
 
 
 def heading_of(instruction: Instruction, output: int | None = None) -> str:

@@ -20,7 +20,7 @@ from ops.dependence.dependence import NOTHING, AnyDependence, Unknown
 from ops.dependence.operand_indexing import OperandIndexing
 from ops.fusion.reads import Reads, reads_of
 from ops.fusion.slicing import Provenance, Region, backward_slice, forward_slice, provenance_of
-from ops.hlo.module import INSTRUCTION, Computation, Instruction
+from ops.hlo.module import INSTRUCTION, Computation, Instruction, name_of_array
 from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.rules.rule import if_known, known
 from simplifier.errors import (
@@ -662,17 +662,21 @@ class TileRead(Displayed):
         return indexing.map.apply(IndexSet.box(*box))
 
     def __str__(self) -> str:
-        """The part of the operand as a slice.
+        """The part of the operand as a slice, as the command ``reads`` prints it.
 
         >>> from ops import hlo
         >>> text = "ENTRY e { x = f32[8] parameter(0) "
         >>> text += "ROOT s = f32[4] slice(x), slice={[0:8:2]} }"
         >>> print(*reads(hlo.parse(text)["s"], (2,)))
-        %x[t0 * 4:t0 * 4 + 3:2]
+        %x f32[8]: [t0 * 4:t0 * 4 + 3:2], 2 elements
         """
-        if not isinstance(self.tile, Tile):
-            return f"%{self.operand.name}: {self.tile}"
-        return f"%{self.operand.name}{slice_text(self.tile)}"
+        is_whole = isinstance(self.indexing, Unknown) or not self.operand.shape.is_tuple
+        name = name_of_array(self.operand, None if is_whole else self.indexing.element)
+        if isinstance(self.tile, Tile):
+            many = "" if self.count in {None, 1} else f", {self.count} elements"
+            return f"{name}: {slice_text(self.tile)}{many}"
+        is_refused = isinstance(self.tile, TileError)
+        return f"{name}: {f'unknown ({self.tile})' if is_refused else self.tile}"
 
 
 def slice_text(tile: Tile) -> str:
@@ -707,11 +711,11 @@ def reads(
     >>> module = hlo.load("examples/softmax.hlo")
     >>> for read in reads(module["ynn_fusion.1"], (1, 8, 128)):
     ...     print(read)
-    %x.1[t0, t1 * 8:t1 * 8 + 8, 0:128]
+    %x.1 f32[8,16,128]: [t0, t1 * 8:t1 * 8 + 8, 0:128], 1024 elements
     >>> for read in reads(module["ynn_fusion.1"]):
-    ...     print(read, read.count)
-    %x.1[t0, t1, t2] 1
-    %x.1[t0, t1, 0:128] 128
+    ...     print(read)
+    %x.1 f32[8,16,128]: [t0, t1, t2]
+    %x.1 f32[8,16,128]: [t0, t1, 0:128], 128 elements
     """
     check_type(instruction, Instruction, "reads: the instruction", INSTRUCTION)
     ranks = [shape.rank for shape in instruction.shape.arrays if shape.is_array]

@@ -585,6 +585,14 @@ class SourceLocation(NamedTuple):
         return f"{place} in {self.function}" if self.function else place
 
 
+def name_of_array(instruction: Instruction, element: int | None) -> str:
+    """Name and shape of an operand; of a tuple, those of one array if it is known."""
+    arrays = instruction.shape.arrays
+    if element is None:
+        return f"%{instruction.name} {', '.join(each.short_text for each in arrays)}"
+    return f"%{instruction.name} element {element} {arrays[element].short_text}"
+
+
 def source_locations(instruction: Instruction) -> tuple[SourceLocation, ...]:
     """The line that an instruction comes from, and those that called it, innermost first.
 

@@ -114,9 +114,12 @@ ENTRY e { x = f32[4,16] parameter(0) y = f32[64] parameter(1)
 
 
 @for_rows([
-    ("one row for one part", "q", (1, 16), ["%x[t0, 0:16]"]),
-    ("two where a part is wider", "q", (1, 8), ["%x[t0, t1 * 8:t1 * 8 + 8]", "%x[t0, 0:16]"]),
-    ("two at values of two scalars", "p", (4,), ["%y[t0 * 4 + rt0:t0 * 4 + rt0 + 4]"] * 2),
+    ("one row for one part", "q", (1, 16), ["%x f32[4,16]: [t0, 0:16], 16 elements"]),
+    ("two where a part is wider", "q", (1, 8),
+     ["%x f32[4,16]: [t0, t1 * 8:t1 * 8 + 8], 8 elements",
+      "%x f32[4,16]: [t0, 0:16], 16 elements"]),
+    ("two at values of two scalars", "p", (4,),
+     ["%y f32[64]: [t0 * 4 + rt0:t0 * 4 + rt0 + 4], 4 elements"] * 2),
 ])  # fmt: skip
 def test_reads_of_a_part_are_one_row(name: str, tile: tuple[int, ...], expected: list[str]) -> None:
     found = reads(hlo.parse(READ_TWICE)[name], tile)
@@ -130,7 +133,7 @@ def test_parts_that_fewer_tiles_read_are_rows_of_their_own() -> None:
         b = f32[6] slice(x), slice={[0:6]} q = f32[8] pad(b, zero), padding=0_2
         ROOT r = f32[8] add(p, q)""")
     rows = [read for read in reads(module.entry.root, (2,)) if read.operand.shape.rank]
-    assert [str(read) for read in rows] == ["%g0[t0 * 2:t0 * 2 + 2]"] * 2
+    assert [str(read) for read in rows] == ["%g0 f32[8]: [t0 * 2:t0 * 2 + 2], 2 elements"] * 2
     read_by = [{point for read in rows for point in read.elements((tile,))} for tile in range(4)]
     assert read_by == [{(0,), (1,)}, {(2,), (3,)}, {(4,), (5,)}, set()]
 
@@ -142,7 +145,7 @@ def test_tiles_that_are_no_box_have_a_mask_or_a_reason() -> None:
         " where (i0 * 6 + i1 < (t0 mod 3) * 2 + 8 and i0 * 6 + i1 >= (t0 mod 3) * 2)"
     )
     (sums,) = reads(windows["sums"], (3, 2))
-    assert str(sums) == "%x: tile: no mask tells its elements"
+    assert str(sums) == "%x f32[8,6]: unknown (tile: no mask tells its elements)"
     assert sums.count is None
     assert sums.elements((0, 0)).count() == 22
 
