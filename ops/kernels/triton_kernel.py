@@ -627,7 +627,8 @@ class TritonKernel(ArrayWriter):
         A dimension of few equal pieces, each computed in its own way, has a digit that counts them.
         """
         sizes, parts = self.sizes.of(array), list[TiledPart]()
-        for group in self.joined_dimensions(array):
+        whole = elements.major_first(shape_of(array))
+        for group in [whole] if self._is_flat(array) else self.joined_dimensions(array):
             size = product(sizes[each] for each in group)
             piece = self._piece_of(array, group[0]) if len(group) == 1 else 0
             if (
@@ -641,6 +642,22 @@ class TritonKernel(ArrayWriter):
             split = self.split(array, group, size)
             parts += [TiledPart((*group,), size, stride) for size, stride in split]
         return parts
+
+    def _is_flat(self, array: Array) -> bool:
+        """Whether a result of any sizes is read element by element, in the order of its memory."""
+        if not self.sizes.arguments:
+            return False
+        top = self.sizes.top(LocalNames(self.dialect.language))
+        block, place = self.looped(top, product(self.sizes.of(array)), "i")
+        index = in_order(self.index_of(array, place, block))
+        reads = [
+            (source, self.offset((source, 0), point, inner))
+            for source, point, inner in self.sources_of(array, index, block)
+            if source in self.pointers or source.opcode == "iota"
+        ]
+        return self.offset(array, index, block) == place and all(
+            source.opcode != "iota" and read in (place, forms.ZERO) for source, read in reads
+        )
 
     def _piece_of(self, array: Array, dimension: int) -> int:
         """The size of equal pieces of a dimension in which no map ends; 0 if there are none."""
@@ -673,9 +690,10 @@ class TritonKernel(ArrayWriter):
                 kept.update(variables_of(point))
                 ranges = map(size_of, self.ranges_of(self.map_of(source, 0)))
                 reduced = max(reduced, greatest(product(ranges), block))
+        moved = [{*variables_of((each,))} - self.sizes.identifiers for each, _ in offsets]
         lengths = [
-            prod(greatest(form, block) + 1 for form in map(variable, {*variables_of((offset,))}))
-            for offset, block in offsets
+            prod(greatest(variable(name), block) + 1 for name in names)
+            for names, (_, block) in zip(moved, offsets, strict=True)
         ]
         close = {
             name
