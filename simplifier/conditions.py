@@ -94,7 +94,7 @@ def _readings(scope: Scope, form: Form, asks: Questions) -> Iterator[tuple[_Laws
     for reading in reader.readings(form):
         abstraction = without_logic(scope, reading, reader.range_of)
         restored = abstraction.restored(asks.simplified(abstraction.scope, abstraction.form))
-        result = sharing(scope, restored)
+        result = sharing(scope, restored).after
         laws = (*reader.laws, *abstraction.laws, *laws_logged(abstraction.scope))
         yield tuple(dict.fromkeys(laws)), result
 

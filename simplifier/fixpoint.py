@@ -15,10 +15,11 @@ from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import Abstraction, has_logic
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
-from simplifier.expr.operations import build, rebuilt, substitute, without_common_factors
-from simplifier.extraction import costs_of, count_maxima, extracted, read, sharing
+from simplifier.expr.operations import rebuilt, substitute, without_common_factors
+from simplifier.extraction import costs_of, count_maxima, extracted, read, with_natural_dividend
+from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
-from simplifier.laws.catalogue.floordiv import FLATTEN, ONLY_VALUE, SPLIT
+from simplifier.laws.catalogue.floordiv import ONLY_VALUE, SPLIT
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
@@ -128,7 +129,8 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     costs, canonical = costs_of(scope), scope.canonical(form)
     is_torn = costs.of(canonical) > max(_DEAR, costs.of(form) * _MUCH)
     written = (read if is_torn and count_maxima(canonical) else extracted)(scope, canonical)
-    result = sharing(scope, written)
+    rewrite = extraction.sharing(scope, written)
+    result = rewrite.after
     cost = costs.of(result)
     best = result
     if result != form and (cost >= _DEAR or costs.of(form) < cost * _MUCH):
@@ -138,7 +140,7 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
         scope.rewrote("shared", Rewrite((SPLIT,), best, lowest), form)
         return lowest
     if best == result != written:
-        scope.rewrote("shared", Rewrite((FLATTEN,), written, result), form)
+        scope.rewrote("shared", rewrite, form)
     return best
 
 
@@ -235,10 +237,12 @@ def _in_smallest(scope: Scope, form: Form, limit: int) -> Form | None:
 def is_kept(scope: Scope, form: Form, given: Form | None = None) -> bool:
     """Whether a form may stay because it is cheaper.
 
-    It may not if it divides by a negative number, or is a trick with wide integers. A form made of
-    a given one may only be wide where that is as wide.
+    It may not if it divides by a negative number, or is a trick with wide integers. Digits that are
+    torn are one, when they need more than a bit. A form made of a given one may only be wide where
+    that is as wide.
     """
-    if divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING):
+    tolerance = 2 if overlaps(form) else MAX_WIDENING
+    if divides_by_negative(form) or is_wide(scope, form, tolerance):
         return False
     if given is None or given == form or not is_wide(scope, form):
         return True
@@ -315,22 +319,6 @@ _QUESTIONS: Final = conditions.Questions(partial(simplified, is_alone=False), ra
 # Dividends of languages that round to 0.
 
 
-def natural_dividend(atom: Atom, range_of: Callable[[Form], Interval]) -> tuple[Form, int] | None:
-    """The numerator of a division and as many divisors as make it at least 0; and how many.
-
-    ``None`` if none are known to be enough, or the divisor may be less than 1.
-    """
-    numerator, divisor = atom.arguments
-    least, size = range_of(numerator).lower, range_of(divisor).lower
-    if size is None or size < 1:
-        return None
-    for times in (0, 1, 0 if least is None else -(least // size)):
-        more = numerator.plus(divisor, times) if times else numerator
-        if Interval(0, None).contains(range_of(more)):
-            return more, times
-    return None
-
-
 def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
     """The form with dividends of at least 0 as far as possible, as for languages that round to 0.
 
@@ -343,13 +331,12 @@ def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
         division = whole.only_atom
         if division is None or division.kind not in _DIVISIONS:
             return whole
-        numerator, count = natural_dividend(division, ranges) or (division.numerator, 0)
-        again = build(division.kind, (numerator, division.arguments[1]))
-        return again if division.kind is AtomKind.MOD else again.plus_constant(-count)
+        return with_natural_dividend(division, ranges)
 
     def is_natural(form: Form) -> bool:
         divisions = (atom for atom in forms.postorder((form,)) if atom.kind in _DIVISIONS)
-        return all((natural_dividend(atom, ranges) or (form, 1))[1] == 0 for atom in divisions)
+        found = (extraction.natural_dividend(atom, ranges) for atom in divisions)
+        return all(each is not None and not each[1] for each in found)
 
     natural = forms.combine(form, forms.fold((form,), of_atom, forms.combine))
     return given if is_natural(given) and not is_natural(natural) else natural

@@ -93,8 +93,9 @@ from simplifier.expr.text import (
     parse_form,
     read_expression,
 )
+from simplifier.extraction import natural_dividend
 from simplifier.extraction.cost import cost_of_form
-from simplifier.fixpoint import in_digits, natural_dividend, range_of, simplified
+from simplifier.fixpoint import in_digits, range_of, simplified
 from simplifier.tools.late import exports, np
 
 if TYPE_CHECKING:

@@ -186,6 +186,11 @@ def _leaves_multiples(terms: Mapping[Atom, int], source: Form, weight: int, unit
     return all((terms.get(atom, 0) - weight * n) % unit == 0 for atom, n in source.terms.items())
 
 
+def is_power_of_two(number: int) -> bool:
+    """Whether a positive number is a power of two: then a machine shifts and masks."""
+    return not number & (number - 1)
+
+
 def digit_range(facts: Iterable[Fact], digit: Form, radix: int) -> Range:
     """The range of ``L mod radix``: from 0 to ``radix - 1``, narrowed by facts."""
     lower: End = 0

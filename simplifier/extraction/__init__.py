@@ -12,25 +12,29 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
-from simplifier.bounds.digits import factors, is_symbolic_quotient
+from simplifier.bounds.digits import factors, is_power_of_two, is_symbolic_quotient
+from simplifier.bounds.interval import Interval, Range
 from simplifier.bounds.ranges import sum_at_a_glance
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, ONE, Atom, AtomKind, Form, Key, is_deep, postorder
-from simplifier.extraction.cost import BY_POWER, Costs, CostsToReaders, operator_count_of_form
+from simplifier.extraction.cost import Costs, CostsToReaders, operator_count_of_form
 from simplifier.extraction.natural import cheapest_residue, is_plain, natural_reading
 from simplifier.extraction.steps import (
-    Candidates,
+    Step,
     extremum_steps,
     product_steps,
     quotient_steps,
     remainder_steps,
     source_steps,
     sum_steps,
+    with_common_dividends,
     with_shared_quotients,
 )
-from simplifier.extraction.width import Width
+from simplifier.extraction.width import Width, needs_no_more_words
+from simplifier.laws.catalogue.floordiv import EXTRACTION, FLATTEN
+from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES
 from simplifier.laws.rewrite_log import Rewrite
 from simplifier.limits import (
     MAX_DEPTH_SEARCHED,
@@ -75,9 +79,38 @@ def expanded(scope: Scope, form: Form) -> Form | None:
     return found if operator_count_of_form(found) <= MAX_EXPANDED else None
 
 
-def sharing(scope: Scope, form: Form) -> Form:
-    """A form with quotients of quotients that are there, if that is cheaper."""
-    return min(form, with_shared_quotients(form), key=costs_of(scope).of)
+def sharing(scope: Scope, form: Form) -> Rewrite:
+    """A form with dividends that it has, and quotients of its quotients, where that is cheaper."""
+    cost, best, laws = costs_of(scope).of, form, ()
+    while (found := min([best, *with_common_dividends(best)], key=cost)) != best:
+        best, laws = found, (EXTRACTION, CONGRUENT_RESIDUES)
+    nested = with_shared_quotients(best)
+    if cost(nested) < cost(best):
+        best, laws = nested, (*laws, FLATTEN)
+    return Rewrite(laws, form, best)
+
+
+def natural_dividend(atom: Atom, range_of: Callable[[Form], Interval]) -> tuple[Form, int] | None:
+    """The numerator of a division and as many divisors as make it at least 0; and how many.
+
+    ``None`` if none are known to be enough, or the divisor may be less than 1.
+    """
+    numerator, divisor = atom.arguments
+    least, size = range_of(numerator).lower, range_of(divisor).lower
+    if size is None or size < 1:
+        return None
+    for times in (0, 1, 0 if least is None else -(least // size)):
+        more = numerator.plus(divisor, times) if times else numerator
+        if Interval(0, None).contains(range_of(more)):
+            return more, times
+    return None
+
+
+def with_natural_dividend(division: Atom, range_of: Callable[[Form], Interval]) -> Form:
+    """A division with so many divisors more in its dividend that this is never negative."""
+    numerator, count = natural_dividend(division, range_of) or (division.numerator, 0)
+    again = operations.build(division.kind, (numerator, division.arguments[1]))
+    return again if division.kind is AtomKind.MOD else again.plus_constant(-count)
 
 
 def costs_of(scope: Scope) -> Costs:
@@ -121,10 +154,10 @@ class DigitWriter:
         return found
 
     def _may_be_negative(self, form: Form) -> bool:
-        scope = self.scope
-        if sum_at_a_glance(scope, form)[0] >= 0:
-            return False
-        return scope.range_of(scope.canonical(self.meanings.get(form.key, form)))[0] < 0
+        return sum_at_a_glance(self.scope, form)[0] < 0 and self._range_of(form)[0] < 0
+
+    def _range_of(self, form: Form) -> Range:
+        return self.scope.range_of(self.scope.canonical(self.meanings.get(form.key, form)))
 
     def _log(self, steps: Sequence[Rewrite]) -> None:
         """Log steps during a trace, if no others from the same form were."""
@@ -137,7 +170,19 @@ class DigitWriter:
         is_symbolic = atom.kind is AtomKind.QUOTIENT and bool(operands[1].terms)
         if is_symbolic and not operands[1].has_positive_term:
             operands = tuple([self.written(-each) for each in atom.arguments])
-        return operations.rebuilt(atom, operands)
+        whole = operations.rebuilt(atom, operands)
+        division = whole.only_atom
+        if division is None or division.divisor <= 0 or is_power_of_two(division.divisor):
+            return whole
+        if not self._may_be_negative(division.numerator):
+            return whole
+        natural = with_natural_dividend(division, self._interval_of)
+        numbers = [each.numerator for form in (whole, natural) for each in form.terms]
+        is_narrow = needs_no_more_words(*map(self._range_of, numbers))
+        return min(whole, natural, key=self.costs.of) if is_narrow else whole
+
+    def _interval_of(self, form: Form) -> Interval:
+        return Interval.from_range(self._range_of(form))
 
     def combined(self, form: Form) -> Form:
         """A form with its operands written."""
@@ -157,9 +202,7 @@ class DigitWriter:
         return found
 
     def _cost_of_remainder(self, form: Form, radix: int) -> int:
-        holds_clamps = any(atom.kind is MAX for atom in form.terms)
-        source = self.written(form) if holds_clamps else self.combined(form)
-        return self.costs.of(source % radix)
+        return self.cost_of(form % radix)
 
     def _steps(self, form: Form) -> Sequence[Rewrite]:
         """The steps to a cheaper form with the same operands."""
@@ -372,30 +415,13 @@ class _Search:
     def _following(self, origin: _Candidate, best: _Candidate) -> _Candidate:
         """The cheapest form one step away from the origin; the best, if none is better."""
         found = best
-        for candidates in self._moves(self._scope, origin.form, self._reader):
-            if self._least_cost(candidates) > found.cost:
-                continue
-            for operands in candidates.alternatives:
-                after = candidates.built(operands)
-                written = self._spell(after)
-                if self._is_better(after, written, found):
-                    laws = candidates.laws_for(operands)
-                    steps = (*origin.steps, Rewrite(laws, origin.form, after))
-                    found = _Candidate(self._costs.of(written), written, after, steps)
+        for step in self._moves(self._scope, origin.form, self._reader):
+            after = step.result
+            written = self._spell(after)
+            if self._is_better(after, written, found):
+                steps = (*origin.steps, Rewrite(step.laws, origin.form, after))
+                found = _Candidate(self._costs.of(written), written, after, steps)
         return found
-
-    def _least_cost(self, candidates: Candidates) -> int:
-        """What a candidate costs at least: the rest, and an operation that may be shared."""
-        rest = candidates.rest
-        cost = self._costs.of(self._spell(rest)) + bool(rest.terms or rest.constant)
-        if candidates.kind in (FLOORDIV, AtomKind.MOD):
-            cost += abs(candidates.weight) != 1
-            divisor = candidates.divisor
-            if divisor & (divisor - 1) == 0:
-                cost += BY_POWER
-            elif not any(atom.divisor == divisor for atom in rest.terms):
-                cost += self._costs.division
-        return cost
 
     def _candidate(self, form: Form, steps: tuple[Rewrite, ...]) -> _Candidate:
         written = self._spell(form)
@@ -415,11 +441,11 @@ class _Search:
         return not self._width.is_exceeded(form)
 
 
-Moves: TypeAlias = "Callable[[Scope, Form, DigitWriter], Iterator[Candidates]]"
+Moves: TypeAlias = "Callable[[Scope, Form, DigitWriter], Iterator[Step]]"
 """What one step makes of a form."""
 
 
-def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
+def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Step]:
     if any(map(_is_symbolic, form.terms)):
         yield from product_steps(scope, form, reader.written)
     yield from sum_steps(scope, form)
@@ -429,11 +455,11 @@ def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates
     yield from extremum_steps(scope, form, reader.costs.of)
 
 
-def _moves_of_products(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
+def _moves_of_products(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Step]:
     return product_steps(scope, form, reader.combined)
 
 
-def _moves_of_extrema(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Candidates]:
+def _moves_of_extrema(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Step]:
     return extremum_steps(scope, form, reader.costs.of)
 
 

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, starmap
-from typing import ClassVar, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from simplifier.bounds.digits import is_power_of_two
 from simplifier.expr import form as forms
 from simplifier.expr.form import CONDITIONS, EXTREMA, FLOORDIV, Atom, AtomKind, Digits, Form, Key
 from simplifier.expr.operations import is_condition
@@ -67,9 +68,6 @@ DIVISIONS: Final = frozenset({FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKin
 
 class Costs:
     """The costs of forms, where it is known which dividends and divisors may be negative."""
-
-    division: ClassVar = DIVISION
-    """What floordiv by another number than a power of two costs at least, if it shares nothing."""
 
     __slots__ = ("_costs", "_may_be_negative", "_operations", "_ranks", "_readings")
 
@@ -164,7 +162,7 @@ class Costs:
         if atom.kind is AtomKind.CEILDIV:
             dividend = dividend.plus(divisor).plus_constant(-1)
             _add_sum(found, dividend)
-        if size and not size & (size - 1):
+        if size and is_power_of_two(size):
             found[atom.kind is AtomKind.MOD, dividend.key, size] = BY_POWER
             return
         price = DIVISION
@@ -211,7 +209,7 @@ def _add_sum(found: Operations, form: Form) -> None:
             is_negative = False
         elif factor != -1:
             size = abs(factor)
-            found[atom, size] = MULTIPLICATION if size & (size - 1) else BY_POWER
+            found[atom, size] = BY_POWER if is_power_of_two(size) else MULTIPLICATION
             is_negative = False
     additions += is_negative and bool(terms)
     if additions > 0:
@@ -430,8 +428,6 @@ class CostsToReaders(Costs):
 
     By these costs sums stay digits times strides, whatever a machine executes.
     """
-
-    division: ClassVar = _DIVISION
 
     __slots__ = ()
 

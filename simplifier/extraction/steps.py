@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from itertools import combinations, permutations
 from math import gcd
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.bounds import digits
-from simplifier.bounds.digits import SymbolicDigit
+from simplifier.bounds.digits import SymbolicDigit, is_power_of_two
 from simplifier.bounds.ranges import sum_at_a_glance
 from simplifier.canonical.nonlinear import turned
 from simplifier.canonical.scope import Scope
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
-from simplifier.expr.operations import mod, replace
+from simplifier.expr.operations import replace
 from simplifier.extraction.natural import Residue
 from simplifier.extraction.width import reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
@@ -28,29 +28,20 @@ from simplifier.laws.law import Law
 from simplifier.limits import MAX_QUOTIENTS
 
 
-class Candidates(NamedTuple):
-    """``rest + weight * operation(operands)``, for each of the alternative operands."""
+class Step(NamedTuple):
+    """What a form becomes in one step: ``rest + weight * operation(operands)``."""
 
     rest: Form
     weight: int
     kind: AtomKind
-    alternatives: Iterable[tuple[Form, ...]]
+    operands: tuple[Form, ...]
     laws: tuple[Law, ...]
     """Why it is equal."""
-    divisor: int = 0
-    """Of a quotient or remainder."""
-    source: Form | None = None
-    """Of a remainder, what it is taken of; the alternatives are congruent to it."""
 
-    def built(self, operands: tuple[Form, ...]) -> Form:
-        """The candidate with these operands."""
-        return self.rest.plus(operations.build(self.kind, operands), self.weight)
-
-    def laws_for(self, operands: tuple[Form, ...]) -> tuple[Law, ...]:
-        """Laws by which the candidate with these operands is equal."""
-        if self.source is None or operands[0] == self.source:
-            return self.laws
-        return (*self.laws, law.CONGRUENT_RESIDUES)
+    @property
+    def result(self) -> Form:
+        """The form after the step."""
+        return self.rest.plus(operations.build(self.kind, self.operands), self.weight)
 
 
 # Quotients come back as remainders, take terms in, turn their signs, and merge with others.
@@ -61,7 +52,7 @@ _TAKES_IN = (EXTRACTION,), (REFLECT, EXTRACTION)
 """As it is, and turned."""
 
 
-def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Candidates]:
+def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Step]:
     """``k*floor(N/c) = m*(L mod n) - m*L`` with ``L = floor(N/g)``, ``n = c/g``, ``m = -k/n``.
 
     ``L`` is there already: ``N`` has atoms of the form, or ``floor(N/g)`` is a term of it.
@@ -80,8 +71,9 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Cand
             if _may_turn(scope, source, last):  # L mod n = n - 1 - ((n - 1 - L) mod n)
                 ways.append((rest.plus_constant(weight * last), -weight, last - source))
             for (left, scale, dividend), why in zip(ways, _DIGIT, strict=False):
-                residues = _residues(residue, left, dividend, radix)
-                yield Candidates(left, scale, AtomKind.MOD, residues, why, radix, dividend)
+                number = residue(dividend, radix)
+                laws = why if number == dividend else (*why, law.CONGRUENT_RESIDUES)
+                yield Step(left, scale, AtomKind.MOD, (number, forms.constant(radix)), laws)
 
 
 def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:
@@ -101,17 +93,6 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
     return atom.kind is AtomKind.FLOORDIV and scope.is_canonical(atom)
 
 
-def _residues(
-    residue: Residue, beside: Form, source: Form, radix: int
-) -> Iterator[tuple[Form, Form]]:
-    """Numerators congruent to the source, over the radix: of quotients beside it, too."""
-    yield residue(source, radix), forms.constant(radix)
-    for atom in beside.terms:
-        is_by_radix = atom.kind is AtomKind.FLOORDIV and atom.divisor == radix
-        if is_by_radix and _is_congruent(atom.numerator, source, radix):
-            yield atom.numerator, atom.arguments[1]
-
-
 def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
     difference = one.plus(other, -1)
     return forms.content(difference) % modulus == 0 and difference.constant % modulus == 0
@@ -120,7 +101,7 @@ def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
 # Quotients that take terms in or turn their signs.
 
 
-def quotient_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
+def quotient_steps(scope: Scope, form: Form) -> Iterator[Step]:
     """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, turned where that may be cheaper."""
     for atom, factor in form.terms.items():
         if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
@@ -141,11 +122,8 @@ def quotient_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
                 yield _quotient(left, back, atom, -factor, turned)
 
 
-def _quotient(
-    rest: Form, source: Form, quotient: Atom, weight: int, laws: tuple[Law, ...]
-) -> Candidates:
-    operands = [(source, quotient.arguments[1])]
-    return Candidates(rest, weight, AtomKind.FLOORDIV, operands, laws, quotient.divisor)
+def _quotient(rest: Form, source: Form, quotient: Atom, weight: int, laws: tuple[Law, ...]) -> Step:
+    return Step(rest, weight, AtomKind.FLOORDIV, (source, quotient.arguments[1]), laws)
 
 
 def _has_negative(form: Form) -> bool:
@@ -170,8 +148,7 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
     near = [term for term in terms if all(atom in numerator.terms for atom in term.terms)]
     if len(near) > 1:
         yield _sum(near)
-    if not _is_multiple(near, numerator):
-        yield from near
+    yield from near
     for term in terms:
         if any(atom.kind is AtomKind.FLOORDIV for atom in term.terms):
             yield term
@@ -179,22 +156,11 @@ def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
                 yield _sum([*near, term])
 
 
-def _is_multiple(terms: Sequence[Form], numerator: Form) -> bool:
-    """Whether some terms are together a multiple of a numerator of several variables."""
-    if len(numerator.terms) == 1:
-        return False
-    whole = _sum(terms)
-    if len(whole.terms) < len(numerator.terms):
-        return False
-    ratios = {Fraction(whole.terms[atom], value) for atom, value in numerator.terms.items()}
-    return len(ratios) == 1
-
-
 def _sum(terms: Iterable[Form]) -> Form:
     return reduce(Form.plus, terms, ZERO)
 
 
-def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
+def source_steps(scope: Scope, form: Form) -> Iterator[Step]:
     """``k*floor(N/c) + t = k*floor(M/c) + u`` where ``M - N`` is a multiple of ``c``.
 
     So a quotient gets back the linear index that its multiples have left. Remainders of congruent
@@ -209,7 +175,9 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
         for numerator, weight, laws in ways:
             for source in _sources(rest, numerator, divisor, weight):
                 left = source.plus(numerator, -1).exactly_divided(divisor)
-                beside = _with_remainders_of(rest.plus(left, -weight), source, divisor)
+                beside = rest.plus(left, -weight)
+                mods = [a for a in beside.terms if a.kind is AtomKind.MOD and a.divisor > 0]
+                beside = _with_dividend(beside, mods, source)
                 yield _quotient(beside, source, atom, weight, laws)
 
 
@@ -226,45 +194,68 @@ def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[For
     return [source for source in dict.fromkeys(found) if source != numerator]
 
 
-def _with_remainders_of(form: Form, source: Form, divisor: int) -> Form:
-    """The form with remainders of numbers congruent to the source, or reflected, taken of it."""
-    last = divisor - 1
-    for atom, factor in form.terms.items():
-        if atom.kind is not AtomKind.MOD or atom.divisor != divisor or atom.numerator == source:
-            continue
-        remainder = mod(source, atom.arguments[1])
-        if _is_congruent(atom.numerator, source, divisor):
-            form = form.without(atom).plus(remainder, factor)
-        elif _is_congruent(atom.numerator, last - source, divisor):
-            form = form.without(atom).plus(last - remainder, factor)
-    return form
+def with_common_dividends(form: Form) -> Iterator[Form]:
+    """The form with each of its dividends in the place of all that are congruent to it.
+
+    >>> from simplifier.expr.text import parse_form
+    >>> for found in with_common_dividends(parse_form("(y - x * 2) mod 3 + (x + y) floordiv 6")):
+    ...     print(found)
+    (x + y) mod 3 + (x + y) floordiv 6
+    (y - x * 2) mod 3 + (x + y) floordiv 6
+    """
+    divisions = [atom for atom in forms.postorder((form,)) if atom.divisor > 0]
+    if len(divisions) <= MAX_QUOTIENTS:
+        for source in dict.fromkeys(atom.numerator for atom in divisions):
+            yield _with_dividend(form, divisions, source)
+
+
+def _with_dividend(form: Form, divisions: Iterable[Atom], source: Form) -> Form:
+    """The form with some divisions of numbers congruent to a source, or reflected, taken of it."""
+    changed: dict[Atom, Form] = {}
+    for atom in divisions:
+        numerator, divisor = atom.numerator, atom.divisor
+        again = operations.build(atom.kind, (source, atom.arguments[1]))
+        if _is_congruent(numerator, source, divisor):
+            more = source.plus(numerator, -1).exactly_divided(divisor)
+            changed[atom] = again if atom.kind is AtomKind.MOD else again.plus(more, -1)
+        elif atom.kind is AtomKind.MOD and _is_congruent(numerator, divisor - 1 - source, divisor):
+            changed[atom] = divisor - 1 - again
+    return replace(form, changed) if changed else form
 
 
 def with_shared_quotients(form: Form) -> Form:
-    """The form with quotients of quotients that are there, where only powers of two are left.
+    """The form with quotients of quotients that are there, where that divides once less.
+
+    Only a power of two is left to divide by, or there is a remainder by what is left.
 
     >>> from simplifier.expr.text import parse_form
-    >>> print(with_shared_quotients(parse_form("((x floordiv 3) mod 8) * 5 + x floordiv 24")))
-    ((x floordiv 3) mod 8) * 5 + (x floordiv 3) floordiv 8
+    >>> for text in ("(x floordiv 3) * 5 + x floordiv 24", "(x floordiv 8) mod 3 + x floordiv 24"):
+    ...     print(with_shared_quotients(parse_form(text)))
+    (x floordiv 3) * 5 + (x floordiv 3) floordiv 8
+    (x floordiv 8) mod 3 + (x floordiv 8) floordiv 3
     """
     quotients: dict[Form, list[Atom]] = {}
+    remainders: set[tuple[Atom | None, int]] = set()
     for atom in forms.postorder((form,)):
         if atom.kind is AtomKind.FLOORDIV:
             quotients.setdefault(atom.numerator, []).append(atom)
+        elif atom.kind is AtomKind.MOD:
+            remainders.add((atom.numerator.only_atom, atom.divisor))
     nested: dict[Atom, Form] = {}
     for atoms in quotients.values():
-        for inner, outer in permutations(atoms, 2) if len(atoms) <= MAX_QUOTIENTS else ():
+        atoms.sort(key=attrgetter("divisor"))
+        for inner, outer in combinations(atoms, 2) if len(atoms) <= MAX_QUOTIENTS else ():
             ratio, rest = divmod(outer.divisor, inner.divisor)
-            is_dear = inner.divisor & (inner.divisor - 1)
-            if is_dear and not rest and ratio > 1 and ratio & (ratio - 1) == 0:
-                nested[outer] = Form(0, {inner: 1}) // ratio
+            is_shift = is_power_of_two(ratio) and not is_power_of_two(inner.divisor)
+            if inner.divisor > 0 and not rest and (is_shift or (inner, ratio) in remainders):
+                nested[outer] = nested.get(inner, Form(0, {inner: 1})) // ratio
     return replace(form, nested) if nested else form
 
 
 # Sums of quotients.
 
 
-def sum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
+def sum_steps(scope: Scope, form: Form) -> Iterator[Step]:
     """Quotients that step at the same place become one; all residues of one source become it."""
     quotients = [atom for atom in form.terms if atom.kind is AtomKind.FLOORDIV]
     if len(quotients) > 1:
@@ -272,7 +263,7 @@ def sum_steps(scope: Scope, form: Form) -> Iterator[Candidates]:
         yield from _all_residues(scope, form, quotients)
 
 
-def _same_step(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Candidates]:
+def _same_step(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Step]:
     """``floor(A/a) = floor(B/b) + n`` where both take two values and change at the same point."""
     known: dict[tuple[Key, int], tuple[Atom, int]] = {}
     for atom in quotients:
@@ -284,7 +275,7 @@ def _same_step(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Cand
         if other is not atom:
             moved = Form(lower - base, {other: 1})
             rest = form.without(atom)
-            yield Candidates(rest, form.terms[atom], AtomKind.SUM, [(moved,)], (law.SAME_STEP,))
+            yield Step(rest, form.terms[atom], AtomKind.SUM, (moved,), (law.SAME_STEP,))
 
 
 def _step_of(scope: Scope, atom: Atom) -> tuple[Key, int, int] | None:
@@ -299,7 +290,7 @@ def _step_of(scope: Scope, atom: Atom) -> tuple[Key, int, int] | None:
     return source.key, threshold, ends[0]
 
 
-def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Candidates]:
+def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[Step]:
     """``floor(N/c) + floor((N + 1)/c) + ... + floor((N + c - 1)/c) = N`` (Hermite).
 
     Quotients that have only one value may be missing.
@@ -316,16 +307,16 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[C
         offsets = sorted(atom.numerator.constant - lowest.constant for atom in atoms)
         if not remainder and offsets == [step * index for index in range(len(atoms))]:
             # Every step-th residue: the sum is floor(N / step).
-            operands = [(lowest, forms.constant(step))]
+            operands = lowest, forms.constant(step)
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,), step)
+            yield Step(rest, factor, AtomKind.FLOORDIV, operands, (law.ALL_RESIDUES,))
         if divisor > 2 * len(form.terms) + 2:
             continue
         missing = _missing(scope, lowest, divisor, atoms)
         if missing is not None:
             total = lowest.plus_constant(-missing)
             rest = form.without(*atoms)
-            yield Candidates(rest, factor, AtomKind.SUM, [(total,)], (law.ALL_RESIDUES,))
+            yield Step(rest, factor, AtomKind.SUM, (total,), (law.ALL_RESIDUES,))
 
 
 def _missing(scope: Scope, lowest: Form, divisor: int, atoms: list[Atom]) -> int | None:
@@ -344,7 +335,7 @@ CostOf: TypeAlias = "Callable[[Form], int]"
 """What a form costs as it stands."""
 
 
-def extremum_steps(scope: Scope, form: Form, cost_of: CostOf) -> Iterator[Candidates]:
+def extremum_steps(scope: Scope, form: Form, cost_of: CostOf) -> Iterator[Step]:
     """Terms move into extrema; maxima come back as minima; quotients move to operands."""
     found = digits.maxima(form)
     for atom in found:
@@ -365,7 +356,7 @@ def _greatest_of(factor: int) -> AtomKind:
     return AtomKind.MAX if factor > 0 else AtomKind.MIN
 
 
-def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Candidates]:
+def _clamps(scope: Scope, form: Form, near: Atom, far: Atom) -> Iterator[Step]:
     """``max(0, D) - max(0, E)`` with ends in order, each of which may be turned.
 
     ``min(max(0, D), D - E)`` where ``D >= E``; ``min(max(0, D), D + E) - E`` where ``D + E >= 0``;
@@ -393,14 +384,14 @@ def _is_never_negative(scope: Scope, form: Form, sign: int) -> bool:
     return lower >= 0 if sign > 0 else upper <= 0
 
 
-def _clamped(rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law) -> Iterator[Candidates]:
+def _clamped(rest: Form, inner: AtomKind, ends: Sequence[Form], why: Law) -> Iterator[Step]:
     """``min(max(A, B), C) + t = min(max(A + t, B + t), C + t)``."""
     for left, weight, kind, (*clamped, last), laws in _moved(rest, inner, ends):
         operands = operations.build(kind, clamped), last
-        yield Candidates(left, weight, _OTHER[kind], [operands], (why, *laws))
+        yield Step(left, weight, _OTHER[kind], operands, (why, *laws))
 
 
-def _quotients(scope: Scope, form: Form, atom: Atom, cost_of: CostOf) -> Iterator[Candidates]:
+def _quotients(scope: Scope, form: Form, atom: Atom, cost_of: CostOf) -> Iterator[Step]:
     """``floor(max(A, B)/c) = max(floor(A/c), floor(B/c))``."""
     factor, rest, numerator = form.terms[atom], form.without(atom), atom.numerator
     inner = digits.maxima(numerator)[0]
@@ -409,7 +400,7 @@ def _quotients(scope: Scope, form: Form, atom: Atom, cost_of: CostOf) -> Iterato
     divided = [scope.floordiv(part, atom.divisor).times(factor) for part in parts]
     greatest = _greatest(scope, divided, kind)
     if greatest is not None:
-        yield Candidates(rest, 1, AtomKind.SUM, [(greatest,)], (HOIST_QUOTIENT, PRUNE))
+        yield Step(rest, 1, AtomKind.SUM, (greatest,), (HOIST_QUOTIENT, PRUNE))
     operands = operations.extremum_operands(kind, divided)
     yield from _shifted(cost_of, rest, kind, operands, HOIST_QUOTIENT)
 
@@ -428,19 +419,19 @@ def _greatest(scope: Scope, operands: Sequence[Form], kind: AtomKind) -> Form | 
 
 def _shifted(
     cost_of: CostOf, rest: Form, kind: AtomKind, operands: Sequence[Form], *why: Law
-) -> Iterator[Candidates]:
+) -> Iterator[Step]:
     """``max(A, B) + t = max(A + t, B + t)`` with the terms moved that make it cheapest."""
     found = _shiftings(rest, kind, operands, why)
-    yield min(found, key=lambda each: cost_of(each.built(*each.alternatives)))
+    yield min(found, key=lambda each: cost_of(each.result))
 
 
 def _shiftings(
     rest: Form, kind: AtomKind, operands: Sequence[Form], why: tuple[Law, ...]
-) -> Iterator[Candidates]:
+) -> Iterator[Step]:
     for left, weight, extremum, parts, laws in _moved(rest, kind, operands):
-        yield Candidates(left, weight, extremum, [parts], (*why, *laws))
+        yield Step(left, weight, extremum, parts, (*why, *laws))
         for grouped in _grouped(extremum, parts):
-            yield Candidates(left, weight, extremum, [grouped], (*why, *laws, FLATTEN_MAXIMA))
+            yield Step(left, weight, extremum, grouped, (*why, *laws, FLATTEN_MAXIMA))
 
 
 _Extremum: TypeAlias = "tuple[Form, int, AtomKind, tuple[Form, ...], tuple[Law, ...]]"
@@ -483,16 +474,14 @@ def _grouped(kind: AtomKind, operands: Sequence[Form]) -> Iterator[tuple[Form, .
 # Products are factored again, and quotients by symbols come back as remainders.
 
 
-def product_steps(
-    scope: Scope, form: Form, extracted: Callable[[Form], Form]
-) -> Iterator[Candidates]:
+def product_steps(scope: Scope, form: Form, extracted: Callable[[Form], Form]) -> Iterator[Step]:
     """Common factors leave sums of products; quotients by symbols become remainders."""
     yield from _factored(form, extracted)
     yield from _symbolic_remainders(scope, form)
     yield from _symbolic_quotients(scope, form)
 
 
-def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Candidates]:
+def _factored(form: Form, extracted: Callable[[Form], Form]) -> Iterator[Step]:
     """``x*A + x*B = x*(A + B)``."""
     sharing: dict[Atom, list[Atom]] = {}
     for atom in form.terms:
@@ -518,18 +507,18 @@ def _cofactor(atom: Atom, factor: Atom) -> Form:
 
 def _with_cofactor(
     rest: Form, factor: Atom, shared: Form, extracted: Form, scale: int
-) -> Iterator[Candidates]:
+) -> Iterator[Step]:
     single = Form(0, {factor: 1})
-    yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, shared)], (DISTRIBUTE,))
+    yield Step(rest, scale, AtomKind.PRODUCT, (single, shared), (DISTRIBUTE,))
     weight = forms.common_weight(rest.terms, shared)
     if weight and weight % scale == 0 and rest == shared.times(weight):
         both = single.plus_constant(weight // scale)
-        yield Candidates(ZERO, scale, AtomKind.PRODUCT, [(both, shared)], (DISTRIBUTE,))
+        yield Step(ZERO, scale, AtomKind.PRODUCT, (both, shared), (DISTRIBUTE,))
     if len(extracted.terms) == 1 and not extracted.constant:
-        yield Candidates(rest, scale, AtomKind.PRODUCT, [(single, extracted)], (DISTRIBUTE,))
+        yield Step(rest, scale, AtomKind.PRODUCT, (single, extracted), (DISTRIBUTE,))
 
 
-def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
+def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Step]:
     """``m*L - m*R*floor(L/R) = m*(L mod R)``, also counted from its other end."""
     parts = [factor for atom in form.terms for factor in digits.factors(atom)]
     if not any(map(digits.is_symbolic_quotient, parts)):
@@ -545,19 +534,19 @@ def _symbolic_remainders(scope: Scope, form: Form) -> Iterator[Candidates]:
             yield _remainder(kept, turned, law.DIGIT, TURNED_BY_SYMBOLS)
 
 
-def _remainder(kept: Form, digit: SymbolicDigit, *laws: Law) -> Candidates:
+def _remainder(kept: Form, digit: SymbolicDigit, *laws: Law) -> Step:
     rest, weight, source, radix, stride = digit
     if stride == ONE:
-        return Candidates(rest.plus(kept), weight, AtomKind.MOD, [(source, radix)], laws)
+        return Step(rest.plus(kept), weight, AtomKind.MOD, (source, radix), laws)
     strided = stride, operations.mod(source, radix)
-    return Candidates(rest.plus(kept), weight, AtomKind.PRODUCT, [strided], laws)
+    return Step(rest.plus(kept), weight, AtomKind.PRODUCT, strided, laws)
 
 
 def _is_canonical(scope: Scope, atom: Atom) -> bool:
     return all(map(scope.is_canonical, digits.factors(atom)))
 
 
-def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
+def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Step]:
     """Quotients by symbols are flattened, turned, and rounded up instead of down."""
     for atom, factor in form.terms.items():
         divided = digits.as_quotient(scope, atom)
@@ -566,13 +555,13 @@ def _symbolic_quotients(scope: Scope, form: Form) -> Iterator[Candidates]:
         numerator, divisor = divided
         rest = form.without(atom)
         flat = (FLATTEN,) if atom.kind is AtomKind.FLOORDIV else ()
-        yield Candidates(rest, factor, AtomKind.QUOTIENT, [divided], flat)
+        yield Step(rest, factor, AtomKind.QUOTIENT, divided, flat)
         up = (*flat, CEILING)
-        yield Candidates(rest, -factor, AtomKind.CEILDIV, [(-numerator, divisor)], up)
+        yield Step(rest, -factor, AtomKind.CEILDIV, (-numerator, divisor), up)
         if scope.divisor_range(divisor)[0] >= 1:
             # floor(A/B) + 1 = ceil((A + 1)/B) = -floor((-A - 1)/B).
             less = rest.plus_constant(-factor)
-            above, other = [(numerator.plus_constant(1), divisor)], (*flat, TURNED_BY_SYMBOLS)
-            yield Candidates(less, factor, AtomKind.CEILDIV, above, (*other, CEILING))
-            below = [(turned(numerator), divisor)]
-            yield Candidates(less, -factor, AtomKind.QUOTIENT, below, other)
+            above, other = (numerator.plus_constant(1), divisor), (*flat, TURNED_BY_SYMBOLS)
+            yield Step(less, factor, AtomKind.CEILDIV, above, (*other, CEILING))
+            below = turned(numerator), divisor
+            yield Step(less, -factor, AtomKind.QUOTIENT, below, other)

@@ -90,6 +90,12 @@ def _word(width: float) -> float:
     return (1 << (32 * words - 1)) - 1
 
 
+def needs_no_more_words(one: Range, other: Range) -> bool:
+    """Whether numbers in the second range need no more words of 32 bits than those in the first."""
+    width, following = magnitude(one), magnitude(other)
+    return width is None or (following is not None and following <= _word(width))
+
+
 def natural_width(scope: Scope, form: Form) -> int | None:
     """The greatest absolute value that the mixed-radix form of another computes.
 

@@ -33,7 +33,7 @@ d0 - (d0 floordiv 8) * 4  stays  where d0 in [0, 63]
     =>  (d0 floordiv 8) * 8 + (d1 floordiv 16) * 2 + (d0 floordiv 4) mod 2
     where d0 in [0, 39], d1 in [0, 63]
 ((y - x) floordiv 10) * 2 + (((y - x) floordiv 2) mod 5) * 2 + ((y - x) mod 2) * 8
-    =>  ((y * 9 + x + 9) floordiv 10) * 8 + x * 6 - ((x + y) floordiv 2) * 14
+    =>  ((x + y) mod 2) * 7 + ((x - y + 9) floordiv 10) * 8 + y - x
     where x in [0, 59], y in [0, 7]
 # of linear indices
 ((d1 * 16 + d0) mod 20) * 9 + (d1 * 16 + d0) floordiv 20 + d1
@@ -60,7 +60,7 @@ select(y * 2 + 3 <= y + z + 3 and x floordiv 2 == x floordiv 4 + y + 2, z, x)
     where x in [0, 13], y in [0, 6], z in [0, 20]
 # narrow
 ((y - x) floordiv 3) * 5 + x * 5 + (y - x) mod 3
-    =>  ((x * 2 + y) floordiv 3) * 5 + (x * 2 + y) mod 3  where x in [0, 1023], y in [0, 7]
+    =>  ((x * 2 + y) floordiv 3) * 2 + x * 2 + y  where x in [0, 1023], y in [0, 7]
 ((x * 6 + y + 7) floordiv 8) * 8
     =>  ((x * -6 - y) floordiv 8) * -8  where x in [0, 47], y in [0, 11]
 min(max(d0, 40), 107) * 9 + d1 * 3 - 357  stays  where d0 in [0, 119], d1 in [0, 2]
@@ -82,14 +82,15 @@ z * 2 + z mod 6 - 12  stays  where z in [1, 128]
     =>  ((d0 * 113760 + d1 * 2521) floordiv 3780) mod 105  where d0 in [0, 6], d1 in [0, 359]
 (((((d0 - 5) * 7 + d1) floordiv 10 * 10 + ((d0 - 5) * 7 + d1) mod 10 - 50) floordiv 2
     - 16) floordiv 3) * 2 + ((d0 - 5) * 7 + d1) mod 2
-    =>  ((d0 * 7 + d1 + 3) floordiv 6) * 2 - (d0 + d1) mod 2 - 39  where d0 in [0, 14], d1 in [0, 6]
+    =>  ((d0 * 7 + d1 + 3) floordiv 6) * 2 + (d0 * 7 + d1 + 3) mod 2 - 40
+    where d0 in [0, 14], d1 in [0, 6]
 ((d0 floordiv 2) * 6) floordiv 4  =>  d0 floordiv 2 + d0 floordiv 4
 # digits that the canonical form would multiply out
 (((d0 mod 5) * 12 + ((d0 floordiv 5) mod 3) * 4 + d0 floordiv 15) mod 2) * 30
     + (((d0 mod 5) * 12 + ((d0 floordiv 5) mod 3) * 4 + d0 floordiv 15) floordiv 10) * 5
     + (((d0 mod 5) * 12 + ((d0 floordiv 5) mod 3) * 4 + d0 floordiv 15) floordiv 2) mod 5
-    =>  ((d0 floordiv 5) mod 3) * 2 + ((d0 floordiv 15) mod 2) * 30 + (d0 mod 5) * 6
-    + (d0 floordiv 15) floordiv 2  where d0 in [0, 59]
+    =>  (((d0 floordiv 5) floordiv 3) mod 2) * 30 + ((d0 floordiv 5) mod 3) * 2 + (d0 mod 5) * 6
+    + ((d0 floordiv 5) floordiv 3) floordiv 2  where d0 in [0, 59]
 ((d0 floordiv 768) * 768 + ((d0 mod 384) floordiv 128) * 256 + ((d0 floordiv 384) mod 2) * 128
     + d0 mod 128) floordiv 384
     =>  d0 floordiv 128 - (d0 floordiv 384) * 2 - (((d0 floordiv 128) mod 6) * 2 + 8) floordiv 9
@@ -137,7 +138,11 @@ d0 - (d0 floordiv 16) * 8  stays  where d0 in [0, 255]
 d0 * 10 - d0 mod 2 - d0 floordiv 8 - 14  stays  where d0 in [0, 63]
 ((d0 * 480 + d1) floordiv 168) mod 4  stays  where d0 in [0, 20], d1 in [0, 479]
 (d0 * 16) mod 3 + ((-d0 + 13) floordiv 3) floordiv 2 + d0 floordiv 24
-    =>  d0 mod 3 + d0 floordiv 24 - (d0 + 4) floordiv 6 + 2  where d0 in [-3, 28]
+    =>  (d0 + 24) mod 3 + (d0 + 24) floordiv 24 - (d0 + 4) floordiv 6 + 1  where d0 in [-3, 28]
+(w floordiv 3) * 3 + w mod 5  =>  ((w + 3) floordiv 3) * 3 + (w + 5) mod 5 - 3  where w in [-3, 99]
+x * 10 - (x floordiv 12) * 118 - (x floordiv 60) * 9
+    =>  ((x floordiv 12) mod 5) * 2 + (x mod 12) * 10 + (x floordiv 12) floordiv 5
+    where x in [0, 119]
 ((x floordiv 3) mod 8) * 5 + x floordiv 24
     =>  ((x floordiv 3) mod 8) * 5 + (x floordiv 3) floordiv 8  where x in [0, 999]
 # one identity or one found failure each
