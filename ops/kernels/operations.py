@@ -180,6 +180,7 @@ _DIVISOR: Final = {
     "u": "tl.where({1} == 0, 1, {1})",
     "s": "tl.where(({1} == 0) | ({1} == -1), 1, {1})",
 }
+_REMAINDER: Final = "np.where({1} == 0, {0}, np.fmod({0}, {1}))"
 _QUOTIENT: Final = "np.where({1} == 0, ~{t}(0), ({0} - np.fmod({0}, {1})) // {1})"
 
 _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
@@ -224,16 +225,13 @@ _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
         *("divide", "s", "{1} == 0 ? -1 : {1} == -1 ? ({t})(-({u}){0}) : {0} / {1}", _QUOTIENT),
         f"tl.where({{1}} == 0, -1, tl.where({{1}} == -1, -{{0}}, {{0}} // {_DIVISOR['s']}))",
     ),
-    *(
-        (
-            *("remainder", kind, text, "np.where({1} == 0, {0}, np.fmod({0}, {1}))"),
-            f"tl.where({{1}} == 0, {{0}}, {{0}} % {divisor})",
-        )
-        for (kind, divisor), text in zip(
-            _DIVISOR.items(),
-            ("{1} == 0 ? {0} : {0} % {1}", "{1} == 0 ? {0} : {1} == -1 ? 0 : {0} % {1}"),
-            strict=True,
-        )
+    (
+        *("remainder", "u", "{1} == 0 ? {0} : {0} % {1}", _REMAINDER),
+        f"tl.where({{1}} == 0, {{0}}, {{0}} % {_DIVISOR['u']})",
+    ),
+    (
+        *("remainder", "s", "{1} == 0 ? {0} : {1} == -1 ? 0 : {0} % {1}", _REMAINDER),
+        f"tl.where({{1}} == 0, {{0}}, {{0}} % {_DIVISOR['s']})",
     ),
     (
         *("sign", "s", "({0} > 0) - ({0} < 0)", "np.sign({0})"),
@@ -298,13 +296,14 @@ _OPERATIONS: Final[Sequence[tuple[str, str, *tuple[str, ...]]]] = (
             ("sine", "sin", "np.sin", "tl.sin"),
             ("cosine", "cos", "np.cos", "tl.cos"),
             ("tan", "tan", "np.tan", "libdevice.tan"),
-            *(
-                (f"{a}{name}{h}", f"{a}{name}{h}", f"np.{arc}{name}{h}", f"libdevice.{a}{name}{h}")
-                for a, arc in (("", ""), ("a", "arc"))
-                for name in ("sin", "cos", "tan")
-                for h in ("", "h")
-                if a or (h and name != "tan")
-            ),
+            ("asin", "asin", "np.arcsin", "libdevice.asin"),
+            ("acos", "acos", "np.arccos", "libdevice.acos"),
+            ("atan", "atan", "np.arctan", "libdevice.atan"),
+            ("sinh", "sinh", "np.sinh", "libdevice.sinh"),
+            ("cosh", "cosh", "np.cosh", "libdevice.cosh"),
+            ("asinh", "asinh", "np.arcsinh", "libdevice.asinh"),
+            ("acosh", "acosh", "np.arccosh", "libdevice.acosh"),
+            ("atanh", "atanh", "np.arctanh", "libdevice.atanh"),
             ("sqrt", "sqrt", "np.sqrt", "tl.sqrt"),
             ("cbrt", "cbrt", "np.cbrt", "libdevice.cbrt"),
         )

@@ -171,7 +171,7 @@ class TritonKernel(ArrayWriter):
         if part.width == 1 and not part.is_looped:
             return block, number
         counter = forms.variable(f"d{len(block.variables)}")
-        key = part.size, part.width, number
+        key = part.size, part.width, number, place
         inner = self._inner.setdefault(block, {}).get(key)
         if inner is None:
             wish = f"d{part.dimensions[0]}"

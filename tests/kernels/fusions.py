@@ -286,6 +286,11 @@ y = f32[3,5,7] add(x, x) ROOT p = f32[3,6,9] pad(y, c), padding=0_0x1_0x1_1
 """)
 """What is written of an array ``x`` of ``f32[3,5,7]`` and a border ``c``."""
 
+ANGLES = """x = f32[9] parameter(0) a = f32[9] sinh(x) b = f32[9] cosh(a) c = f32[9] asinh(b)
+d = f32[9] acosh(b) e = f32[9] atan(d) f = f32[9] tanh(x) g = f32[9] atanh(f) h = f32[9] asin(f)
+i = f32[9] acos(f) ROOT t = (f32[9], f32[9], f32[9], f32[9], f32[9]) tuple(c, e, g, h, i)"""
+"""Opcodes that the XLA of JAX does not run yet."""
+
 SMALL = {
     element_type: f"""x = {element_type}[4,64] parameter(0) wide = f32[4,64] convert(x)
     zero = f32[] constant(0) total = f32[4] reduce(wide, zero), dimensions={{1}}, to_apply=add

@@ -69,6 +69,12 @@ i = u8[300] iota(), iota_dimension=0 ROOT s = u8[1] slice(i), slice={[299:300]}
 #   [[[1, 2, 3], [4, 5, 6], [7, 8, 9]]], [[0, 6, 15, 24, 0]]
 x = f32[3,3] parameter(0) z = f32[] constant(0)
 s = f32[3] reduce(x, z), dimensions={1}, to_apply=add ROOT p = f32[5] pad(s, z), padding=1_1
+# tiles of two and three dimensions that begin with the same one | [np.ones((2, 4, 7)),
+#   np.zeros((2, 3, 7)), 0], [np.zeros((2, 1, 3)), np.repeat([[[0]] * 3 + [[1]] * 4] * 2, 7, 2)]
+x = f32[2,4,7] parameter(0) y = f32[2,3,7] parameter(1) i = u32[] parameter(2)
+c = u32[] constant(2) z = f32[2,7,7] concatenate(y, x), dimensions={1}
+s = f32[2,1,3] dynamic-slice(z, i, c, i), dynamic_slice_sizes={2,1,3}
+ROOT t = (f32[2,1,3], f32[2,7,7]) tuple(s, z)
 """)
 
 FOLDS = """
@@ -81,8 +87,11 @@ add_s32 { a = s32[] parameter(0) b = s32[] parameter(1) ROOT r = s32[] add(a, b)
 def _case(name: str, body: str, operands: list[object], expected: list[object]) -> Case:
     text = f"HloModule m\n{FOLDS}\nENTRY e {{ {body} }}"
     entry = hlo.parse(text).entry
-    kind = oracle.dtype_of(entry.root.shape)
-    values, right = ([np.array(each, kind) for each in given] for given in (operands, expected))
+    shapes = [each.shape for each in entry.parameters], entry.root.shape.arrays
+    values, right = (
+        [np.array(each, oracle.dtype_of(shape)) for each, shape in zip(given, kinds, strict=True)]
+        for given, kinds in zip((operands, expected), shapes, strict=True)
+    )
     return Case(name, text, entry, values, right)
 
 

@@ -82,6 +82,14 @@ def test_chains_compute_what_jax_does(language: str) -> None:
     assert found.right[language] == len(BODIES) - 2 * (language == "numpy")
 
 
+@pytest.mark.parametrize("language", runnable())
+def test_functions_of_angles_are_those_of_numpy(language: str) -> None:
+    computation = chain(fusions.ANGLES)
+    operands = fusions.operands_of(computation)
+    right = fusions.run_in_numpy(kernel_of(computation, "numpy"), "kernel", operands)
+    assert check([Case("angles", "", computation, operands, right)], language).right[language] == 1
+
+
 @needs_compiler
 def test_chains_are_compiled_without_warnings(tmp_path: Path) -> None:
     compiled(

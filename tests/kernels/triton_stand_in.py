@@ -118,6 +118,9 @@ _OF_FLOATS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 _OF_LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("rint", "expm1", "log1p", "tanh", "tan", "cbrt")},
+    **{name: getattr(np, name) for name in ("sinh", "cosh")},
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan")},
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sinh", "cosh", "tanh")},
     "fmod": np.fmod, "round": _rounded_away, "pow": np.power, "atan2": np.arctan2,
 }  # fmt: skip
 _TYPES = {
