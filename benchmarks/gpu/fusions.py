@@ -75,49 +75,49 @@ EXPRESSIONS: Final = {
 @cache
 def _bodies(n: int, m: int) -> dict[str, str]:
     """In HLO, by the names of the fusions."""
-    all_, row, column = f"f32[{n},{m}]", f"f32[{m}]", f"f32[{n}]"
+    return {**_elementwise(n, m), **_moves(n, m), **_reductions(n, m)}
 
-    def constants(*numbers: float) -> str:
-        """Numbers as ``k0 k1 ...``, and as arrays ``K0 K1 ...``."""
-        lines = (
-            f"k{place} = f32[] constant({number}) "
-            f"K{place} = {all_} broadcast(k{place}), dimensions={{}}"
-            for place, number in enumerate(numbers)
-        )
-        return "\n".join(lines)
 
-    peak = f"""low = f32[] constant(-inf) zero = f32[] constant(0)
-        peak = {column} reduce(x, low), dimensions={{1}}, to_apply=top
-        peaks = {all_} broadcast(peak), dimensions={{0}}
-        moved = {all_} subtract(x, peaks) power = {all_} exponential(moved)
-        total = {column} reduce(power, zero), dimensions={{1}}, to_apply=sum"""
-    mean_square = f"""zero = f32[] constant(0) share = f32[] constant({1 / m!r})
-        shares = {column} broadcast(share), dimensions={{}}
-        square = {all_} multiply(x, x)
-        total = {column} reduce(square, zero), dimensions={{1}}, to_apply=sum"""
+def _constants(shape: str, *numbers: float) -> str:
+    """Numbers as ``k0 k1 ...``, and as arrays ``K0 K1 ...``."""
+    return "\n".join(
+        f"k{place} = f32[] constant({number}) "
+        f"K{place} = {shape} broadcast(k{place}), dimensions={{}}"
+        for place, number in enumerate(numbers)
+    )
+
+
+def _elementwise(n: int, m: int) -> dict[str, str]:
+    all_ = f"f32[{n},{m}]"
     biases = f"biases = {all_} broadcast(b), dimensions={{1}}"
-    half = m // 2
     return {
         "add": f"ROOT r = {all_} add(x, y)",
-        "scale and shift": f"""{constants(2, 1)} s = {all_} multiply(x, K0)
+        "scale and shift": f"""{_constants(all_, 2, 1)} s = {all_} multiply(x, K0)
             ROOT r = {all_} add(s, K1)""",
         "exponential": f"ROOT r = {all_} exponential(x)",
         "hyperbolic tangent": f"ROOT r = {all_} tanh(x)",
-        "relu": f"{constants(0)} ROOT r = {all_} maximum(x, K0)",
+        "relu": f"{_constants(all_, 0)} ROOT r = {all_} maximum(x, K0)",
         "sigmoid": f"ROOT r = {all_} logistic(x)",
         "add a bias": f"{biases} ROOT r = {all_} add(x, biases)",
         "scale rows": f"""s = {all_} broadcast(c), dimensions={{0}}
             ROOT r = {all_} multiply(x, s)""",
         "lesser": f"""less = pred[{n},{m}] compare(x, y), direction=LT
             ROOT r = {all_} select(less, x, y)""",
-        "add, scale, relu": f"""{constants(0)} {biases} s = {all_} add(x, y)
+        "add, scale, relu": f"""{_constants(all_, 0)} {biases} s = {all_} add(x, y)
             t = {all_} multiply(s, biases) ROOT r = {all_} maximum(t, K0)""",
-        "gelu with bias": f"""{constants(0.5, 1, 0.044715, 0.7978845608)} {biases}
+        "gelu with bias": f"""{_constants(all_, 0.5, 1, 0.044715, 0.7978845608)} {biases}
             v = {all_} add(x, biases) square = {all_} multiply(v, v)
             cube = {all_} multiply(square, v) small = {all_} multiply(cube, K2)
             inner = {all_} add(v, small) scaled = {all_} multiply(inner, K3)
             bent = {all_} tanh(scaled) up = {all_} add(bent, K1)
             share = {all_} multiply(up, K0) ROOT r = {all_} multiply(v, share)""",
+    }
+
+
+def _moves(n: int, m: int) -> dict[str, str]:
+    all_, half = f"f32[{n},{m}]", m // 2
+    biases = f"biases = {all_} broadcast(b), dimensions={{1}}"
+    return {
         "transpose": f"ROOT r = f32[{m},{n}] transpose(x), dimensions={{1,0}}",
         "transpose and add": f"""t = f32[{m},{n}] transpose(x), dimensions={{1,0}}
             s = f32[{m},{n}] broadcast(c), dimensions={{1}} ROOT r = f32[{m},{n}] add(t, s)""",
@@ -136,6 +136,22 @@ def _bodies(n: int, m: int) -> dict[str, str]:
             q = f32[{n},{half}] slice(x), slice={{[0:{n}], [{half}:{m}]}}
             o = f32[{n},{half}] negate(q)
             ROOT r = {all_} concatenate(o, p), dimensions={{1}}""",
+    }
+
+
+def _reductions(n: int, m: int) -> dict[str, str]:
+    all_, row, column = f"f32[{n},{m}]", f"f32[{m}]", f"f32[{n}]"
+    biases = f"biases = {all_} broadcast(b), dimensions={{1}}"
+    peak = f"""low = f32[] constant(-inf) zero = f32[] constant(0)
+        peak = {column} reduce(x, low), dimensions={{1}}, to_apply=top
+        peaks = {all_} broadcast(peak), dimensions={{0}}
+        moved = {all_} subtract(x, peaks) power = {all_} exponential(moved)
+        total = {column} reduce(power, zero), dimensions={{1}}, to_apply=sum"""
+    mean_square = f"""zero = f32[] constant(0) share = f32[] constant({1 / m!r})
+        shares = {column} broadcast(share), dimensions={{}}
+        square = {all_} multiply(x, x)
+        total = {column} reduce(square, zero), dimensions={{1}}, to_apply=sum"""
+    return {
         "row sum": f"""z = f32[] constant(0)
             ROOT r = {column} reduce(x, z), dimensions={{1}}, to_apply=sum""",
         "column sum": f"""z = f32[] constant(0)
@@ -147,12 +163,12 @@ def _bodies(n: int, m: int) -> dict[str, str]:
             ROOT r = {all_} divide(power, totals)""",
         "log of sum of exponentials": f"""{peak} l = {column} log(total)
             ROOT r = {column} add(l, peak)""",
-        "rms norm": f"""{mean_square} {constants(1)} {biases}
+        "rms norm": f"""{mean_square} {_constants(all_, 1)} {biases}
             mean = {column} multiply(total, shares)
             means = {all_} broadcast(mean), dimensions={{0}} more = {all_} add(means, K0)
             scale = {all_} rsqrt(more) s = {all_} multiply(x, scale)
             ROOT r = {all_} multiply(s, biases)""",
-        "layer norm": f"""{constants(1)} zero = f32[] constant(0) {biases}
+        "layer norm": f"""{_constants(all_, 1)} zero = f32[] constant(0) {biases}
             share = f32[] constant({1 / m!r}) shares = {column} broadcast(share), dimensions={{}}
             total = {column} reduce(x, zero), dimensions={{1}}, to_apply=sum
             mean = {column} multiply(total, shares)

@@ -27,7 +27,7 @@ python -m benchmarks.gpu
 ```
 
 In less than ten minutes it writes a file with the name of the machine to
-`benchmarks/gpu/measured/`, and this page. It needs a checkout; to count sectors and conflicts
+the folder `measured` beside its programs, and this page. It needs a checkout; to count sectors and conflicts
 `nvcc` and `ncu`, to measure times PyTorch and Triton. It says what is missing, or that `ncu` may
 not read the counters (`ERR_NVGPUCTRPERM`), and does the rest.
 """

@@ -147,6 +147,7 @@ def test_kernels_that_jax_comes_with(
     assert all(each.accesses for call in calls for each in call.outputs)
 
 
+@pytest.mark.needs("absl")  # which Mosaic GPU imports
 @for_all([
     ("attention_mgpu", "attention_with_pipeline_emitter", "fa3_kernel", HEADS,
      {"block_q": 64, "block_kv": 64}),
@@ -156,7 +157,6 @@ def test_kernels_that_jax_comes_with(
 def test_kernels_of_mosaic_gpu_are_named(
     module: str, name: str, kernel: str, operands: list[str], sizes: dict[str, int]
 ) -> None:
-    pytest.importorskip("absl", reason="Mosaic GPU needs absl-py")
     config = of(f"gpu.{module}", "TuningConfig")(max_concurrent_steps=2, **sizes)
     function = partial(of(f"gpu.{module}", name), config=config)
     where = f"the function has mpmd_map of '{kernel}' on Mesh(grid="

@@ -396,7 +396,7 @@ class _RowSearch:
         needed = (turns << max(0, each) for turns, each in zip(self._turns, over, strict=True))
         self.least = sum(needed)
         is_small = size <= _SMALL
-        picked = range(1, (size if is_small else _MOST_BITS) + 1)
+        picked = range(1, (size if is_small else MAX_BITS) + 1)
         choices = chain.from_iterable(combinations(range(size), each) for each in picked)
         candidates = [sum(1 << bit for bit in each) for each in choices]
         best, is_proved = self._best(candidates, count)
@@ -444,5 +444,5 @@ _SMALL: Final = 8
 _MAX_STEPS: Final = 2000
 """The subspaces of rows that are tried; the best one so far is the answer, without a proof."""
 
-_MOST_BITS: Final = 3
+MAX_BITS: Final = 3
 """The bits of a row that are flipped in a swizzle of a larger buffer."""
