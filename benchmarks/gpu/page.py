@@ -26,9 +26,9 @@ Does a GPU do what this library predicts? On a machine with an NVIDIA GPU, one c
 python -m benchmarks.gpu
 ```
 
-In less than ten minutes it writes a file with the name of the machine to
-the folder `measured` beside its programs, and this page. It needs a checkout; to count sectors and conflicts
-`nvcc` and `ncu`, to measure times PyTorch and Triton. It says what is missing, or that `ncu` may
+In less than ten minutes it writes a file with the name of the machine to the folder `measured`
+beside its programs, and this page. It needs a checkout; to count sectors and conflicts `nvcc` and
+`ncu`, to measure times PyTorch and Triton. It says what is missing, or that `ncu` may
 not read the counters (`ERR_NVGPUCTRPERM`), and does the rest.
 """
 
