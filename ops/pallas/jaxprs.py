@@ -298,14 +298,14 @@ def read_kernel(
 
     ``batch_axes`` are the axes of the grid that the kernel does not see, as of a ``vmap``.
     """
-    references = [_Reference(each) for each in kernel.invars]
+    references = [_KernelReference(each) for each in kernel.invars]
     for reference, value in zip(references, prefetched, strict=False):
         reference.prefetched = value
     _KernelReader(grid, batch_axes).run(kernel, (), references)
     return [tuple(each.accesses) for each in references]
 
 
-class _Reference:
+class _KernelReference:
     """A reference of a kernel: its shape, its values if it is prefetched, its accesses so far."""
 
     def __init__(self, variable: OfJax) -> None:
@@ -358,7 +358,7 @@ class _KernelReader(_IndexMapReader):
             return self._readers[name](equation, operands)
         called = _called(equation)
         is_known = all(each is not UNKNOWN for each in operands)
-        references = [each for each in operands if isinstance(each, _Reference)]
+        references = [each for each in operands if isinstance(each, _KernelReference)]
         if called and (references or not is_known):
             return self.run(*called, operands)
         for reference in references:
@@ -437,16 +437,16 @@ class _KernelReader(_IndexMapReader):
         self._note("write", reference, lanes if device is None else None)
         return []
 
-    def _viewed(self, part: OfJax) -> tuple[_Reference, Lanes | None]:
+    def _viewed(self, part: OfJax) -> tuple[_KernelReference, Lanes | None]:
         """A reference, and the indices of a view of it."""
-        if isinstance(part, _Reference):
+        if isinstance(part, _KernelReference):
             return part, self._lanes(part, ())
         return part.ref, self._lanes(part.ref, part.transforms)
 
     def _nothing(self, equation: OfJax, _: list[Value]) -> list[Value]:
         return [UNKNOWN] * len(equation.outvars)
 
-    def _lanes(self, reference: _Reference, transforms: Sequence[OfJax]) -> Lanes | None:
+    def _lanes(self, reference: _KernelReference, transforms: Sequence[OfJax]) -> Lanes | None:
         """The indices of a reference after some views of it, one after the other."""
         sizes: Sequence[int] = reference.sizes
         indices: list[Value] = [*map(_lane, range(len(sizes)))]
@@ -459,7 +459,11 @@ class _KernelReader(_IndexMapReader):
         return None if UNKNOWN in indices else (indices, sizes)
 
     def _note(
-        self, kind: AccessKind, reference: _Reference, lanes: Lanes | None, mask: Value = sympy.true
+        self,
+        kind: AccessKind,
+        reference: _KernelReference,
+        lanes: Lanes | None,
+        mask: Value = sympy.true,
     ) -> None:
         """Note what is read or written, under the mask and all conditions around."""
         whole = [*map(_lane, range(len(reference.sizes)))], reference.sizes
@@ -534,7 +538,7 @@ class _KernelReader(_IndexMapReader):
     def _scoped(self, equation: OfJax, operands: list[Value]) -> list[Value]:
         """A part of the kernel that has references of its own."""
         jaxpr = equation.params["jaxpr"]
-        return self.run(jaxpr, operands, [*map(_Reference, jaxpr.invars)])
+        return self.run(jaxpr, operands, [*map(_KernelReference, jaxpr.invars)])
 
 
 def _called(equation: OfJax) -> tuple[OfJax, Sequence[OfJax]] | None:
@@ -619,7 +623,7 @@ Constant: TypeAlias = "OfJax | _Computed"
 
 
 @dataclass(frozen=True, eq=False)
-class _Equation:
+class _OfConstants:
     """An equation whose operands are constants."""
 
     of_jax: OfJax
@@ -627,7 +631,7 @@ class _Equation:
 
 
 class _Computed(NamedTuple):
-    equation: _Equation
+    equation: _OfConstants
     number: int
 
 
@@ -640,7 +644,7 @@ def constant_results(equation: OfJax, constants: Mapping[OfJax, Constant]) -> di
     operands = [each.val if hasattr(each, "val") else constants.get(each) for each in atoms]
     if equation.effects or not is_small or any(each is None for each in operands):
         return {}
-    node = _Equation(equation, operands)
+    node = _OfConstants(equation, operands)
     return {each: _Computed(node, number) for number, each in enumerate(results)}
 
 
@@ -668,7 +672,7 @@ def values_of(atoms: Iterable[OfJax], constants: Mapping[OfJax, Constant]) -> li
 
 def _run(wanted: Sequence[_Computed]) -> list[OfJax]:
     """The results of equations, each run after those that it needs."""
-    results: dict[_Equation, OfJax] = {}
+    results: dict[_OfConstants, OfJax] = {}
 
     def read(constant: Constant) -> OfJax:
         is_computed = isinstance(constant, _Computed)
@@ -681,6 +685,6 @@ def _run(wanted: Sequence[_Computed]) -> list[OfJax]:
     return [*map(read, wanted)]
 
 
-def _equations_before(equation: _Equation) -> Iterator[_Equation]:
+def _equations_before(equation: _OfConstants) -> Iterator[_OfConstants]:
     computed = (each for each in equation.operands if isinstance(each, _Computed))
     return (each.equation for each in computed)
