@@ -33,7 +33,7 @@ UNBOUNDED: Final = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class TileAxis:
     """An axis of the tiles of a block.
 
     Attributes:
@@ -59,7 +59,7 @@ class Axis:
 class TileShape:
     """The axes of a value, which has one element along all others, and their number."""
 
-    axes: frozenset[Axis] = frozenset()
+    axes: frozenset[TileAxis] = frozenset()
     rank: int = 0
 
     def __or__(self, other: TileShape) -> TileShape:
@@ -122,7 +122,7 @@ class TiledPart:
 
 
 @dataclass(frozen=True)
-class Reads:
+class ReadParts:
     """What a result is computed from.
 
     Attributes:
@@ -136,17 +136,19 @@ class Reads:
     reduced: int
 
 
-def planned(parts: Sequence[TiledPart], most: Sequence[int], reads: Reads) -> tuple[TiledPart, ...]:
+def planned(
+    parts: Sequence[TiledPart], most: Sequence[int], reads: ReadParts
+) -> tuple[TiledPart, ...]:
     """The parts of a result, of sizes that are at most so great, with the tiles of a program.
 
     Axes along which some memory has neighbours come first. Where neighbours are reduced, there
     are as many others as fit beside them; a program goes along what reads reduced values.
 
     >>> parts = [TiledPart((dimension,), 1000, 1) for dimension in (0, 1)]
-    >>> transpose = Reads(close=frozenset([0, 1]), kept=frozenset(), reduced=1)
+    >>> transpose = ReadParts(close=frozenset([0, 1]), kept=frozenset(), reduced=1)
     >>> [part.width for part in planned(parts, [1000, 1000], transpose)]
     [32, 32]
-    >>> softmax = Reads(close=frozenset([1]), kept=frozenset([0]), reduced=1000)
+    >>> softmax = ReadParts(close=frozenset([1]), kept=frozenset([0]), reduced=1000)
     >>> [part.width for part in planned(parts, [1000, 1000], softmax)]
     [1, 1024]
     """

@@ -20,7 +20,7 @@ from ops.hlo.module import Instruction
 from ops.index_maps import Size, ceil_divided, in_order, product
 from ops.kernels import elements
 from ops.kernels.elements import CONTRACTIONS, Index, Steps, shape_of
-from ops.kernels.tiles import Axis, TiledPart, TileShape, greatest, power_above
+from ops.kernels.tiles import TileAxis, TiledPart, TileShape, greatest, power_above
 from ops.kernels.triton_kernel import TritonKernel, size_of
 from simplifier.forms import constant, variables_of
 
@@ -124,7 +124,7 @@ class ContractionKernel(TritonKernel):
 
     def _rows_and_columns(
         self, source: Instruction, found: IndexingMap, index: Index, block: LoopBlock
-    ) -> dict[int, Axis] | None:
+    ) -> dict[int, TileAxis] | None:
         """The axis of each operand, if the tile has two; ``None`` if it is no product there."""
         if not self._is_product(source) or any(each.asked for each in block.outward()):
             return None
@@ -147,7 +147,7 @@ class ContractionKernel(TritonKernel):
         source: Instruction,
         operand: int,
         point: Index,
-        kept: Collection[Axis],
+        kept: Collection[TileAxis],
         inner: LoopBlock,
     ) -> Steps[str]:
         """The elements of an operand along its axis and along all that is summed; 0 elsewhere."""
@@ -168,7 +168,7 @@ class ContractionKernel(TritonKernel):
         return self._line(source, inner, text, whole) if text != value else value
 
     def _asked_along(
-        self, rows: Iterable[Constraint], kept: Collection[Axis], block: LoopBlock
+        self, rows: Iterable[Constraint], kept: Collection[TileAxis], block: LoopBlock
     ) -> Sequence[Constraint]:
         """The conditions that nothing but some axes decides."""
         return [row for row in rows if self._shape_along(row[:1], block).axes <= {*kept}]

@@ -26,7 +26,15 @@ from ops.kernels import elements, tiles
 from ops.kernels.array_kernels import ArrayWriter
 from ops.kernels.elements import Index, Steps, shape_of
 from ops.kernels.operations import TRITON
-from ops.kernels.tiles import Axis, Reads, TiledPart, TileShape, greatest, is_ragged, width_beside
+from ops.kernels.tiles import (
+    ReadParts,
+    TileAxis,
+    TiledPart,
+    TileShape,
+    greatest,
+    is_ragged,
+    width_beside,
+)
 from simplifier import forms
 from simplifier.forms import AtomKind, Form, Interval, constant, variable, variables_of
 
@@ -46,7 +54,7 @@ class TritonKernel(ArrayWriter):
         names = LocalNames(TRITON.language, [*_CALLED, *TRITON.helpers, name, f"{name}_programs"])
         super().__init__(fusion, TRITON, names)
         self._name = name
-        self._axes: dict[LoopBlock, Axis] = {}
+        self._axes: dict[LoopBlock, TileAxis] = {}
         """The axes of tiles, by the blocks whose last variable goes along them."""
         self._inner: dict[LoopBlock, dict[object, LoopBlock]] = {}
         """The blocks in blocks that have the same lines, or are closed last."""
@@ -246,7 +254,7 @@ class TritonKernel(ArrayWriter):
             mask = self.names.fresh("is_inside")
             (limit,) = block.texts([as_form(size)])
             lines.append(f"{mask} = {name} < {limit}")
-        axis = self._axes[inner] = Axis(place, width, size, is_whole, mask)
+        axis = self._axes[inner] = TileAxis(place, width, size, is_whole, mask)
         for each in filter(None, (name, mask)):
             self._shapes[each] = TileShape(frozenset([axis]), place + 1)
         return inner, counter
@@ -287,7 +295,7 @@ class TritonKernel(ArrayWriter):
                 left.append(inner)
         return None
 
-    def _axes_in(self, block: LoopBlock) -> dict[str, Axis]:
+    def _axes_in(self, block: LoopBlock) -> dict[str, TileAxis]:
         """The axes around a block, by their variables."""
         return {
             f"d{len(each.variables) - 1}": self._axes[each]
@@ -493,7 +501,7 @@ class TritonKernel(ArrayWriter):
 
     def _along_ranges(
         self, source: Instruction, index: Index, block: LoopBlock
-    ) -> tuple[LoopBlock, list[Form], list[Axis]]:
+    ) -> tuple[LoopBlock, list[Form], list[TileAxis]]:
         """A block along all that is reduced, the index of it, and the axes.
 
         Neighbours in memory go along one axis. The last ones have all their elements in the tile
@@ -510,7 +518,7 @@ class TritonKernel(ArrayWriter):
             held *= width
             widths.append((size, width, 0 if greatest(size, block) <= width else None))
         counters: dict[int, Form] = {}
-        axes: list[Axis] = []
+        axes: list[TileAxis] = []
         for group, each in zip(groups, reversed(widths), strict=True):
             used = (*index, *counters.values())
             block, counter = self._along_range(block, *each, used)
@@ -560,7 +568,7 @@ class TritonKernel(ArrayWriter):
         source: Instruction,
         block: LoopBlock,
         values: Sequence[str],
-        axis: Axis,
+        axis: TileAxis,
         shape: TileShape,
     ) -> tuple[list[str], TileShape]:
         """Values of a shape, folded along an axis, and their shape then."""
@@ -675,7 +683,7 @@ class TritonKernel(ArrayWriter):
             *((each.upper or 0) + 1 for each in ends),
         )
 
-    def _reads(self, array: Array, parts: Sequence[TiledPart]) -> Reads:
+    def _reads(self, array: Array, parts: Sequence[TiledPart]) -> ReadParts:
         """Where a result is neighbours in memory, and what is reduced."""
         top = self.sizes.top(LocalNames(self.dialect.language))
         probe, counters = self.nested(top, {k: each.size or 1 for k, each in enumerate(parts)})
@@ -704,7 +712,7 @@ class TritonKernel(ArrayWriter):
         near, decides = (
             frozenset(numbers[name] for name in names if name in numbers) for names in (close, kept)
         )
-        return Reads(near, decides, reduced)
+        return ReadParts(near, decides, reduced)
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

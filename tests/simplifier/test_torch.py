@@ -126,7 +126,10 @@ INDUCTOR: Final = [row for row in SIMPLIFICATIONS if row["id"].startswith("induc
 @for_all(INDUCTOR, itemgetter("id"))
 def test_no_answer_is_larger_than_that_of_inductor(row: Row) -> None:
     given, *known = question(row)
-    ranges = {symbol(name): to_torch(parse_expr(text)) for name, text in row["ranges"].items()}
+    given_ranges = row["ranges"].items()
+    ranges: dict[Any, Any] = {
+        symbol(name): to_torch(parse_expr(text)) for name, text in given_ranges
+    }
     asked = allocator(row["bounds"])
     result = READERS.read(simplify_with_ranges(asked, to_torch(given, *known), ranges))
     assert operator_count(result) <= operator_count(parse_expr(row["expected"])), result
