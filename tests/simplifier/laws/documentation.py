@@ -27,12 +27,12 @@ def tables() -> str:
     )
 
 
-_HEAD: Final = "| law | identity | if | why | applied by |\n| --- | --- | --- | --- | --- |"
+_HEAD: Final = "| law | identity | if | why |\n| --- | --- | --- | --- |"
 
 
 def _row(law: Law) -> str:
     condition = f"`{law.condition}`" if law.condition else ""
-    return f"| {law.name} | `{law.identity}` | {condition} | {law.why} | `{appliers()[law][0]}` |"
+    return f"| {law.name} | `{law.identity}` | {condition} | {law.why} |"
 
 
 @cache
