@@ -65,6 +65,7 @@ PACKAGES: Final = (
     "ops.xla_gpu",
     "ops.stablehlo",
     "ops.triton",
+    "simplifier.torch",
 )
 """The packages with a page of the reference. A name that several export is on the first's page."""
 

@@ -25,6 +25,16 @@ from simplifier.expr.sympy import READERS, ConversionError
 from simplifier.problem import NOTHING, Bounds, Constraints, EndsLike, Expression, Facts
 from simplifier.tools.graphs import connected_components
 
+__all__ = [
+    "MissingTorchError",
+    "Native",
+    "facts_of",
+    "installed",
+    "simplify",
+    "simplify_with_ranges",
+    "to_torch",
+]
+
 Native: TypeAlias = Any
 """A value of PyTorch, which need not be installed; mostly an expression of its functions."""
 
