@@ -12,7 +12,7 @@ from typing import Final
 import ops
 from ops import hlo, loops
 from ops.rules.elementwise import ELEMENTWISE
-from tests.jax.test_primitives import FUNCTIONS, INSIDE, called_targets
+from tests.jax.test_primitives import FUNCTIONS, called_targets
 from tests.of_jax import OfJax, jax
 from tests.ops.opcode_programs import PROGRAMS
 from tests.pages import with_generated
@@ -25,7 +25,6 @@ _ROWS: Final = {
     "exact": "exact",
     "contained": "contained: they hold what values decide",
     "unknown": "unknown",
-    "inside": "not asked: JAX makes them as it lowers, or for devices that run apart",
 }
 
 
@@ -34,7 +33,6 @@ def table() -> str:
     names: dict[str, list[str]] = defaultdict(list)
     for name, answer in sorted(answers().items()):
         names[answer].append(f"`{name}`")
-    names["inside"] = [f"`{name}`" for name in sorted(INSIDE.split())]
     rows = (f"| {text} | {', '.join(names[answer])} |" for answer, text in _ROWS.items())
     return "\n".join(["| the maps are | of |", "| --- | --- |", *rows])
 
