@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 import pytest
 
@@ -46,7 +47,7 @@ def check(computation: Computation, name: str, text: str) -> None:
 
 
 KNOWN_GAP: Final = {"cpu/roll", "gpu/roll"}
-"""Conditions on remainders of loaded numbers, in which sympy's ``Piecewise`` fails by a KeyError."""
+"""Conditions on remainders of loaded numbers, in which sympy's ``Piecewise`` raises a KeyError."""
 
 
 @pytest.mark.parametrize("name", [each for each in RUNNABLE if each not in KNOWN_GAP])
