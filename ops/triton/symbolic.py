@@ -478,8 +478,32 @@ def where(test: Formula, first: Formula, second: Formula) -> Formula:
     if not any(map(is_relation, (first, second))):
         change = first - second  # so that what both share is written once
         if parts_of(change) < parts_of(first):
-            return second + sympy.Piecewise((change, test), (0, True))
-    return sympy.Piecewise((first, test), (second, True))
+            return second + _choice(test, change, sympy.S.Zero)
+    return _choice(test, first, second)
+
+
+def _choice(test: Formula, first: Formula, second: Formula) -> Formula:
+    try:
+        return sympy.Piecewise((first, test), (second, True))
+    except KeyError:  # sympy takes choices out of a condition by its symbols; loads have none
+        return sympy.Piecewise((first, without_choices(test)), (second, True))
+
+
+def without_choices(condition: Formula) -> Formula:
+    """A condition on choices as one on what they choose from.
+
+    >>> low = sympy.Piecewise((0, Loaded(1) < 0), (Loaded(1), True))
+    >>> print(without_choices(low < 5))
+    (Loaded(1) < 0) | ((Loaded(1) >= 0) & (Loaded(1) < 5))
+    """
+    choices = sorted(condition.atoms(sympy.Piecewise), key=sympy.count_ops)
+    if not choices:
+        return condition
+    found, left = sympy.false, sympy.true
+    for value, holds in choices[0].args:
+        found = sympy.Or(found, sympy.And(left, holds, condition.xreplace({choices[0]: value})))
+        left = sympy.And(left, sympy.Not(holds))
+    return without_choices(found)
 
 
 def all_of(*conditions: Formula) -> Formula:
