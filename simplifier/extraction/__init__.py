@@ -174,7 +174,7 @@ class DigitWriter:
         division = whole.only_atom
         if division is None or division.divisor <= 0 or is_power_of_two(division.divisor):
             return whole
-        if not self._may_be_negative(division.numerator):
+        if is_deep(whole) or not self._may_be_negative(division.numerator):
             return whole
         natural = with_natural_dividend(division, self._interval_of)
         numbers = [each.numerator for form in (whole, natural) for each in form.terms]
