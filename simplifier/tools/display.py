@@ -6,7 +6,7 @@ notebooks, and reads as text where the markup is stripped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from html import escape
 from itertools import islice
 from typing import Final, TypeVar, cast
@@ -60,13 +60,42 @@ class Displayed:
         return html_of_text(str(self))
 
 
-K = TypeVar("K")
-V = TypeVar("V")
-T_co = TypeVar("T_co", covariant=True)
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+_T_co = TypeVar("_T_co", covariant=True)
 
 
-class AnswerTuple(Displayed, tuple[T_co, ...]):
-    """Several answers: a tuple that prints each on its own lines, and shows the first ones.
+class _Answers(Displayed):
+    """A collection that prints each answer on its own lines, and shows the first ones."""
+
+    __slots__ = ()
+
+    def _texts(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def _first(self, most: int) -> tuple[list[str], int]:
+        """The first texts, and how many more there are."""
+        shown = [*islice(self._texts(), most)]
+        return shown, len(cast("Sized", self)) - len(shown)
+
+    def __str__(self) -> str:
+        return "\n".join(self._texts()) or "nothing"
+
+    def __repr__(self) -> str:
+        kind, (texts, more) = type(self).__name__, self._first(3)
+        if not texts:
+            return f"<no {kind}>"
+        shown = "; ".join([*map(in_one_line, texts), *["..."] * (more > 0)])
+        return f"<{kind}, {len(texts) + more}: {beginning_of(shown, _MAX_LINE)}>"
+
+    def _repr_html_(self) -> str:
+        texts, more = self._first(MAX_ANSWERS)
+        texts += [f"and {more:,} more"] * (more > 0)
+        return html_of_text("\n".join(texts) or "nothing")
+
+
+class AnswerTuple(_Answers, tuple[_T_co, ...]):
+    """Several answers.
 
     >>> print(AnswerTuple(["d0 in [0, 3]", "d1 in [0, 7]"]))
     d0 in [0, 3]
@@ -77,32 +106,17 @@ class AnswerTuple(Displayed, tuple[T_co, ...]):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
-        return "\n".join(map(str, self)) or "nothing"
-
-    def __repr__(self) -> str:
-        return _repr_of(self, map(str, self), len(self))
-
-    def _repr_html_(self) -> str:
-        return _html_of_answers(map(str, self), len(self))
+    def _texts(self) -> Iterator[str]:
+        return map(str, self)
 
 
-class AnswerDict(Displayed, dict[K, V]):
-    """Answers for each of several things, such as the maps to each operand: a dict that shows them.
+class AnswerDict(_Answers, dict[_K, _V]):
+    """Answers for each of several things, such as the maps to each operand.
 
     >>> print(AnswerDict({"x": "d0 + d1", "y": "d0"}))
     x: d0 + d1
     y: d0
     """
-
-    def __str__(self) -> str:
-        return "\n".join(self._texts()) or "nothing"
-
-    def __repr__(self) -> str:
-        return _repr_of(self, self._texts(), len(self))
-
-    def _repr_html_(self) -> str:
-        return _html_of_answers(self._texts(), len(self))
 
     def _texts(self) -> Iterator[str]:
         for key, value in self.items():
@@ -116,24 +130,6 @@ def _title(key: object) -> str:
         return " ".join(map(_title, cast("tuple[object, ...]", key)))
     name: object = getattr(key, "name", None)
     return str(key) if name is None else f"%{name}"
-
-
-def _repr_of(answers: object, texts: Iterable[str], count: int) -> str:
-    """The kind, the number, and the beginning of the first ones."""
-    first = [in_one_line(text) for text in islice(texts, 3)]
-    shown = beginning_of("; ".join([*first, "..."] if count > len(first) else first), _MAX_LINE)
-    return (
-        f"<{type(answers).__name__}, {count}: {shown}>"
-        if count
-        else f"<no {type(answers).__name__}>"
-    )
-
-
-def _html_of_answers(texts: Iterable[str], count: int) -> str:
-    shown = [*islice(texts, MAX_ANSWERS)]
-    if count > len(shown):
-        shown.append(f"and {count - len(shown):,} more")
-    return html_of_text("\n".join(shown) or "nothing")
 
 
 def in_one_line(text: str) -> str:
