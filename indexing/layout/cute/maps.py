@@ -10,15 +10,8 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
 from indexing.exact.questions import first_difference
-from indexing.layout.cute.layout import (
-    MAX_DEPTH,
-    ComposedLayout,
-    CuteLayout,
-    IntTuple,
-    Swizzle,
-    coalesce,
-    product,
-)
+from indexing.layout.cute.algebra import ComposedLayout, Swizzle, coalesce
+from indexing.layout.cute.layout import MAX_DEPTH, CuteLayout, IntTuple, product
 from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
 from indexing.variable import Variable
