@@ -13,7 +13,7 @@ from indexing import parse_map
 from ops import Unknown, hlo, output_to_input
 from ops.cli.documents import SCHEMA_VERSION
 from tests.cli.command_line import OF_MODULES, CommandLine, Json
-from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, description_of, with_tables
+from tests.cli.schema_of import OBJECTS, PAGE, SCHEMA, description_of, with_lists
 from tests.cli.small_modules import LOOKED_UP, ROW_SHARES, SOFTMAX_SUM, TURNED, WRONG_INSIDE, dumped
 from tests.extent import part
 from tests.hlo.modules import module_text
@@ -87,7 +87,7 @@ def test_schema_follows_its_own_schema_and_the_page_has_its_fields(cli: CommandL
         fields = definition["properties"].items()
         assert [field for field, schema in fields if not description_of(schema)] == [], name
     page = PAGE.read_text("utf-8")
-    assert page == with_tables(page), "run python -m tests.cli.schema_of"
+    assert page == with_lists(page), "run python -m tests.cli.schema_of"
 
 
 @pytest.mark.parametrize("name", part(MODULES, 3))

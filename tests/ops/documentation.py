@@ -37,15 +37,20 @@ _WITHOUT_BUILDER: Final = {
 
 
 def overview() -> str:
-    """One row for each family: its opcodes, where their maps come from, how much they say."""
+    """One row for each answer that is not exact, with its opcodes; last, how many are exact."""
     rows: dict[str, list[str]] = defaultdict(list)
     for program in PROGRAMS.values():
         rows[_answers(program)].append(f"`{program.opcode}`")
-    return "\n".join([_HEAD, *(f"| {', '.join(names)} | {says} |" for says, names in rows.items())])
+    rows[_EXACT] = [f"the {len(rows[_EXACT])} others"]
+    answers = sorted(rows.items(), key=lambda each: each[0] == _EXACT)
+    return "\n".join([_HEAD, *(f"| {', '.join(who)} | {says} |" for says, who in answers)])
 
 
-_HEAD: Final = """| opcodes | family | result to operands | operands to results |
-| --- | --- | --- | --- |"""
+_EXACT: Final = "exact | exact"
+
+
+_HEAD: Final = """| opcodes | result to operands | operands to results |
+| --- | --- | --- |"""
 
 
 def _answers(program: Program) -> str:
@@ -57,7 +62,7 @@ def _answers(program: Program) -> str:
         statuses = ["depends on the target"] * 2
     elif statuses[0] == statuses[1] and program.wider:
         statuses[1] = "the same"
-    return " | ".join([program.family, *statuses])
+    return " | ".join(statuses)
 
 
 def _status(program: Program, answers: Sequence[Indexings]) -> str:
@@ -74,7 +79,7 @@ def _status(program: Program, answers: Sequence[Indexings]) -> str:
 
 
 def examples() -> str:
-    """A section for each family: what it means, its source, and the maps of an instruction."""
+    """A section for each family: what it means, its opcodes, and the maps of an instruction."""
     families: dict[str, list[Program]] = defaultdict(list)
     for program in PROGRAMS.values():
         families[program.family].append(program)
@@ -83,26 +88,29 @@ def examples() -> str:
 
 def _section(family: str, programs: list[Program]) -> Iterator[str]:
     yield f"### {family if family in _WITHOUT_BUILDER else f'`{family}`'}\n"
-    yield f"{_meaning(family)}{_source(family)}\n"
+    yield f"{_meaning(family)}{_opcodes(family, programs)}\n"
     yield "```text"
     shown = programs if family == "called computations" else programs[:1]
     yield "\n\n".join("\n".join(_maps(program)) for program in shown)
     yield "```\n"
 
 
+def _opcodes(family: str, programs: list[Program]) -> str:
+    """The opcodes of a family, if they are not its name."""
+    opcodes = [program.opcode for program in programs]
+    if opcodes == [family.replace("_", "-")]:
+        return ""
+    return f" Opcodes: {', '.join(f'`{opcode}`' for opcode in opcodes)}."
+
+
 def _meaning(family: str) -> str:
     """What an operation means, in the words of its function."""
-    return _WITHOUT_BUILDER.get(family) or _as_markdown(_docstring(family).split("\n\n")[0])
+    return _WITHOUT_BUILDER.get(family) or _as_markdown(_summary(getattr(ops, family)))
 
 
-def _source(family: str) -> str:
-    """Where that is written, if the function says it."""
-    found = re.search(r"\nSource:\n(.*?)(\n\n|$)", _docstring(family), re.DOTALL)
-    return f" Source: {_as_markdown(found[1])}" if found else ""
-
-
-def _docstring(family: str) -> str:
-    return inspect.getdoc(getattr(ops, family, None)) or ""
+def _summary(function: object) -> str:
+    """The first paragraph of a docstring."""
+    return (inspect.getdoc(function) or "").split("\n\n")[0]
 
 
 def _as_markdown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of laws in docs/simplifier_design.md; run as a program, it writes them."""
+"""The lists of laws in docs/simplifier_design.md; run as a program, it writes them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,15 @@ from tests.project.sources import sources
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier_design.md"
 LAWS: Final = "laws"
-"""The name of the marks around the tables."""
+"""The name of the marks around the lists."""
 
 
-def tables() -> str:
+def lists() -> str:
+    """Each group of laws, a law a line."""
     return "\n".join(
-        "\n".join((f"### {title.capitalize()}", "", _HEAD, *map(_row, group), ""))
+        "\n".join((f"### {title.capitalize()}", "", "```text", *map(str, group), "```", ""))
         for title, group in GROUPS.items()
     )
-
-
-_HEAD: Final = "| law | identity | if | why |\n| --- | --- | --- | --- |"
-
-
-def _row(law: Law) -> str:
-    condition = f"`{law.condition}`" if law.condition else ""
-    return f"| {law.name} | `{law.identity}` | {condition} | {law.why} |"
 
 
 @cache
@@ -77,9 +70,9 @@ def _definitions(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.A
             yield f"{within}.{ast.unparse(target)}", node
 
 
-def with_tables(page: str) -> str:
-    return with_generated(page, LAWS, tables())
+def with_lists(page: str) -> str:
+    return with_generated(page, LAWS, lists())
 
 
 if __name__ == "__main__":
-    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
+    PAGE.write_text(with_lists(PAGE.read_text("utf-8")), "utf-8")
