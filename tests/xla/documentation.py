@@ -1,9 +1,13 @@
-"""The tables in docs/xla_tests.md; run as a program, it writes them."""
+"""The lists in docs/xla_tests.md; run as a program, it writes them.
+
+With names of tests, it prints XLA's answers to them and ours.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -29,26 +33,15 @@ def by_suite() -> dict[str, dict[int, Fact]]:
     return dict(sorted(suites.items()))
 
 
-def _table(columns: str, rows: Iterable[str]) -> str:
-    """A table; columns of numbers begin with a colon."""
-    names = columns.split(", ")
-    marks = ("---:" if name.startswith(":") else "---" for name in names)
-    return "\n".join([_row(*(name.lstrip(":") for name in names)), _row(*marks), *rows])
-
-
-def _row(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def _tests(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def counts() -> str:
-    numbers = {f"`{suite}`": _numbers([*asked.values()]) for suite, asked in by_suite().items()}
+    """A line of numbers for each suite, and for all."""
+    numbers = {suite: _numbers([*asked.values()]) for suite, asked in by_suite().items()}
     numbers["together"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
-    columns = "suite, :tests, :not for us, :facts, :same, :better, :different"
-    return _table(columns, (_row(name, *row) for name, row in numbers.items()))
+    width = max(map(len, numbers))
+    lines = (f"{suite:{width}}" + "".join(f"{n:10}" for n in row) for suite, row in numbers.items())
+    names = ("tests", "other", "facts", "same", "better", "different")
+    head = f"{'suite':{width}}" + "".join(f"{name:>10}" for name in names)
+    return "\n".join(["```text", head, *lines, "```"])
 
 
 def _numbers(facts: list[Fact]) -> list[int]:
@@ -66,25 +59,32 @@ def cases() -> str:
 
 def _section(suite: str, asked: dict[int, Fact]) -> str:
     """The facts of a suite to which our answer is another one, with the tests that have each."""
-    tests: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+    tests: dict[str, dict[str, None]] = defaultdict(dict)
     for place, fact in asked.items():
         if fact.verdict in UNLIKE:
-            tests[_cells(fact, outcome(place))][fact.test] = None
-    rows = (_row(_tests(names), *cells) for cells, names in tests.items())
-    return f"### `{suite}`\n\n{_table('test, , XLA, we, why', rows)}\n" if tests else ""
+            tests[page_line(fact, place)][fact.test] = None
+    lines = [f"* {_tests(names)}{line}" for line, names in tests.items()]
+    return "\n".join([f"### `{suite}`", "", *lines, ""]) if tests else ""
 
 
-def page_row(fact: Fact, answer: Outcome) -> str:
+def page_line(fact: Fact, place: int) -> str:
     """What the page says of an answer that is another one, behind the names of tests."""
-    return _row(*_cells(fact, answer)).removeprefix("|")
+    if fact.verdict is Verdict.BETTER:
+        return f", better: {fact.why}"
+    xla, ours = map(_code, short_answers(outcome(place)))
+    return f", XLA {xla}, we {ours}: {fact.why}"
 
 
-def _cells(fact: Fact, answer: Outcome) -> tuple[str, ...]:
-    """A domain that both maps have is left out."""
-    texts = answer.xla, answer.ours
-    (head, _, domain), (our_head, _, our_domain) = (text.partition(", domain: ") for text in texts)
-    shown = (head, our_head) if domain == our_domain else texts
-    return fact.verdict.value, *map(_code, shown), fact.why
+def short_answers(answer: Outcome) -> tuple[str, str]:
+    """XLA's answer and ours; a domain that both have is left out."""
+    (head, _, domain), (our_head, _, our_domain) = (
+        text.partition(", domain: ") for text in (answer.xla, answer.ours)
+    )
+    return (head, our_head) if domain == our_domain else (answer.xla, answer.ours)
+
+
+def _tests(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 MAX_COLUMNS: Final = 80
@@ -92,22 +92,26 @@ MAX_COLUMNS: Final = 80
 
 
 def _code(text: str) -> str:
-    """A text as code in a cell of a table: its first lines that are short."""
-    lines = text.replace("|", "\\|").splitlines()
-    shown = [line for line in lines if len(line) <= MAX_COLUMNS][:2]
-    shown = shown or [f"{line[:MAX_COLUMNS]} ..." for line in lines[:1]]
-    return "<br>".join(f"`{line}`" for line in shown) or "nothing"
+    """The first line of a text as code, its beginning if it is long."""
+    line = next(iter(text.splitlines()), "")
+    shown = line if len(line) <= MAX_COLUMNS else f"{line[:MAX_COLUMNS]} ..."
+    return f"`{shown}`" if shown else "nothing"
+
+
+FEW: Final = 5
+"""Reasons of fewer facts are counted together."""
 
 
 def unasked() -> str:
-    """What XLA's tests state that has no counterpart here: why, how often, and in which suites."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for suite, asked in by_suite().items():
-        for fact in asked.values():
-            if fact.verdict is Verdict.UNASKED:
-                counts[fact.why][suite] += fact.row.get("facts", 1)
-    rows = (_row(why, of.total(), _tests(of)) for why, of in sorted(counts.items()))
-    return _table("why, :facts, suites", rows)
+    """What XLA's tests state that has no counterpart here: why, and how often."""
+    reasons = [fact for fact in facts() if fact.suite and fact.verdict is Verdict.UNASKED]
+    counts = Counter[str]()
+    for fact in reasons:
+        counts[fact.why] += fact.row.get("facts", 1)
+    many = {why: count for why, count in counts.items() if count >= FEW}
+    few = counts.total() - sum(many.values())
+    lines = [f"* {count}: {why}" for why, count in sorted(many.items(), key=lambda each: -each[1])]
+    return "\n".join([*lines, f"* {few}: {len(counts) - len(many)} other reasons", ""])
 
 
 def written(page: str) -> str:
@@ -116,5 +120,17 @@ def written(page: str) -> str:
     return page
 
 
+def shown(name: str) -> Iterator[str]:
+    """XLA's answers and ours to the facts of the tests that have this in their names."""
+    for place, fact in enumerate(facts()):
+        if name in fact.test and fact.verdict is not Verdict.UNASKED:
+            answer = outcome(place)
+            yield f"{fact.suite} {fact.test}: {fact.verdict.value}"
+            yield from (f"XLA: {answer.xla}", f"we:  {answer.ours}", "")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
+    if names := sys.argv[1:]:
+        sys.stdout.writelines(f"{line}\n" for name in names for line in shown(name))
+    else:
+        PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
