@@ -496,7 +496,7 @@ def without_choices(condition: Formula) -> Formula:
     >>> print(without_choices(low < 5))
     (Loaded(1) < 0) | ((Loaded(1) >= 0) & (Loaded(1) < 5))
     """
-    choices = sorted(condition.atoms(sympy.Piecewise), key=sympy.count_ops)
+    choices = sorted(condition.atoms(sympy.Piecewise), key=sympy.Piecewise.count_ops)
     if not choices:
         return condition
     found, left = sympy.false, sympy.true

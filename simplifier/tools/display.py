@@ -65,7 +65,7 @@ _V = TypeVar("_V")
 _T_co = TypeVar("_T_co", covariant=True)
 
 
-class _Answers(Displayed):
+class _Shown(Displayed):
     """A collection that prints each answer on its own lines, and shows the first ones."""
 
     __slots__ = ()
@@ -94,7 +94,7 @@ class _Answers(Displayed):
         return html_of_text("\n".join(texts) or "nothing")
 
 
-class AnswerTuple(_Answers, tuple[_T_co, ...]):
+class AnswerTuple(_Shown, tuple[_T_co, ...]):
     """Several answers.
 
     >>> print(AnswerTuple(["d0 in [0, 3]", "d1 in [0, 7]"]))
@@ -110,7 +110,7 @@ class AnswerTuple(_Answers, tuple[_T_co, ...]):
         return map(str, self)
 
 
-class AnswerDict(_Answers, dict[_K, _V]):
+class AnswerDict(_Shown, dict[_K, _V]):
     """Answers for each of several things, such as the maps to each operand.
 
     >>> print(AnswerDict({"x": "d0 + d1", "y": "d0"}))

@@ -86,7 +86,7 @@ def test_reads_of_unknown_size() -> None:
     """The tile holds for each size; which elements it is, for each number of the size."""
     text = "ENTRY e { x = f32[?,4] parameter(0) ROOT n = f32[?,4] negate(x) }"
     (read,) = reads(hlo.parse(text).entry.root)
-    assert str(read) == "%x[t0, t1]"
+    assert str(read) == "%x f32[?,4]: [t0, t1]"
     with pytest.raises(MapError, match="depend on its sizes"):
         read.elements((0, 0))
 
@@ -94,7 +94,7 @@ def test_reads_of_unknown_size() -> None:
 def test_reads_of_nothing() -> None:
     text = """ENTRY e { x = s32[0] parameter(0) y = s32[3] parameter(1)
       ROOT n = s32[3] concatenate(x, y), dimensions={0} }"""
-    assert [*map(str, reads(hlo.parse(text).entry.root))] == ["%y[t0]"]
+    assert [*map(str, reads(hlo.parse(text).entry.root))] == ["%y s32[3]: [t0]"]
 
 
 @for_all([("f32[4]", "1_3_1x0_0", "c"), ("f32[6]", "0_2x0_0", "numpy")])
