@@ -34,11 +34,12 @@ DEAR = parse_form("(x floordiv 2) mod 2 + y floordiv 5 + (y floordiv 3) mod 2")
 
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Quotients by 7 are one too great."""
+    """Quotients by 7 are one too great; with constants, too, no step would be the last."""
     original = Scope.floordiv
 
     def wrong(scope: Scope, numerator: Form, divisor: int) -> Form:
-        return original(scope, numerator, divisor).plus_constant(1 if divisor == 7 else 0)
+        is_hit = divisor == 7 and not numerator.constant
+        return original(scope, numerator, divisor).plus_constant(1 if is_hit else 0)
 
     scope_of.cache_clear()
     monkeypatch.setattr(Scope, "floordiv", wrong)
