@@ -22,9 +22,7 @@ from tests.extent import IN_CI, part
 from tests.fusion.random_programs import SHAPE, Program, programs
 from tests.fusion.units import ADD, MAXIMUM, entry, named, whole
 from tests.indexing.tables import refusals
-from tests.pages import generated_in
 from tests.tile.test_symbolic_tiles import described
-from tests.tiling.documentation import PAGE, TRITON, table
 from tests.tiling.real_fusions import TiledFusion, tiled_fusions
 from tests.tiling.tiles_by_enumeration import checked_tiles, elements_in
 
@@ -141,11 +139,6 @@ def test_triton_tiles_of_real_fusions(tiled: TiledFusion) -> None:
                 sizes = dict(enumerate(each.checked_tile().sizes))
                 assert sizes.pop(contracted) == k
                 assert [sizes[at] for at in sizes if at not in batch] == [kept]
-
-
-def test_the_table_of_the_page_is_what_is_propagated() -> None:
-    assert len(tiled_fusions()) == 44
-    assert generated_in(PAGE.read_text(), TRITON) == table()
 
 
 @for_all(lambda: part([each for each in tiled_fusions() if each.points <= 40_000], 6))
