@@ -33,8 +33,13 @@ not read the counters (`ERR_NVGPUCTRPERM`), and does the rest.
 """
 
 _NOTHING: Final = """
-**No measurement has been made so far.** The tables show what is predicted, and what the command
-would measure.
+**No measurement has been made so far.** The command compares:
+
+| what | predicted by | measured |
+| --- | --- | --- |
+| {accesses} kernels that load | [`coalescing`](coalescing.md): sectors, conflicts | its counters |
+| {kernels} fusions | [`emit_kernel`](code.md) in Triton | results, and times beside PyTorch |
+| {tiled} fusions in tiles | the order of [`ops.tilings`](tiles.md) | the order of times |
 """
 
 _ACCESSES: Final = """
@@ -69,8 +74,11 @@ nothing to do with each other.
 
 def text(reports: Sequence[Mapping[str, Any]]) -> str:
     """The page of some reports, one for each machine."""
+    if not reports:
+        counts = {"accesses": len(ACCESSES), "kernels": len(EXPRESSIONS), "tiled": len(TILED)}
+        return _HEAD + _NOTHING.format(**counts)
     machines = "".join(f"\nMeasured on: {each['machine']}.\n" for each in reports)
-    parts = chain([_HEAD, machines or _NOTHING], _accesses(reports), _kernels(reports))
+    parts = chain([_HEAD, machines], _accesses(reports), _kernels(reports))
     return "".join(chain(parts, _rankings(reports)))
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
-import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from indexing.layout import ArrayShape
 from ops import Unknown, input_to_output, output_to_input
@@ -79,7 +76,7 @@ def _status(program: Program, answers: Sequence[Indexings]) -> str:
 
 
 def examples() -> str:
-    """A section for each family: what it means, its opcodes, and the maps of an instruction."""
+    """A section for each family: its opcodes, and the maps of an instruction."""
     families: dict[str, list[Program]] = defaultdict(list)
     for program in PROGRAMS.values():
         families[program.family].append(program)
@@ -88,7 +85,8 @@ def examples() -> str:
 
 def _section(family: str, programs: list[Program]) -> Iterator[str]:
     yield f"### {family if family in _WITHOUT_BUILDER else f'`{family}`'}\n"
-    yield f"{_meaning(family)}{_opcodes(family, programs)}\n"
+    if said := " ".join(filter(None, [_WITHOUT_BUILDER.get(family), _opcodes(family, programs)])):
+        yield f"{said}\n"
     yield "```text"
     shown = programs if family == "called computations" else programs[:1]
     yield "\n\n".join("\n".join(_maps(program)) for program in shown)
@@ -100,21 +98,7 @@ def _opcodes(family: str, programs: list[Program]) -> str:
     opcodes = [program.opcode for program in programs]
     if opcodes == [family.replace("_", "-")]:
         return ""
-    return f" Opcodes: {', '.join(f'`{opcode}`' for opcode in opcodes)}."
-
-
-def _meaning(family: str) -> str:
-    """What an operation means, in the words of its function."""
-    return _WITHOUT_BUILDER.get(family) or _as_markdown(_summary(getattr(ops, family)))
-
-
-def _summary(function: object) -> str:
-    """The first paragraph of a docstring."""
-    return (inspect.getdoc(function) or "").split("\n\n")[0]
-
-
-def _as_markdown(text: str) -> str:
-    return re.sub(r":\w+:`", "`", " ".join(text.split()).replace("``", "`"))
+    return f"Opcodes: {', '.join(f'`{opcode}`' for opcode in opcodes)}."
 
 
 def _maps(program: Program) -> Iterator[str]:
