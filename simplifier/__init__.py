@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simplifier.laws.rewrite_log import Rules as Rules
     from simplifier.laws.rewrite_log import rules as rules
     from simplifier.problem import BoundsError as BoundsError
+    from simplifier.problem import BoundsWarning as BoundsWarning
     from simplifier.problem import Facts as Facts
     from simplifier.problem import Step as Step
     from simplifier.problem import Trace as Trace

@@ -10,6 +10,7 @@ serves all that differ in names alone, as long as their names have the same orde
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,7 +28,7 @@ from simplifier.bounds.context import Constraints as Known
 from simplifier.bounds.interval import EVERYTHING, Interval, IntervalLike
 from simplifier.canonical.scope import FactGroup, Scope, scope_about, scope_of, traced_scope
 from simplifier.conditions import hidden, outermost
-from simplifier.errors import IndexingError, check_type
+from simplifier.errors import IndexingError, check_type, listed
 from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, natural_order, variables_of
@@ -70,6 +71,10 @@ Of no type, as type checkers know none of sympy's ``Eq(a, b)``.
 
 class BoundsError(IndexingError, ValueError):
     """Bounds that do not name a variable, or name it twice; malformed constraints."""
+
+
+class BoundsWarning(UserWarning):
+    """Bounds that may be meant for another name: theirs does not occur, and a variable has none."""
 
 
 class Problem:
@@ -156,6 +161,22 @@ class Problem:
         )
         asked = operations.substitute(self.forms, new)
         return asked, tuple(sorted(bounds, key=itemgetter(0))), tuple(facts)
+
+    def doubt(self, bounded: Iterable[Name]) -> str:
+        """What is said of names that have bounds and do not occur, where a variable has none.
+
+        Where all variables are known, other names are no mistake: who asks about many expressions
+        gives the bounds of all variables each time.
+        """
+        asked = set(variables_of(self.forms))
+        known = set[str]().union(*(group.names for group in self.groups))
+        free = asked - known - self.bounds.keys()
+        strange = {name for name in bounded if isinstance(name, str)} - asked - known
+        if not free or not strange:
+            return ""
+        bare, other = (listed(sorted(names, key=natural_order)) for names in (free, strange))
+        expected = "expected names that occur, or Facts about several expressions"
+        return f"bounds are given for {other}, but not for {bare}; {expected}"
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""
@@ -430,6 +451,9 @@ def ask(
 
     Raises:
         BoundsError: bounds or constraints are wrong; the message names the public function.
+
+    Warns:
+        BoundsWarning: a name with bounds may be misspelt.
     """
     check_type(constraints, Iterable, f"{function}: constraints", "a sequence")
     try:
@@ -438,13 +462,16 @@ def ask(
         else:
             known = _read_facts(bounds, constraints, expressions)
         kinds = tuple(type(fact) for fact, _ in known[1]) if isinstance(known, tuple) else ()
-        return _answer(solve, options, known, kinds, *expressions)
+        answer, doubt = _answer(solve, options, known, kinds, *expressions)
     except BoundsError as error:
         raise BoundsError(f"{function}: {error}") from None
+    if doubt:
+        warnings.warn(f"{function}: {doubt}", BoundsWarning, stacklevel=3)
+    return answer
 
 
-def _answer(*question: Any) -> Any:  # noqa: ANN401 - what the solver answers
-    """The remembered answer, or a new one where the question cannot be hashed.
+def _answer(*question: Any) -> tuple[Any, str]:  # noqa: ANN401 - as users have them
+    """The remembered answer, or a new one where the question cannot be hashed, and a doubt.
 
     It may hold a trace, which wants to see the work done; a foreign object; or an expression that
     is too deep for sympy.
@@ -465,10 +492,11 @@ def _remembered(
     known: Facts | _Pairs,
     _kinds: tuple[type, ...],
     *expressions: Any,  # noqa: ANN401 - as users have them
-) -> Any:  # noqa: ANN401 - what the solver answers
-    is_read = isinstance(known, Facts)
-    problem = known.problem(expressions) if is_read else Problem(expressions, known)
-    return solve(problem, *options)
+) -> tuple[Any, str]:
+    if isinstance(known, Facts):
+        return solve(known.problem(expressions), *options), ""
+    problem, (bounds, _) = Problem(expressions, known), known
+    return solve(problem, *options), problem.doubt(name for name, _ in bounds)
 
 
 # The same under other names: what was found for a problem serves all that differ in names alone.

@@ -66,7 +66,8 @@ def simplify(  # noqa: PLR0913 - options
             arguments, if its values are integers.
         bounds: for symbols or their names, closed intervals or pairs, whose ends may be
             expressions; a symbol without bounds may be any integer that its own assumptions allow.
-            Or :class:`Facts`, which are both.
+            Or :class:`Facts`, which are both. Bounds of what does not occur are not used; a name
+            among them that may be misspelt, as a variable has no bounds, is a ``BoundsWarning``.
         constraints: pairs of an expression and the interval that it is known to lie in, conditions
             that hold, or :class:`Facts`.
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine
@@ -349,8 +350,8 @@ def cost(
 
     Args:
         expression: as for :func:`simplify`.
-        bounds: as for :func:`simplify`; without them no dividend counts as negative.
-        constraints: as for :func:`simplify`.
+        bounds: as for :func:`simplify`.
+        constraints: as for :func:`simplify`; without either no dividend counts as negative.
 
     >>> cost(parse_expr("d0 * 8 + s0 mod 3"))
     8
@@ -359,9 +360,9 @@ def cost(
     >>> cost(parse_expr("d0 floordiv 7"), {"d0": (-5, 9)})
     8
     """
-    if bounds is None:
+    if bounds is None and constraints == ():
         return cost_of_form(from_sympy(expression))
-    return ask("cost", _cost, (expression,), bounds, constraints)
+    return ask("cost", _cost, (expression,), NOTHING if bounds is None else bounds, constraints)
 
 
 def _cost(problem: Problem) -> int:

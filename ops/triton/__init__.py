@@ -26,7 +26,7 @@ from ops.triton.interpreter import (
     with_trip_counts,
 )
 from ops.triton.symbolic import Formula, IntegerBlock, Kept, unmarked
-from simplifier import FloorDiv, Mod, bounds_of, symbol
+from simplifier import Facts, FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import ArgumentError, check_integers, check_type, quoted
 from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, html_of_table
@@ -662,7 +662,7 @@ class _AccessReader:
 
 def _counter(loop: KernelLoop, bounds: Mapping[str, Interval]) -> Variable:
     trips = loop.trip_count
-    most = None if trips is None else bounds_of(trips - 1, bounds).upper
+    most = None if trips is None else bounds_of(trips - 1, Facts(bounds)).upper
     return Variable(Interval(0, most), loop.counter.name)
 
 

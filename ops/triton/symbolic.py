@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import sympy
 
-from simplifier import BitAnd, BitOr, BitXor, FloorDiv, Mod, bounds_of, symbol
+from simplifier import BitAnd, BitOr, BitXor, Facts, FloorDiv, Mod, bounds_of, symbol
 from simplifier.errors import quoted
 from simplifier.forms import Interval, is_relation
 
@@ -431,7 +431,7 @@ def bounds_with_loads(formula: Formula, bounds: Mapping[str, Interval]) -> Inter
     limits = {
         str(name): bounds.get(name_of_load(each.args[0]), ANY) for each, name in variables.items()
     }
-    return bounds_of(formula.xreplace(variables), {**bounds, **limits})
+    return bounds_of(formula.xreplace(variables), Facts({**bounds, **limits}))
 
 
 def name_of_load(access: Formula) -> str:

@@ -212,8 +212,9 @@ class Interval:
         lower, upper = self.ends
         return lower <= value <= upper
 
-    def contains(self, other: Interval) -> bool:
+    def contains(self, other: IntervalLike) -> bool:
         """Whether every integer of the other interval lies in this one."""
+        other = Interval.of(other)
         if other.is_empty:
             return True
         mine, others = self.ends, other.ends
@@ -225,16 +226,17 @@ class Interval:
             raise IntervalError(message)
         return iter(range(self.lower, self.upper + 1))
 
-    def intersect(self, other: Interval) -> Interval:
+    def intersect(self, other: IntervalLike) -> Interval:
         """The integers in both; an empty result is ``[l, l - 1]``."""
-        mine, others = self.ends, other.ends
+        mine, others = self.ends, Interval.of(other).ends
         lower, upper = max(mine[0], others[0]), min(mine[1], others[1])
         if not isinstance(lower, Infinity) and upper < lower:
             upper = lower - 1
         return Interval.from_range((lower, upper))
 
-    def union(self, other: Interval) -> Interval:
+    def union(self, other: IntervalLike) -> Interval:
         """The smallest interval that holds both."""
+        other = Interval.of(other)
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
         mine, others = self.ends, other.ends

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import itemgetter
 from typing import Any, TypeAlias
+from warnings import catch_warnings
 
 import pytest
 import sympy
 
-from simplifier import Interval, bounds_of, parse_expr, simplify
+from simplifier import BoundsWarning, Facts, Interval, bounds_of, parse_expr, simplify
 from simplifier.expr.functions import CeilDiv, FloorDiv, Max, Min, Mod, symbol
 from simplifier.expr.sympy import ConversionError
 from simplifier.problem import BoundsError
@@ -145,6 +147,28 @@ WHAT_IS_BOUNDED = "bounds are given for {}; expected a symbol or its name".forma
 ask_any: Any = simplify
 bounds_any: Any = bounds_of
 """As those call it who check no types."""
+
+NAMED: list[tuple[Bounds | Facts, str]] = [
+    # bounds for `x % 8 + n`, which of their names are said to be wrong
+    ({"do": (0, 7)}, "do, but not for n, x"), ({"x": (0, 7), "N": 8}, "N, but not for n"),
+    ({"s1": 3, x: 4, "s0": 1}, "s0, s1, but not for n"),
+    ({}, ""), ({"x": (0, 7)}, ""), ({y: (0, 7)}, ""), (Facts({"do": (0, 7)}), ""),
+    ({"x": 3, "n": 4, "do": 5}, ""), ({"x": 3, "n": (None, None), "do": 5}, ""),
+]  # fmt: skip
+
+
+@for_all(NAMED)
+def test_a_misspelt_name_is_noted(bounds: Bounds | Facts, said: str) -> None:
+    question = Mod(x, 8) + symbol("n")
+    calls = [partial(each, question) for each in (simplify, bounds_of, cost)]
+    for ask in (*calls, partial(equivalent, 0, question), *calls):  # again: also from memory
+        with catch_warnings(record=True, action="always") as caught:
+            ask(bounds)
+        expected = f"bounds are given for {said}; expected names that occur"
+        assert all(expected in str(each.message) for each in caught)
+        assert [each.category for each in caught] == [BoundsWarning] * bool(said)
+        assert all(each.filename == __file__ for each in caught)
+
 
 REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: simplify(x / 2), ConversionError, f"x/2: is a fraction; {HINT}"),

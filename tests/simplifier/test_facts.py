@@ -195,8 +195,8 @@ max(n floordiv (n floordiv c), c)  =>  n floordiv (n floordiv c)  where n floord
 def test_facts_simplify_and_keep_values(row: Row) -> None:
     expression, _, known = row.question.parsed()
     expected = parse_expr(row.expected)
-    result = simplify(expression, SIZES, known)
-    assert result == simplify(expected, SIZES, known)
+    result = simplify(expression, Facts(SIZES), known)
+    assert result == simplify(expected, Facts(SIZES), known)
     assert format_expr(result) == format_expr(expected)
     form, simple = parse_form(row.question.expression), parse_form(row.expected)
     facts = [(parse_form(text), ends) for text, ends in row.question.constraints]
