@@ -1,13 +1,16 @@
-"""The tables in docs/operations.md; run as a program, it writes them."""
+"""The tables in docs/operations.md and the list beside it; run as a program, it writes them."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import ops
 from benchmarks.coverage import Coverage, coverage_of_modules, table
 from indexing.layout import ArrayShape
 from ops import Unknown, input_to_output, output_to_input
@@ -20,6 +23,8 @@ from tests.ops.opcode_programs import PROGRAMS, Program
 from tests.pages import with_generated
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
+LIST: Final = PAGE.with_suffix(".txt")
+"""Each family with an example."""
 OPERATIONS: Final = "operations"
 COVERAGE: Final = "coverage"
 """The names of the marks between which something is generated."""
@@ -27,7 +32,7 @@ COVERAGE: Final = "coverage"
 _WITHOUT_BUILDER: Final = {
     "passed on": "The identity: the operation passes arrays on unchanged.",
     "called computations": "The maps follow from the computations that the operation runs.",
-    "custom calls": "Known targets: " + ", ".join(f"`{target}`" for target in CUSTOM_CALLS) + ".",
+    "custom calls": "Known targets: " + ", ".join(CUSTOM_CALLS) + ".",
     "nothing": "Tokens, parameters, infeed and outfeed: no array depends on an operand.",
 }
 """Families that no function in ``ops`` makes."""
@@ -76,7 +81,7 @@ def _status(program: Program, answers: Sequence[Indexings]) -> str:
 
 
 def examples() -> str:
-    """A section for each family: its opcodes, and the maps of an instruction."""
+    """A section for each family: what it means, its opcodes, and the maps of an instruction."""
     families: dict[str, list[Program]] = defaultdict(list)
     for program in PROGRAMS.values():
         families[program.family].append(program)
@@ -84,13 +89,31 @@ def examples() -> str:
 
 
 def _section(family: str, programs: list[Program]) -> Iterator[str]:
-    yield f"### {family if family in _WITHOUT_BUILDER else f'`{family}`'}\n"
-    if said := " ".join(filter(None, [_WITHOUT_BUILDER.get(family), _opcodes(family, programs)])):
-        yield f"{said}\n"
-    yield "```text"
+    yield f"{family}\n{'-' * len(family)}"
+    yield f"{_meaning(family)}{_source(family)}"
+    yield from filter(None, [_opcodes(family, programs)])
     shown = programs if family == "called computations" else programs[:1]
     yield "\n\n".join("\n".join(_maps(program)) for program in shown)
-    yield "```\n"
+    yield ""
+
+
+def _meaning(family: str) -> str:
+    """What an operation means, in the words of its function."""
+    return _WITHOUT_BUILDER.get(family) or _in_a_line(_docstring(family).split("\n\n")[0])
+
+
+def _source(family: str) -> str:
+    """Where that is written, if the function says it."""
+    found = re.search(r"\nSource:\n(.*?)(\n\n|$)", _docstring(family), re.DOTALL)
+    return f" Source: {_in_a_line(found[1])}" if found else ""
+
+
+def _docstring(family: str) -> str:
+    return inspect.getdoc(getattr(ops, family, None)) or ""
+
+
+def _in_a_line(text: str) -> str:
+    return re.sub(r":\w+:`(\w+)`", r"\1", " ".join(text.split()).replace("``", ""))
 
 
 def _opcodes(family: str, programs: list[Program]) -> str:
@@ -98,7 +121,7 @@ def _opcodes(family: str, programs: list[Program]) -> str:
     opcodes = [program.opcode for program in programs]
     if opcodes == [family.replace("_", "-")]:
         return ""
-    return f"Opcodes: {', '.join(f'`{opcode}`' for opcode in opcodes)}."
+    return f"Opcodes: {', '.join(opcodes)}."
 
 
 def _maps(program: Program) -> Iterator[str]:
@@ -150,7 +173,7 @@ def _ways(answer: Indexings) -> list[OperandIndexing]:
 
 
 def with_operations(page: str) -> str:
-    return with_generated(page, OPERATIONS, f"{overview()}\n\n{examples()}")
+    return with_generated(page, OPERATIONS, f"{overview()}\n")
 
 
 def with_coverage(page: str, coverage: Coverage) -> str:
@@ -159,5 +182,6 @@ def with_coverage(page: str, coverage: Coverage) -> str:
 
 
 if __name__ == "__main__":
+    LIST.write_text(examples(), "utf-8")
     written = with_operations(PAGE.read_text("utf-8"))
     PAGE.write_text(with_coverage(written, coverage_of_modules()), "utf-8")

@@ -15,7 +15,7 @@ from ops.hlo.shape_inference import infer_shape
 from tests.cases import for_all
 from tests.ops.agreement import relation_of
 from tests.ops.answers import known
-from tests.ops.documentation import PAGE, with_operations
+from tests.ops.documentation import LIST, PAGE, examples, with_operations
 from tests.ops.opcode_programs import ALL_OPCODES, PROGRAMS, Program
 
 NO_SHAPE = hlo.parse("ENTRY e { ROOT t = token[] parameter(0) }").entry.root.shape
@@ -93,6 +93,7 @@ def test_xla_reads_the_same_programs(program: Program) -> None:
 def test_the_page_is_up_to_date() -> None:
     page = PAGE.read_text("utf-8")
     assert page == with_operations(page), "run python -m tests.ops.documentation"
+    assert LIST.read_text("utf-8") == examples(), "run python -m tests.ops.documentation"
 
 
 # XLA's analysis stops with an error at these opcodes, in programs that users reported: openxla/xla

@@ -1,4 +1,4 @@
-"""The lists of laws in docs/simplifier_design.md; run as a program, it writes them."""
+"""The list of laws in docs/laws.txt; run as a program, it writes it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from typing import Final
 from simplifier.laws import catalogue
 from simplifier.laws.catalogue import GROUPS
 from simplifier.laws.law import Law
-from tests.pages import with_generated
 from tests.project.sources import sources
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "simplifier_design.md"
-LAWS: Final = "laws"
-"""The name of the marks around the lists."""
+LIST: Final = Path(__file__).parents[3] / "docs" / "laws.txt"
 
 
 def lists() -> str:
-    """Each group of laws, a law a line."""
+    """Each group of laws, a law a line, and why it holds."""
     return "\n".join(
-        "\n".join((f"### {title.capitalize()}", "", "```text", *map(str, group), "```", ""))
+        "\n".join((title.capitalize(), "-" * len(title), *map(_lines, group), ""))
         for title, group in GROUPS.items()
     )
+
+
+def _lines(law: Law) -> str:
+    return f"{law}\n    {law.why}"
 
 
 @cache
@@ -70,9 +71,5 @@ def _definitions(body: list[ast.stmt], within: str) -> Iterator[tuple[str, ast.A
             yield f"{within}.{ast.unparse(target)}", node
 
 
-def with_lists(page: str) -> str:
-    return with_generated(page, LAWS, lists())
-
-
 if __name__ == "__main__":
-    PAGE.write_text(with_lists(PAGE.read_text("utf-8")), "utf-8")
+    LIST.write_text(lists(), "utf-8")
