@@ -1,11 +1,7 @@
-"""The lists in docs/xla_tests.md; run as a program, it writes them.
-
-With names of tests, it prints XLA's answers to them and ours.
-"""
+"""The lists in docs/xla_tests.md and beside it; run as a program, it writes them."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +12,8 @@ from tests.xla.facts import Fact, Outcome, Verdict, facts
 from tests.xla.questions import outcome
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "xla_tests.md"
+LIST: Final = PAGE.with_suffix(".txt")
+"""Every answer that is another one, with XLA's."""
 COUNTS: Final = "counts"
 CASES: Final = "cases"
 UNASKED: Final = "nothing for us"
@@ -53,26 +51,47 @@ def _numbers(facts: list[Fact]) -> list[int]:
 
 
 def cases() -> str:
+    """The facts of all suites to which our answer is a different one."""
     sections = (_section(suite, asked) for suite, asked in by_suite().items())
     return "\n".join(section for section in sections if section)
 
 
 def _section(suite: str, asked: dict[int, Fact]) -> str:
-    """The facts of a suite to which our answer is another one, with the tests that have each."""
+    """The different answers of a suite, with the tests that have each."""
     tests: dict[str, dict[str, None]] = defaultdict(dict)
     for place, fact in asked.items():
-        if fact.verdict in UNLIKE:
+        if fact.verdict is Verdict.DIFFERENT:
             tests[page_line(fact, place)][fact.test] = None
     lines = [f"* {_tests(names)}{line}" for line, names in tests.items()]
     return "\n".join([f"### `{suite}`", "", *lines, ""]) if tests else ""
 
 
 def page_line(fact: Fact, place: int) -> str:
-    """What the page says of an answer that is another one, behind the names of tests."""
-    if fact.verdict is Verdict.BETTER:
-        return f", better: {fact.why}"
+    """What the page says of a different answer, behind the names of tests."""
     xla, ours = map(_code, short_answers(outcome(place)))
     return f", XLA {xla}, we {ours}: {fact.why}"
+
+
+def unlike() -> str:
+    """The facts to which our answer is another one, better or different, with both answers."""
+    return "\n".join(
+        list_lines(fact, place)
+        for asked in by_suite().values()
+        for place, fact in asked.items()
+        if fact.verdict in UNLIKE
+    )
+
+
+def list_lines(fact: Fact, place: int) -> str:
+    """What the list says of a fact."""
+    answer = outcome(place)
+    said = f"{fact.suite} {fact.test}, {fact.verdict.value}: {fact.why}"
+    return "\n".join([said, *_indented("XLA: ", answer.xla), *_indented("we:  ", answer.ours), ""])
+
+
+def _indented(label: str, text: str) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines() or ["nothing"]):
+        yield f"    {' ' * len(label) if number else label}{line}"
 
 
 def short_answers(answer: Outcome) -> tuple[str, str]:
@@ -120,17 +139,6 @@ def written(page: str) -> str:
     return page
 
 
-def shown(name: str) -> Iterator[str]:
-    """XLA's answers and ours to the facts of the tests that have this in their names."""
-    for place, fact in enumerate(facts()):
-        if name in fact.test and fact.verdict is not Verdict.UNASKED:
-            answer = outcome(place)
-            yield f"{fact.suite} {fact.test}: {fact.verdict.value}"
-            yield from (f"XLA: {answer.xla}", f"we:  {answer.ours}", "")
-
-
 if __name__ == "__main__":
-    if names := sys.argv[1:]:
-        sys.stdout.writelines(f"{line}\n" for name in names for line in shown(name))
-    else:
-        PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
+    PAGE.write_text(written(PAGE.read_text("utf-8")), "utf-8")
+    LIST.write_text(unlike(), "utf-8")
