@@ -22,6 +22,7 @@ from ops.fusion import Fusion
 from ops.hlo import EditError, HloModule, Instruction
 from ops.hlo.module import MODULE, SourceLocation, source_locations
 from ops.limits import A100, Device
+from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count, Deadline, at_least, at_most, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry, check_registry
@@ -101,11 +102,13 @@ class AdviceList(Displayed):
         advice: the wastes with their mends.
         left_out: number of wastes that save less than a hundredth of the module.
         not_seen: what was not looked at, and why.
+        kernels: those of the module, counted; none if an error stopped a rule.
     """
 
     advice: tuple[Advice, ...]
     left_out: int = 0
     not_seen: tuple[str, ...] = ()
+    kernels: tuple[KernelSummary, ...] = field(default=(), compare=False)
 
     def __iter__(self) -> Iterator[Advice]:
         return iter(self.advice)
@@ -181,7 +184,8 @@ def advise(
     kept = [each for each in tried if each.share >= MIN_SHARE]
     kept.sort(key=lambda each: (-each.bytes_saved, -each.share))
     left_out = len(tried) - len(kept[:most]) + len(found[MAX_TRIED:])
-    return AdviceList(tuple(kept[:most]), left_out, (*_not_seen(subject), *stopped))
+    kernels = () if stopped else tuple(subject.summaries.values())
+    return AdviceList(tuple(kept[:most]), left_out, (*_not_seen(subject), *stopped), kernels)
 
 
 def worse(before: AdviceList, after: AdviceList) -> AdviceList:

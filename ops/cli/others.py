@@ -294,7 +294,8 @@ def _written(file: str, output: str) -> Lines:
     if Path(output).suffix not in {"", ".html", ".htm"}:
         raise HloFileError(output, "the page is HTML; expected a name in .html")
     module = load_module(file)
-    page = page_about(module, notes=notes_of(advise(module))).html
+    found = advise(module)
+    page = page_about(module, notes=notes_of(found), kernels=found.kernels).html
     write_text(output, page)
     count, size = sum(1 for _ in module.instructions), len(page.encode())
     fields = {"module": module.name, "instructions": count, "page": output, "bytes": size}

@@ -121,13 +121,17 @@ class Exploration:
 
 
 def explore(
-    thing: Explored, *, notes: Mapping[Instruction, str] = MappingProxyType({})
+    thing: Explored,
+    *,
+    notes: Mapping[Instruction, str] = MappingProxyType({}),
+    kernels: Sequence[KernelSummary] = (),
 ) -> Exploration:
     """A page to look at a program: its graphs, its text, and the reads of each element.
 
     Args:
         thing: a module; a computation; or a fusion or an instruction, with all that it calls.
         notes: texts that mark instructions, such as the advice about them.
+        kernels: those of a module, if they are counted already, as :func:`ops.advise` does.
 
     Raises:
         ArgumentError: ``thing`` is of another kind.
@@ -140,7 +144,8 @@ def explore(
     '<!DOCTYPE html>'
     """
     views = views_of(thing)
-    kernels = summary(thing).kernels if isinstance(thing, HloModule) else ()
+    if isinstance(thing, HloModule) and not kernels:
+        kernels = summary(thing).kernels
     data = PageData(views, notes, kernels)
     fields = data.fields()
     title = f"{fields['module']}: {views[0].name}" if fields["module"] else views[0].name
