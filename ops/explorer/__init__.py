@@ -33,6 +33,7 @@ from ops.hlo.files import write_text
 from ops.hlo.module import MODULE, source_locations, with_callees
 from ops.performance.summary import KernelSummary, summary
 from ops.performance.tally import Count, at_least, at_most
+from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Unknown
 from simplifier.errors import IndexingError, beginning_of, check_type
 
@@ -181,6 +182,13 @@ entry of a whole model, these are many and long, and the page follows one instru
 MAX_OUTPUTS: Final = 64
 """Arrays of a result that the page can ask about: the roots of training steps have thousands."""
 
+FOLDED: Final = {
+    **dict.fromkeys(sorted(ELEMENTWISE), "elementwise"),
+    **{each: each for each in ("bitcast", "bitcast-convert", "broadcast", "constant", "copy")},
+    **{each: each for each in ("get-tuple-element", "iota", "reshape")},
+}
+"""Opcodes of instructions that large graphs fold to groups, and what those call them."""
+
 _MAX_LINE: Final = 2_000
 """Characters of a line of HLO: large constants have millions."""
 
@@ -215,11 +223,13 @@ class PageData:
         """All that the page knows, as JSON."""
         module = self._views[0].fusion.computation.own_module
         lines, place = _text_of(module, self._numbers, self._number_of_view)
+        opcodes = {each.opcode for each in self._numbers}
         return {
             "module": module.name if module else "",
             "file": module.file if module else "",
             "lines": lines,
             "kernels": [*self._ranked()],
+            "folded": {each: word for each, word in FOLDED.items() if each in opcodes},
             "views": [self._view(each) for each in self._views],
             "instructions": [*self._instructions(place)],
             "indexings": [_description(each) | self._code(each.map) for each in self._indexings],
@@ -400,8 +410,8 @@ def _printed(computations: Iterable[Computation]) -> tuple[list[str], dict[Instr
 
 MODULES: Final = (
     *("dom.js", "evaluation.js", "grid.js", "address.js", "search.js", "theme.js"),
-    *("graph_layout.js", "array_view.js", "reads_view.js", "graph_view.js", "text_view.js"),
-    *("list_view.js", "panels.js", "explorer.js"),
+    *("graph_groups.js", "graph_layout.js", "array_view.js", "reads_view.js", "graph_view.js"),
+    *("text_view.js", "list_view.js", "panels.js", "explorer.js"),
 )
 """The modules of the page, each after those that it imports."""
 

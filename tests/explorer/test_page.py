@@ -170,9 +170,11 @@ OF_MODULES: list[tuple[str, str, str, list[Any], list[Any]]] = [
     # a module, names in it, what is asked of each of these, the answers
     ("evaluation.js", "inWords", "inWords(each, 3).join(' ')", [*BOXES.values()], [*BOXES]),
     ("address.js", "addressOf, readAddress", "readAddress(addressOf(each))", ADDRESSES, ADDRESSES),
-    # Lines of 0, 4 and 9 characters in rows of 4; the line of each row.
+    # Rows of 8 characters, and of 4 behind the first, end behind spaces; the line of each row.
+    ("text_view.js", "rowsOf", "rowsOf(each, 8)", ["", "abcdefgh", "abcdef ghijklm", "a bcdefghi"],
+     [[""], ["abcdefgh"], ["abcdef ", "ghij", "klm"], ["a bcdefg", "hi"]]),
     ("text_view.js", "lineAt, topsOf",
-     "(topsOf(['', 'abcd', 'abcdefghi'], 4)).concat(lineAt([0, 1, 2, 5], each))",
+     "(topsOf(['', 'abcd', 'abcdefghijklm'], 8)).concat(lineAt([0, 1, 2, 5], each))",
      [0, 1, 2, 4], [[0, 1, 2, 5, 0], [0, 1, 2, 5, 1], [0, 1, 2, 5, 2], [0, 1, 2, 5, 2]]),
     # JupyterLab's theme comes before the system's.
     ("theme.js", "themeOf", "themeOf(each[0] ?? undefined, each[1])",
@@ -201,21 +203,81 @@ return shapes.flatMap((sizes) => {
   const isRight = (element, each) =>
     element === null || (cellOf(grid, element).join() === cells[each].join() &&
       element.length === sizes.length && element.every((value, axis) => value < sizes[axis]));
-  const fits = grid.rows <= 96 && grid.columns <= 96 && elements[0] !== null;
+  const fits = grid.rows <= 64 && grid.columns <= 64 && elements[0] !== null;
   return fits && elements.every(isRight) ? [] : [sizes];
 });"""
     assert in_node(tmp_path, "cellOf, elementOf, gridOf", "grid.js", body) == []
 
 
+SOFTMAX: Final = """
+ENTRY e { x = f32[4,8] parameter(0) low = f32[] constant(-9) zero = f32[] constant(0)
+  two = f32[] constant(2) twos = f32[4,8] broadcast(two), dimensions={}
+  half = f32[4,8] divide(x, twos) tanh = f32[4,8] tanh(half) wide = f32[4,8] multiply(tanh, twos)
+  top = f32[4] reduce(wide, low), dimensions={1}, to_apply=more
+  tops = f32[4,8] broadcast(top), dimensions={0} less = f32[4,8] subtract(wide, tops)
+  up = f32[4,8] exponential(less) sum = f32[4] reduce(up, zero), dimensions={1}, to_apply=add
+  sums = f32[4,8] broadcast(sum), dimensions={0} ROOT out = f32[4,8] divide(up, sums)"""
+MORE: Final = """more { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] maximum(a, b) }
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }"""
+
+
+def groups_of(folder: Path, module: hlo.HloModule, body: str) -> Any:  # noqa: ANN401 - JSON
+    """What is said of the tree of the first graph; ``name`` gives the names of nodes."""
+    names = "askedOf, contentsOf, drawnOf, groupsAround, linesOf, treeOf"
+    given = f"""const data = {json.dumps(data_of(module))};
+const tree = treeOf(data, data.views[0]);
+const one = (each) => data.instructions[each].name;
+const name = (node) => (node.members ? node.members.map(one).join(" ") : one(node));
+const number = (name) => data.instructions.findIndex((each) => each.name === name);"""
+    return in_node(folder, names, "graph_groups.js", f"{given} {body}")
+
+
 @needs_node
-def test_an_address_reads_back(tmp_path: Path) -> None:
-    shown: list[dict[str, Any]] = [
-        {"view": "main", "instruction": "a.1", "output": 0, "element": [1, 2]},
-        {"view": "f&c=2#", "instruction": "%\u00fc", "output": 3, "element": None},
-        {"view": "f", "instruction": "x", "output": 0, "element": []},
-    ]
-    body = f"return {json.dumps(shown)}.map((each) => readAddress(addressOf(each)));"
-    assert in_node(tmp_path, "addressOf, readAddress", "address.js", body) == shown
+def test_a_region_is_connected_and_nothing_leaves_it_and_comes_back(tmp_path: Path) -> None:
+    """Parameters beyond the limit make a graph a large one; what reductions divide is apart."""
+    many = " ".join(f"p{n} = f32[] parameter({n})" for n in range(1, 40))
+    module = hlo.parse(f"HloModule m {MORE} {SOFTMAX} {many} }}")
+    body = """
+return ["half", "less", "sums"].map((each) => groupsAround(tree, number(each)).at(-1))
+  .map((each) => [name(each), contentsOf(data, each)]);"""
+    first, second, third = groups_of(tmp_path, module, body)
+    assert first == ["two twos half tanh wide", "3 elementwise, 1 constant, 1 broadcast"]
+    assert second == ["tops less up", "2 elementwise, 1 broadcast"]
+    assert "sums" in third[0].split()  # alone, and so in a part of the graph
+    small = "return tree.children.every((each) => !each.members);"
+    assert groups_of(tmp_path, hlo.parse(f"HloModule m {MORE} {SOFTMAX} }}"), small)
+
+
+LARGE: Final = {
+    "unoptimized/gqa_rope": 143,
+    "gpu/elementwise_zoo": 151,
+    "unoptimized/resnet_block_fwd": 164,
+    "tpu/mlp_adam_step": 96,
+}
+
+
+@needs_node
+def test_a_large_graph_fits_whatever_is_chosen(tmp_path: Path) -> None:
+    """Each instruction is in one box, the chosen one and what it reads have boxes of their own."""
+    body = """
+const { members, outside } = data.views[0];
+const isRight = (chosen) => {
+  const open = new Set(groupsAround(tree, chosen));
+  const asked = askedOf(data.instructions, chosen);
+  const { boxes, boxOf } = drawnOf(tree, open, asked);
+  const lines = linesOf(data.instructions, boxOf);
+  const reads = data.instructions[chosen].operands.slice(0, 12);
+  return boxes.length <= 70 && [chosen, ...reads].every((each) => boxOf.get(each) === each) &&
+    lines.every(({ from, to }) => boxes.includes(from) && boxes.includes(to));
+};
+const folded = drawnOf(tree, new Set(), new Set());
+const held = folded.boxes.flatMap((each) => each.members ?? [each]);
+const count = linesOf(data.instructions, folded.boxOf).reduce((all, { count }) => all + count, 0);
+return [members.length, held.length, folded.boxes.length <= 40, count > 0,
+  members.filter((each) => !isRight(each)).map(one)];"""
+    for name, size in LARGE.items():
+        found = groups_of(tmp_path, hlo.parse(module_text(name)), body)
+        assert found == [size, size, True, True, []], name
 
 
 def test_modules_import_only_those_before_them_and_their_names_are_different() -> None:

@@ -45,6 +45,11 @@ export function withoutMiddle(text, most) {
   return `${text.slice(0, most - 1 - end)}…${text.slice(-end)}`;
 }
 
+/** A number and what it counts: `1 kernel`, `2 kernels`. */
+export function counted(number, what) {
+  return `${grouped(number)} ${what}${number === 1 ? "" : "s"}`;
+}
+
 /** A number with a comma after each thousand. */
 export function grouped(number) {
   return number.toLocaleString("en");

@@ -1,5 +1,5 @@
 import { addressOf, readAddress } from "./address.js";
-import { fill, grouped, html } from "./dom.js";
+import { counted, fill, html } from "./dom.js";
 import { graphView } from "./graph_view.js";
 import { listView } from "./list_view.js";
 import { border } from "./panels.js";
@@ -31,7 +31,8 @@ export function explorer(root, data, functions, { isPage }) {
   const state = { view: 0, instruction: 0, output: 0, element: null, pinned: null };
   const change = (changes) => {
     Object.assign(state, changes);
-    for (const part of Object.values(parts)) part.show(state);
+    for (const part of [parts.list, parts.text, parts.reads]) part.show(state);
+    showGraph();
     if (isPage) writeAddress(data, state);
   };
   const select = (instruction) => change(selected(data, instruction));
@@ -40,6 +41,7 @@ export function explorer(root, data, functions, { isPage }) {
     if (isPinned) change({ element, pinned: element });
     else hover(element);
   };
+  const showGraph = behindAFrame(() => parts.graph.show(state));
   const hover = atMostOnceAFrame((element) => {
     state.element = element ?? state.pinned;
     parts.reads.show(state);
@@ -67,7 +69,7 @@ export function explorer(root, data, functions, { isPage }) {
 }
 
 function headerOf({ module, file, instructions }, help) {
-  const what = `${grouped(instructions.length)} instructions`;
+  const what = counted(instructions.length, "instruction");
   const button = html("button", { onclick: () => help.showModal(), title: "keys" }, "?");
   button.setAttribute("aria-label", "help");
   return html(
@@ -225,6 +227,21 @@ function whenSized(root, begin) {
     begin();
   });
   observer.observe(root);
+}
+
+/** A function that is called when all else is on the screen: the graph takes longest to draw. */
+function behindAFrame(action) {
+  let isAsked = false;
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        isAsked = false;
+        action();
+      }),
+    );
+  };
 }
 
 /** A function that is called with the last argument of a frame. */

@@ -1,75 +1,47 @@
 /* global dagre */
-// Where the instructions of a graph stand; those near one of them, if there are many.
-
-/** Instructions that are drawn at once: more take seconds to lay out, and fit on no screen. */
-const MAX_DRAWN = 150;
-
-/** Neighbours of an instruction that are drawn if not all are: some have hundreds. */
-const MAX_NEIGHBOURS = 12;
+// Where the boxes of a graph stand, and the lines between them.
 
 const CHARACTER = 7.3;
 const HEIGHT = 40;
 const MARGIN = 16;
 
+/** Room above the boxes of a frame, for its title. */
+const TITLE = 18;
+
 /** Characters of a name in a box. */
 export const MAX_NAME = 30;
 
 /**
- * The instructions to draw: all of them, or those nearest to one.
- * @param {object[]} instructions all of the program
- * @param {number[]} members numbers of those of the graph
- * @param {number} focus the number of the one that must be drawn
+ * Places of boxes, operands above what reads them, of frames around boxes, and of lines.
+ * @param {{boxes: Array, frames: Array, frameOf: Map}} drawn what is drawn, and the frame around it
+ * @param {{from: any, to: any, count: number}[]} lines
+ * @param {(box: any) => string[]} textOf the lines of text in a box
+ * @returns {{width: number, height: number, boxes: Map, frames: Map, lines: object[]}} boxes and
+ *   frames have `x` and `y` of their middle, `width` and `height`; lines have `points`
  */
-export function drawn(instructions, members, focus) {
-  if (members.length <= MAX_DRAWN) return members;
-  const neighbours = neighboursIn(instructions, members);
-  const found = new Set([focus]);
-  for (const each of found) {
-    for (const near of neighbours.get(each).slice(0, MAX_NEIGHBOURS)) {
-      if (found.size < MAX_DRAWN) found.add(near);
-    }
-  }
-  return members.filter((each) => found.has(each));
-}
-
-/** What each instruction of a graph reads and is read by, as far as that is in the graph. */
-function neighboursIn(instructions, members) {
-  const neighbours = new Map(members.map((each) => [each, []]));
-  for (const each of members) {
-    const operands = instructions[each].operands.filter((operand) => neighbours.has(operand));
-    for (const operand of operands) {
-      neighbours.get(each).push(operand);
-      neighbours.get(operand).push(each);
-    }
-  }
-  return neighbours;
-}
-
-/**
- * Boxes and edges, operands above what reads them.
- * @returns {{width: number, height: number, boxes: Map<number, {x: number, y: number,
- *   width: number, height: number}>, edges: {from: number, to: number,
- *   points: {x: number, y: number}[]}[]}} `x` and `y` are those of the middle of a box
- */
-export function laidOut(instructions, shown, lines) {
-  const graph = new dagre.graphlib.Graph();
+export function laidOut({ boxes, frames, frameOf }, lines, textOf) {
+  const graph = new dagre.graphlib.Graph({ compound: true });
   graph.setGraph({ ranksep: 36, nodesep: 18, marginx: MARGIN, marginy: MARGIN });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const each of shown) {
-    const longest = Math.max(...lines(instructions[each]).map((line) => line.length));
-    graph.setNode(String(each), { width: longest * CHARACTER + 20, height: HEIGHT });
+  const keys = new Map([...boxes, ...frames].map((each, number) => [each, String(number)]));
+  for (const each of boxes) {
+    const longest = Math.max(...textOf(each).map((line) => line.length));
+    graph.setNode(keys.get(each), { width: longest * CHARACTER + 20, height: HEIGHT });
   }
-  const inside = new Set(shown);
-  for (const each of shown) {
-    for (const operand of instructions[each].operands) {
-      if (inside.has(operand)) graph.setEdge(String(operand), String(each));
-    }
+  for (const each of frames) graph.setNode(keys.get(each), {});
+  for (const [each, frame] of frameOf) {
+    if (frame) graph.setParent(keys.get(each), keys.get(frame));
   }
+  for (const { from, to } of lines) graph.setEdge(keys.get(from), keys.get(to), {});
   dagre.layout(graph);
   const { width, height } = graph.graph();
-  const boxes = new Map(shown.map((each) => [each, graph.node(String(each))]));
-  const edges = graph.edges().map(({ v, w }) => {
-    return { from: Number(v), to: Number(w), points: graph.edge({ v, w }).points };
-  });
-  return { width: width ?? 0, height: height ?? 0, boxes, edges };
+  const placesOf = (all) => new Map(all.map((each) => [each, graph.node(keys.get(each))]));
+  return {
+    width: width ?? 0,
+    height: height ?? 0,
+    boxes: placesOf(boxes),
+    frames: placesOf(frames),
+    lines: lines.map((line) => {
+      return { ...line, points: graph.edge(keys.get(line.from), keys.get(line.to)).points };
+    }),
+  };
 }

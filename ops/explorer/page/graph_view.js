@@ -1,7 +1,8 @@
-import { fill, html, svg, withoutMiddle } from "./dom.js";
-import { drawn, laidOut, MAX_NAME } from "./graph_layout.js";
+import { fill, grouped, html, svg, withoutMiddle } from "./dom.js";
+import { askedOf, contentsOf, drawnOf, groupsAround, linesOf, treeOf } from "./graph_groups.js";
+import { laidOut, MAX_NAME } from "./graph_layout.js";
 
-// The graph of a computation: boxes for instructions, operands above what reads them.
+// The graph of a computation: boxes for instructions and groups, operands above what reads them.
 
 /** How small and large a graph may become, by which step; and how small to fit by itself. */
 const ZOOM = { least: 0.1, most: 2, step: 1.25, readable: 0.6 };
@@ -17,52 +18,94 @@ const KINDS = { parameter: "input", constant: "constant", iota: "constant" };
 export function graphView(data, listeners) {
   const canvas = html("div", { class: "canvas" });
   const note = html("p", { class: "note" });
-  const shown = { view: null, members: [], boxes: new Map(), nodes: new Map(), edges: [], zoom: 1 };
-  const redraw = (state) => {
-    const { members, outside } = data.views[state.view];
-    shown.view = state.view;
-    shown.members = drawn(data.instructions, [...members, ...outside], state.instruction);
-    const all = members.length + outside.length;
-    const isPart = shown.members.length < all;
-    const part = `${shown.members.length} of ${all} instructions, near the chosen one: more are hard to read`;
-    fill(note, isPart ? part : "");
-    fill(canvas, drawing(data, shown, state, listeners));
-    shown.zoom = Math.max(ZOOM.readable, Math.min(1, canvas.clientWidth / shown.width));
+  const known = new Map();
+  const shown = { view: null, state: null, drawing: null, zoom: 1 };
+  const ofView = (view) => {
+    if (!known.has(view)) {
+      const tree = treeOf(data, data.views[view]);
+      known.set(view, { tree, opened: new Set(), around: new Set() });
+    }
+    return known.get(view);
+  };
+  const onToggle = (group) => {
+    const { opened, around } = ofView(shown.view);
+    const wasOpen = [opened, around].map((each) => each.delete(group));
+    if (!wasOpen.includes(true)) opened.add(group);
+    redraw();
+    shown.drawing.nodes.get(group).focus({ preventScroll: true });
+    reveal(canvas, shown, group);
+  };
+  /** Open the groups around an instruction, and no longer those around another one. */
+  const open = (instruction) => {
+    const { tree, opened, around } = ofView(shown.view);
+    const now = new Set(groupsAround(tree, instruction));
+    ofView(shown.view).around = now;
+    return [...around].every((each) => now.has(each) || opened.has(each));
+  };
+  const isDrawn = (number) => !shown.drawing.isHidden(number);
+  const redraw = () => {
+    const { tree, opened, around } = ofView(shown.view);
+    const asked = askedOf(data.instructions, shown.state.instruction);
+    const drawn = drawnOf(tree, new Set([...opened, ...around]), asked);
+    shown.drawing = drawing(data, drawn, shown.state, { ...listeners, onToggle });
+    fill(canvas, shown.drawing.node);
+    fill(note, numberOfBoxes(tree, shown.drawing));
+    mark(shown);
     zoom(1);
   };
   const fit = () => {
-    const room = [canvas.clientWidth / shown.width, canvas.clientHeight / shown.height];
-    shown.zoom = Math.min(1, ...room);
-    zoom(1);
+    const { width, height } = shown.drawing;
+    return Math.min(1, canvas.clientWidth / width, canvas.clientHeight / height);
   };
   const zoom = (factor) => {
     shown.zoom = Math.min(ZOOM.most, Math.max(ZOOM.least, shown.zoom * factor));
-    const graph = canvas.firstElementChild;
-    graph.setAttribute("width", shown.width * shown.zoom);
-    graph.setAttribute("height", shown.height * shown.zoom);
+    shown.drawing.node.setAttribute("width", shown.drawing.width * shown.zoom);
+    shown.drawing.node.setAttribute("height", shown.drawing.height * shown.zoom);
+  };
+  const onFit = () => {
+    shown.zoom = fit();
+    zoom(1);
   };
   const show = (state) => {
-    if (shown.view !== state.view || !shown.nodes.has(state.instruction)) redraw(state);
-    mark(shown, state.instruction);
-    reveal(canvas, shown, state.instruction);
+    const isOther = shown.view !== state.view;
+    const isStep = isOther || shown.state.instruction !== state.instruction;
+    Object.assign(shown, { view: state.view, state: { ...state } });
+    if (isStep) {
+      const asked = [...askedOf(data.instructions, state.instruction)];
+      const areLikeBefore = open(state.instruction);
+      if (!isOther && areLikeBefore && asked.every(isDrawn)) mark(shown);
+      else redraw();
+    }
+    if (isOther) {
+      shown.zoom = Math.max(ZOOM.readable, fit());
+      zoom(1);
+    }
+    if (isStep) reveal(canvas, shown, state.instruction);
   };
   letDrag(canvas);
   const node = html(
     "section",
     { class: "graph", "aria-label": "graph" },
-    html("div", { class: "tools" }, ...legendOfGraph(), note, zoomButtons(zoom, fit)),
+    html("div", { class: "tools" }, ...legendOfGraph(), note, zoomButtons(zoom, onFit)),
     canvas,
   );
   return { node, show };
 }
 
-function zoomButtons(zoom, fit) {
+function numberOfBoxes(tree, { boxes }) {
+  const folded = [...boxes.keys()].filter((each) => each.members).length;
+  return folded
+    ? `${grouped(tree.members.length)} instructions in ${boxes.size} boxes: more fit on no screen`
+    : "";
+}
+
+function zoomButtons(zoom, onFit) {
   const button = (label, text, onclick) =>
     html("button", { "aria-label": label, title: label, onclick }, text);
   return html(
     "span",
     { class: "zoom" },
-    button("all of it", "fit", fit),
+    button("all of it", "fit", onFit),
     button("smaller", "−", () => zoom(1 / ZOOM.step)),
     button("larger", "+", () => zoom(ZOOM.step)),
   );
@@ -70,7 +113,12 @@ function zoomButtons(zoom, fit) {
 
 /** What the colors of boxes and lines mean. */
 function legendOfGraph() {
-  const meanings = { input: "parameter", constant: "constant", call: "calls a graph" };
+  const meanings = {
+    input: "parameter",
+    constant: "constant",
+    call: "calls a computation",
+    group: "folded: click to open",
+  };
   const boxes = Object.entries(meanings).map(([kind, words]) =>
     html("span", { class: "note" }, html("span", { class: `swatch ${kind}` }), words),
   );
@@ -86,51 +134,122 @@ function titleOf({ name, shape, opcode }) {
 }
 
 /** The two lines of a box. */
-function linesOf(instruction) {
+function textOf(data, box) {
+  if (box.members) {
+    const title = `${grouped(box.members.length)} instructions`;
+    return [title, beginningOf(contentsOf(data, box), MAX_NAME + 6)];
+  }
+  const { name, opcode, shape } = data.instructions[box];
   return [
-    withoutMiddle(`%${instruction.name}`, MAX_NAME),
-    withoutMiddle(`${instruction.opcode} ${instruction.shape}`, MAX_NAME + 6),
+    withoutMiddle(`%${name}`, MAX_NAME),
+    withoutMiddle(`${opcode} ${shape}`, MAX_NAME + 6),
   ];
 }
 
-function drawing(data, shown, state, listeners) {
-  const { width, height, boxes, edges } = laidOut(data.instructions, shown.members, linesOf);
-  const roots = new Set(data.views[state.view].roots);
-  shown.boxes = boxes;
-  shown.nodes = new Map();
-  shown.edges = edges.map((edge) => ({ ...edge, node: svg("path", { d: curve(edge.points) }) }));
-  for (const [number, box] of boxes) {
-    shown.nodes.set(number, boxOf(data.instructions[number], number, box, roots, listeners));
+function beginningOf(text, most) {
+  return text.length <= most ? text : `${text.slice(0, text.lastIndexOf(",", most - 3))}, …`;
+}
+
+/** The picture of what is drawn, and the nodes in it. */
+function drawing(data, drawn, { view }, listeners) {
+  const { boxOf } = drawn;
+  const placed = laidOut(drawn, linesOf(data.instructions, boxOf), (box) => textOf(data, box));
+  const { width, height, boxes, frames } = placed;
+  const roots = new Set(data.views[view].roots);
+  const lines = placed.lines.map((line) => ({ ...line, node: lineOf(line) }));
+  const nodes = new Map();
+  for (const [frame, place] of frames) nodes.set(frame, frameOf(data, frame, place, listeners));
+  for (const [box, place] of boxes) {
+    const draw = box.members ? groupOf : boxOfInstruction;
+    nodes.set(box, draw(data, box, place, roots, listeners));
   }
-  Object.assign(shown, { width, height });
-  return svg(
+  const node = svg(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "instructions" },
-    svg("g", { class: "edges" }, ...shown.edges.map(({ node }) => node)),
-    svg("g", {}, ...shown.nodes.values()),
+    svg("g", {}, ...[...frames.keys()].map((each) => nodes.get(each))),
+    svg("g", { class: "edges" }, ...lines.map((line) => line.node)),
+    svg("g", {}, ...[...boxes.keys()].map((each) => nodes.get(each))),
+  );
+  const isHidden = (number) => boxOf.has(number) && boxOf.get(number) !== number;
+  return { node, nodes, lines, boxes, frames, boxOf, width, height, isHidden };
+}
+
+function boxOfInstruction(data, number, place, roots, { onSelect, onOpen }) {
+  const instruction = data.instructions[number];
+  const kind = instruction.calls.length ? "call" : (KINDS[instruction.opcode] ?? "plain");
+  const attributes = {
+    class: `box ${kind}${roots.has(number) ? " root" : ""}${instruction.note ? " noted" : ""}`,
+    tabindex: -1,
+    "aria-label": `${instruction.name}, ${instruction.opcode} ${instruction.shape}`,
+    onclick: () => onSelect(number),
+    ondblclick: () => instruction.calls.length && onOpen(instruction.calls[0]),
+  };
+  const title = [titleOf(instruction), instruction.note].filter(Boolean).join("\n");
+  return boxAt(place, attributes, title, textOf(data, number));
+}
+
+function groupOf(data, group, place, roots, { onToggle }) {
+  const noted = group.members.some((each) => data.instructions[each].note);
+  const contents = contentsOf(data, group);
+  const attributes = {
+    class: `box group${noted ? " noted" : ""}`,
+    "aria-label": `${group.members.length} instructions: ${contents}`,
+    "aria-expanded": "false",
+    ...opensBy(() => onToggle(group)),
+  };
+  const names = [group.members[0], group.members.at(-1)].map((each) => data.instructions[each].name);
+  return boxAt(place, attributes, `%${names.join(" … %")}\n${contents}`, textOf(data, group));
+}
+
+function boxAt({ x, y, width, height }, attributes, title, [first, second]) {
+  return svg(
+    "g",
+    { transform: `translate(${x - width / 2} ${y - height / 2})`, role: "button", ...attributes },
+    svg("title", {}, title),
+    svg("rect", { width, height, rx: 5 }),
+    svg("text", { x: width / 2, y: 16 }, first),
+    svg("text", { x: width / 2, y: 32, class: "what" }, second),
   );
 }
 
-function boxOf(instruction, number, box, roots, { onSelect, onOpen }) {
-  const kind = instruction.calls.length ? "call" : (KINDS[instruction.opcode] ?? "plain");
-  const [x, y] = [box.x - box.width / 2, box.y - box.height / 2];
-  const [name, what] = linesOf(instruction);
-  const open = () => instruction.calls.length && onOpen(instruction.calls[0]);
+/** An open group: a frame around its boxes; a click closes it. */
+function frameOf(data, group, { x, y, width, height }, { onToggle }) {
+  const contents = contentsOf(data, group);
   return svg(
     "g",
     {
-      class: `box ${kind}${roots.has(number) ? " root" : ""}${instruction.note ? " noted" : ""}`,
-      transform: `translate(${x} ${y})`,
+      class: "frame",
+      transform: `translate(${x - width / 2} ${y - height / 2})`,
       role: "button",
-      tabindex: -1,
-      "aria-label": `${instruction.name}, ${instruction.opcode} ${instruction.shape}`,
-      onclick: () => onSelect(number),
-      ondblclick: open,
+      "aria-label": `${group.members.length} instructions: ${contents}`,
+      "aria-expanded": "true",
+      ...opensBy(() => onToggle(group)),
     },
-    svg("title", {}, [titleOf(instruction), instruction.note].filter(Boolean).join("\n")),
-    svg("rect", { width: box.width, height: box.height, rx: 5 }),
-    svg("text", { x: box.width / 2, y: 16 }, name),
-    svg("text", { x: box.width / 2, y: 32, class: "what" }, what),
+    svg("title", {}, `${contents}\na click folds them`),
+    svg("rect", { width, height, rx: 5 }),
+    svg("text", { x: 6, y: 13 }, `− ${beginningOf(contents, MAX_NAME + 6)}`),
+  );
+}
+
+/** A click, Enter and the space bar do the same. */
+function opensBy(action) {
+  const onkeydown = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  };
+  return { tabindex: 0, onclick: action, onkeydown };
+}
+
+/** A line, with the number of those that it stands for. */
+function lineOf({ points, count }) {
+  const middle = points[Math.floor(points.length / 2)];
+  return svg(
+    "g",
+    {},
+    svg("path", { d: curve(points) }),
+    count > 1 ? svg("text", { x: middle.x + 4, y: middle.y + 4 }, count) : null,
   );
 }
 
@@ -146,27 +265,25 @@ function curve(points) {
 }
 
 /** Mark the chosen box, and the edges to what it reads and what reads it. */
-function mark(shown, chosen) {
-  for (const [number, node] of shown.nodes) {
-    const isChosen = number === chosen;
-    node.classList.toggle("chosen", isChosen);
-    node.setAttribute("aria-pressed", String(isChosen));
+function mark({ drawing: { nodes, lines, boxOf }, state }) {
+  const chosen = boxOf.get(state.instruction);
+  for (const [box, node] of nodes) {
+    node.classList.toggle("chosen", box === chosen);
+    if (!box.members) node.setAttribute("aria-pressed", String(box === chosen));
   }
-  for (const { from, to, node } of shown.edges) {
+  for (const { from, to, node } of lines) {
     node.setAttribute("class", to === chosen ? "read" : from === chosen ? "used" : "");
   }
 }
 
-/** Scroll as little as shows the chosen box. */
-function reveal(canvas, shown, chosen) {
-  const box = shown.boxes.get(chosen);
+/** Scroll as little as shows a box. */
+function reveal(canvas, { drawing: { boxes, frames, boxOf }, zoom }, wanted) {
+  const box = boxes.get(boxOf.get(wanted) ?? wanted) ?? frames.get(wanted);
   if (!box) return;
   const scrolled = (start, size, low, high) =>
     low < start || high > start + size ? (low + high - size) / 2 : start;
-  const [left, top] = [box.x - box.width / 2, box.y - box.height / 2].map((v) => v * shown.zoom);
-  const [right, bottom] = [box.x + box.width / 2, box.y + box.height / 2].map(
-    (v) => v * shown.zoom,
-  );
+  const [left, top] = [box.x - box.width / 2, box.y - box.height / 2].map((v) => v * zoom);
+  const [right, bottom] = [box.x + box.width / 2, box.y + box.height / 2].map((v) => v * zoom);
   canvas.scrollTo(
     scrolled(canvas.scrollLeft, canvas.clientWidth, left, right),
     scrolled(canvas.scrollTop, canvas.clientHeight, top, bottom),
@@ -177,7 +294,7 @@ function reveal(canvas, shown, chosen) {
 function letDrag(canvas) {
   let from = null;
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button === 0 && !event.target.closest(".box")) {
+    if (event.button === 0 && !event.target.closest(".box, .frame")) {
       from = { x: event.clientX + canvas.scrollLeft, y: event.clientY + canvas.scrollTop };
     }
   });

@@ -1,13 +1,13 @@
 // An array as a grid: its last two dimensions, of one slice. A cell of a large array is a block.
 
 /** Cells along an axis: more are too small to be hit with a mouse. */
-const MAX_CELLS = 96;
+const MAX_CELLS = 64;
 
 /** Elements of a vector in a row; longer vectors are wrapped. */
 const WRAP = 64;
 
 /** Pixels of the widest grid, of a cell at least, and of one at most. */
-const WIDTH = 384;
+const WIDTH = 256;
 const MIN_CELL = 4;
 const MAX_CELL = 14;
 

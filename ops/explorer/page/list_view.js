@@ -1,4 +1,4 @@
-import { fill, grouped, html, svg, withoutMiddle } from "./dom.js";
+import { counted, fill, grouped, html, svg, withoutMiddle } from "./dom.js";
 import { entriesOf, MAX_RESULTS, search } from "./search.js";
 
 // Search, and below it what was found; without a question, the kernels and the computations.
@@ -75,8 +75,8 @@ function summaryOf({ kernels, views, instructions, sources }, entries) {
     const { source, note } = instructions[kernel.instruction];
     const [read, written] = kernel.bytes.map(inBytes);
     const moved = `${kernel.is_bound ? "up to " : ""}${read} read, ${written} written`;
-    const detail = source === null ? moved : `${moved} · ${sources[source]}`;
-    return { ...entry, detail, kernel, most, note };
+    const place = source === null ? "" : sources[source];
+    return { ...entry, detail: moved, place, kernel, most, note };
   });
   const graphs = entries.slice(0, views.length).filter(({ view }) => !views[view].is_scalar);
   const found = [...ranked, ...graphs.slice(0, MAX_RESULTS)];
@@ -88,14 +88,14 @@ function withHeadings({ kernels, views }, found, items) {
   const ranked = found.filter(({ kernel }) => kernel).length;
   const graphs = found.filter(({ kernel, instruction }) => !kernel && instruction === null).length;
   if (ranked + graphs < found.length) return items;
-  const left = kernels.length > ranked ? `, the first ${ranked} are listed` : "";
+  const left = kernels.length > ranked ? `; search finds those that move less than these ${ranked}` : "";
   const scalars = views.filter((view) => view.is_scalar).length;
-  const hidden = scalars ? `; ${grouped(scalars)} of single numbers are found by search` : "";
+  const hidden = scalars ? `; search finds ${grouped(scalars)} more, of single numbers` : "";
   return [
-    ranked ? heading(`${grouped(kernels.length)} kernels, most bytes first${left}`) : null,
+    ranked ? heading(`${counted(kernels.length, "kernel")}, most bytes first${left}`) : null,
     ranked ? legendOfBars() : null,
     ...items.slice(0, ranked),
-    heading(`${grouped(views.length - scalars)} graphs${hidden}`),
+    heading(`${counted(views.length - scalars, "computation")}${hidden}`),
     ...items.slice(ranked),
   ];
 }
@@ -113,12 +113,14 @@ function legendOfBars() {
     html("span", { class: "swatch written" }),
     "written ",
     html("span", { class: "advised" }, "!"),
-    " advice",
+    " advice ",
+    html("span", { class: "factor" }, "×2"),
+    " each byte twice",
   );
 }
 
 function numberOfFound(found, total) {
-  const more = total > found.length ? `, the first ${found.length} are listed` : "";
+  const more = total > found.length ? `; another word shortens the list to less than ${found.length}` : "";
   return `${grouped(total)} found${more}`;
 }
 
@@ -148,6 +150,7 @@ function itemOf(found, number, onclick) {
     html("span", { class: "kind" }, found.kernel ? movedBy(found) : found.kind),
     found.kernel ? barOf(found) : null,
     html("span", { class: "detail" }, found.detail),
+    found.place ? html("span", { class: "detail", title: found.place }, found.place) : null,
   );
 }
 

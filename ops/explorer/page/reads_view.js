@@ -14,7 +14,7 @@ const MAX_LISTED = 20000;
 const MAX_SHAPE = 80;
 
 /** Which of the two answers of Python is shown, and the words for it. */
-const TARGETS = { parameters: "up to the parameters", operands: "of its operands" };
+const TARGETS = { parameters: "parameters", operands: "operands" };
 
 /**
  * The panel below the graph.
@@ -68,7 +68,8 @@ function panelOf(data, functions, state, listeners, wanted) {
   };
   const targets = result?.parameters ? targetChoice(target, listeners.onTarget) : null;
   const head = headOf(data, instruction, state, listeners);
-  const figures = html("div", { class: "figures" }, own.node, ...others.map(({ node }) => node));
+  const read = html("div", { class: "others" }, ...others.map(({ node }) => node));
+  const figures = html("div", { class: "figures" }, own.node, read);
   const redraw = () => [own.view, ...others.map(({ view }) => view)].map((each) => each.redraw());
   const nodes = [head, targets, place, figures];
   return { nodes: nodes.filter(Boolean), light, redraw };
@@ -100,9 +101,9 @@ function headOf(data, instruction, state, { onOutput, onOpen }) {
     ` ${instruction.opcode} `,
     html("code", { title: instruction.shape }, withoutMiddle(instruction.shape, MAX_SHAPE)),
     instruction.source === null ? null : html("small", {}, data.sources[instruction.source]),
-    instruction.note ? html("pre", { class: "advice" }, instruction.note) : null,
     outputs.length > 1 ? choice : null,
     ...calls,
+    instruction.note ? html("pre", { class: "advice" }, instruction.note) : null,
   );
 }
 
@@ -110,7 +111,8 @@ function targetChoice(target, onTarget) {
   const buttons = Object.entries(TARGETS).map(([key, words]) =>
     html("button", { "aria-pressed": String(key === target), onclick: () => onTarget(key) }, words),
   );
-  return html("span", { class: "targets", role: "group", "aria-label": "what is shown" }, ...buttons);
+  const label = html("span", { class: "note" }, "what it reads of its");
+  return html("div", { class: "targets", role: "group", "aria-label": "what is shown" }, label, ...buttons);
 }
 
 /** The array of the result, at whose elements people point. */

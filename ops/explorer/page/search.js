@@ -1,3 +1,5 @@
+import { counted } from "./dom.js";
+
 // Search: every word must occur in what is found.
 
 /** Results that are listed: more are not read, but better asked for by another word. */
@@ -10,7 +12,7 @@ export const MAX_RESULTS = 200;
  */
 export function entriesOf(data) {
   const views = data.views.map((view, number) =>
-    entry(view.kind, view.name, `${view.members.length} instructions`, number, null),
+    entry(view.kind, view.name, counted(view.members.length, "instruction"), number, null),
   );
   const instructions = data.instructions.map((each, number) => {
     const source = each.source === null ? "" : data.sources[each.source];

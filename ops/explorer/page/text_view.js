@@ -14,6 +14,9 @@ const MARGIN_COLUMNS = 8;
 /** Characters that are shown in a row, also where there is no room for them. */
 const LEAST_COLUMNS = 20;
 
+/** Characters by which the rows of a line but the first are indented. */
+const INDENT = 4;
+
 /**
  * The text beside the graph; a click on a line chooses its instruction.
  * @param {object} data what Python says of the program
@@ -47,7 +50,7 @@ export function textView(data, { onSelect }) {
   const lineOf = (text, number) => {
     const instruction = atLine.get(number);
     const choose = instruction === undefined ? null : () => onSelect(instruction);
-    return row(text, number, number === shown.current, choose);
+    return row(rowsOf(text, shown.columns), number, number === shown.current, choose);
   };
   const show = (state) => {
     const line = data.instructions[state.instruction].line;
@@ -62,7 +65,7 @@ export function textView(data, { onSelect }) {
   return { node, show, redraw };
 }
 
-function row(text, number, isCurrent, onclick) {
+function row(rows, number, isCurrent, onclick) {
   const classes = ["line", isCurrent ? "current" : null, onclick ? "link" : null];
   return html(
     "div",
@@ -72,7 +75,7 @@ function row(text, number, isCurrent, onclick) {
       onclick,
     },
     html("span", { class: "number" }, number + 1),
-    html("span", { class: "content" }, text || " "),
+    html("span", { class: "content" }, ...rows.map((each) => html("span", {}, each || " "))),
   );
 }
 
@@ -86,14 +89,23 @@ function columnsOf(node) {
   return Math.max(LEAST_COLUMNS, Math.floor(node.clientWidth / width) - MARGIN_COLUMNS);
 }
 
-/**
- * The row at which each line begins, and the number of rows.
- * @param {string[]} lines
- * @param {number} columns
- */
+/** The rows of a line, which end behind a space if there is one in their second half. */
+export function rowsOf(line, columns) {
+  const rows = [];
+  let [start, room] = [0, columns];
+  while (line.length - start > room) {
+    const space = line.lastIndexOf(" ", start + room - 1);
+    const end = space > start + room / 2 ? space + 1 : start + room;
+    rows.push(line.slice(start, end));
+    [start, room] = [end, Math.max(1, columns - INDENT)];
+  }
+  return [...rows, line.slice(start)];
+}
+
+/** The row at which each line begins, and the number of rows. */
 export function topsOf(lines, columns) {
   const tops = [0];
-  for (const line of lines) tops.push(tops.at(-1) + Math.max(1, Math.ceil(line.length / columns)));
+  for (const line of lines) tops.push(tops.at(-1) + rowsOf(line, columns).length);
   return tops;
 }
 
