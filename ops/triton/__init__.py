@@ -32,6 +32,7 @@ from simplifier.forms import Interval
 from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = [
+    "KeptNumber",
     "KernelAccess",
     "KernelAccesses",
     "LoadedInteger",
@@ -57,7 +58,8 @@ class OutOfBoundsElement(NamedTuple):
         offset: of the element from the pointer.
         values: of the runtime variables, by name.
         overflow: a number that the kernel computes on the way to the element, and that does not fit
-            in the 32 bits of its type: the element that is accessed is another one.
+            in the bits of its type. If arguments lack values, the offset is as if it did.
+        bits: of that type.
     """
 
     line: int
@@ -68,13 +70,14 @@ class OutOfBoundsElement(NamedTuple):
     offset: int
     overflow: int | None = None
     values: tuple[tuple[str, int], ...] = ()
+    bits: int = 32
 
     def __str__(self) -> str:
         loops = "".join(f", iteration {number} of {name}" for name, number in self.loops)
         place = f"place {self.place} of its block" if self.place else "its scalar"
         what = f"accesses element {self.offset} at {place}"
         if self.overflow is not None:
-            what = f"computes {self.overflow} for {place}, which does not fit in 32 bits"
+            what = f"computes {self.overflow} for {place}, which does not fit in {self.bits} bits"
         given = "".join(f", for {name} = {value}" for name, value in self.values)
         return f"line {self.line}: {self.argument}: program {self.program}{loops} {what}{given}"
 
@@ -98,6 +101,30 @@ class LoadedInteger(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.argument} in line {self.line} at {self.map}{_origins(self)}"
+
+
+class KeptNumber(NamedTuple):
+    """A number on the way to an element that the bits of its type may not hold.
+
+    Attributes:
+        map: from the variables of the access to the number, and to the offset of the element.
+        limits: of its type.
+        wraps: whether the map of the access has what the bits hold of it. Otherwise, as for numbers
+            over arguments without values, that map is right only where the number fits.
+    """
+
+    map: IndexingMap
+    limits: Interval
+    wraps: bool
+
+    @property
+    def may_wrap(self) -> bool:
+        """Whether the map of the access is wrong unless something is known to exclude it."""
+        return not self.wraps and not self.limits.contains(self.map.result_bounds()[0])
+
+    def __str__(self) -> str:
+        fitting = self.limits.intersect(self.map.result_bounds()[0])
+        return f"{self.map.domain.text_of(self.map.forms[0])} in {fitting}"
 
 
 class TensorDescriptor(NamedTuple):
@@ -126,7 +153,7 @@ class KernelAccess(Displayed):
         block: the shape of the block; ``None`` if it is of a descriptor without a value.
         is_exact: whether all of the mask is known; otherwise it touches no more than this.
         runtime: where each runtime variable of the map comes from.
-        kept: maps to each number that has to fit in 32 bits for that, and to the offset.
+        kept: the numbers on the way to an element that their types may not hold.
     """
 
     kind: str
@@ -136,7 +163,12 @@ class KernelAccess(Displayed):
     block: tuple[int, ...] | None
     is_exact: bool = True
     runtime: tuple[LoadedInteger, ...] = ()
-    kept: tuple[IndexingMap, ...] = field(default=(), compare=False)
+    kept: tuple[KeptNumber, ...] = field(default=(), compare=False)
+
+    @property
+    def may_wrap(self) -> tuple[KeptNumber, ...]:
+        """The numbers of which nobody knows if they fit: the map is right only where they do."""
+        return tuple(each for each in self.kept if each.may_wrap)
 
     def out_of_bounds(
         self, sizes: Sequence[int], strides: Sequence[int] | None = None
@@ -146,7 +178,7 @@ class KernelAccess(Displayed):
         The pointer points at the first element of a tensor of these sizes and strides, in elements;
         without strides the last dimension is the fastest, and nothing lies between. Arguments that
         have no value may have any. Integers have 32 bits, as in Triton, unless the kernel asks for
-        64: numbers on the way to an element that do not fit count, too.
+        others: numbers on the way to an element that do not fit count, too.
 
         Raises:
             MapError: there are other numbers of sizes and strides, or too many points to look at,
@@ -154,8 +186,16 @@ class KernelAccess(Displayed):
             NotQuasiAffineError: an argument is a factor that has no value.
         """
         self._check_offset("out_of_bounds")
-        overflows = (self._beyond(each, symbolic.INT32) for each in self.kept)
-        return self._outside(_tensor(sizes, strides)) or next(filter(None, overflows), None)
+        elements = _tensor(sizes, strides)
+        return self._overflow(wraps=True) or self._outside(elements) or self._overflow(wraps=False)
+
+    def _overflow(self, *, wraps: bool) -> OutOfBoundsElement | None:
+        """A number that does not fit in the bits of its type."""
+        for each in self.kept:
+            found = self._beyond(each.map, each.limits) if each.wraps is wraps else None
+            if found is not None:
+                return found._replace(bits=(each.limits.size or 0).bit_length() - 1)
+        return None
 
     def _outside(self, elements: IndexingMap) -> OutOfBoundsElement | None:
         """An element that is none of a tensor."""
@@ -233,7 +273,9 @@ class KernelAccess(Displayed):
 
     def __str__(self) -> str:
         about = "" if self.is_exact else ", at most"
-        return f"line {self.line}: {self.kind} {self.argument}{about}: {self.map}{_origins(self)}"
+        said = dict.fromkeys(f",\nmay wrap unless {each}" for each in self.may_wrap)
+        text = f"line {self.line}: {self.kind} {self.argument}{about}: {self.map}{_origins(self)}"
+        return "".join([text, *said])
 
 
 def _origins(of: KernelAccess | LoadedInteger) -> str:
@@ -410,8 +452,9 @@ def read_kernel(
     value that is no formula of integers is unknown, which is an error only where an address or a
     loop needs it.
 
-    In maps, numbers have no end; ``out_of_bounds`` finds those that 32 bits do not hold. Divisors
-    are positive, and divisions round toward zero.
+    Integers have Triton's types, 32 bits as a rule. What does not fit wraps in the maps, too, if
+    all that it depends on has bounds. Otherwise maps are right where it fits: ``may_wrap`` of an
+    access has such numbers. Divisors are positive, and divisions round toward zero.
 
     Raises:
         TritonError: what cannot be read, with its line and column, and a caret.
@@ -597,9 +640,9 @@ class _AccessReader:
         simplest = found.simplify(preserve_ranges=True)
         narrow = symbolic.narrow_bounds(self.bounds)
         kept = tuple(
-            runtime.map(narrow, condition, [value, offset])
-            for value, condition in _kept(choice.marked, record.condition)
-            if symbol(pointer) not in value.free_symbols
+            KeptNumber(runtime.map(narrow, where, [value, offset]), each.limits, each.wraps)
+            for each, where in _kept(choice.marked, record.condition)
+            if symbol(pointer) not in (value := each.without_end()).free_symbols
         )
         what = record.kind, pointer, record.node.lineno, simplest, shape, record.is_exact
         return KernelAccess(*what, runtime.origins_in(simplest), kept)
@@ -751,10 +794,9 @@ def _integers(records: Sequence[AccessRecord]) -> set[str]:
     return found
 
 
-def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Formula, Formula]]:
+def _kept(record: AccessRecord, condition: Formula) -> Iterator[tuple[Kept, Formula]]:
     """Values that have to fit: the condition everywhere, the address where the condition holds."""
     everywhere = [record.condition, *trip_counts(record.loops)]
     pairs = [*((each, sympy.true) for each in everywhere), (record.address.formula, condition)]
     found = ((each, where) for formula, where in pairs for each in formula.atoms(Kept))
-    for each, where in sorted(found, key=str):
-        yield unmarked(each), where
+    yield from sorted(found, key=str)

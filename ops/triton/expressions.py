@@ -253,31 +253,57 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         self.text.refuse(node, f"a kernel with {what} cannot be read")
 
     def kept(self, block: Value) -> Value:
-        """A block whose values have to fit in their bits: its formula says so if that is open."""
-        if not isinstance(block, IntegerBlock) or block.is_wide or block.is_condition:
+        """A block whose values have to fit in their bits: its formula says so if that is open.
+
+        What does not fit wraps, if all variables have bounds. Otherwise the formula stays short,
+        and is right only for values that fit; numbers of 64 bits are taken to fit.
+        """
+        if not isinstance(block, IntegerBlock) or block.is_condition:
             return block
-        found = self.bounds_of(block)
-        return (
-            block
-            if symbolic.INT32.contains(found)
-            else replace(block, formula=symbolic.Kept(block.formula))
-        )
+        limits = symbolic.limits_of(block.element_type) or symbolic.INT32
+        if limits.contains(self.bounds_of(block)):
+            return block
+        wraps = self._bounds_of(block, self.bounds).size is not None
+        if not wraps and symbolic.bits_of(block.element_type) > symbolic.MAX_NARROW_BITS:
+            return block
+        kept = symbolic.Kept(block.formula, limits.lower, limits.upper, int(wraps))
+        return replace(block, formula=kept)
+
+    def alike(self, *blocks: Value, fit: bool = True) -> list[Value]:
+        """Operands in the type that they have together, and whose values have to fit, or may not.
+
+        Those of fewer bits have to fit in any case.
+        """
+        numbers = [each for each in blocks if isinstance(each, IntegerBlock)]
+        common = symbolic.type_of(*numbers)
+        found = [self.of_type(each, common) for each in blocks]
+        return [self.kept(each) for each in found] if fit else found
+
+    def of_type(self, block: Value, element_type: str) -> Value:
+        """A block as one of another type, whose bits hold its low ones."""
+        if not isinstance(block, IntegerBlock) or block.is_condition:
+            return block
+        is_wider = symbolic.bits_of(element_type) > symbolic.bits_of(block.element_type)
+        block = self.kept(block) if is_wider else block  # else the same bits are left
+        return replace(block, element_type=element_type)
 
     def bounds_of(self, block: Value) -> Interval:
         """The bounds of a block whose variables have 32 bits."""
+        return self._bounds_of(block, symbolic.narrow_bounds(self.bounds))
+
+    def _bounds_of(self, block: Value, bounds: Mapping[str, Interval]) -> Interval:
         if not isinstance(block, IntegerBlock):
             return symbolic.ANY
         places = {
             symbolic.axis(number).name: Interval(0, size - 1)
             for number, size in enumerate(block.shape)
         }
-        narrow = symbolic.narrow_bounds({**self.bounds, **places})
-        return symbolic.bounds_with_loads(symbolic.unmarked(block.formula), narrow)
+        return symbolic.bounds_with_loads(symbolic.unmarked(block.formula), {**bounds, **places})
 
     def may_point(self, block: Value) -> bool:
         """Whether an argument or a mark is added in a block, which may be a pointer."""
-        terms: tuple[Any, ...] = sympy.Add.make_args(getattr(block, "formula", sympy.Integer(0)))
-        names = map(str, terms)
+        formula = symbolic.unmarked(getattr(block, "formula", sympy.Integer(0)))
+        names = map(str, sympy.Add.make_args(formula))
         return any(name in self.arguments or name.startswith("_before_") for name in names)
 
     # Leaves.
@@ -355,10 +381,10 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         if known_operator is None or apply is None:
             return self.unknown("a number that is no integer", *blocks)
         is_sum = not isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.RShift))
-        if not is_sum or any(
-            getattr(each, "is_wide", True) or self.may_point(each) for each in blocks
-        ):
+        if is_sum and any(map(self.may_point, blocks)):  # pointers do not change an offset's type
             blocks = self.kept(blocks[0]), self.kept(blocks[1])
+        else:
+            blocks = self.alike(*blocks, fit=not is_sum)
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
             divide = self._quotient if isinstance(node.op, ast.FloorDiv) else self._remainder
             return combined(divide, *blocks)
@@ -371,7 +397,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
 
     def quotient(self, left: Value, right: Value) -> Value:
         """``//``, which rounds toward zero as in C; divisors are positive."""
-        return combined(self._quotient, self.kept(as_block(left)), self.kept(as_block(right)))
+        return combined(self._quotient, *self.alike(left, right))
 
     def _quotient(self, numerator: Formula, divisor: Formula) -> Formula:
         if divisor.is_Integer and divisor < 1:
@@ -426,7 +452,7 @@ class ExpressionReader(ast.NodeVisitor, ABC):
         compare, compare_blocks = symbolic.COMPARISONS[type(op)]
         if known(left) and known(right):
             return compare(left, right)
-        blocks = (self.kept(symbolic.as_number(as_block(each))) for each in (left, right))
+        blocks = self.alike(*(symbolic.as_number(as_block(each)) for each in (left, right)))
         return symbolic.number_of(combined(compare_blocks, *blocks))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Value:
@@ -450,8 +476,8 @@ class ExpressionReader(ast.NodeVisitor, ABC):
 
     def chosen(self, test: Value, first: Value, second: Value) -> Value:
         """``tl.where``, of numbers and of conditions."""
-        blocks = [as_block(each) for each in (test, first, second)]
-        return combined(symbolic.where, *blocks)
+        chosen = self.alike(as_block(first), as_block(second), fit=False)
+        return combined(symbolic.where, as_block(test), *chosen)
 
     def unknown(self, reason: str, *blocks: Value) -> UnknownBlock:
         """A value known only while the kernel runs, of the shape of some blocks together."""

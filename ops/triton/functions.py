@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 
 import sympy
 
@@ -15,7 +15,6 @@ from ops.triton import symbolic
 from ops.triton.expressions import ExpressionReader
 from ops.triton.symbolic import Formula, IntegerBlock, UnknownBlock, Value
 from simplifier import FloorDiv, Max, Min, Mod
-from simplifier.forms import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +75,13 @@ def _elementwise(apply: Callable[..., Formula]) -> Handler:
     def handler(call: FunctionCall) -> Value:
         named = (value for name, value in call.named.items() if name in _OPERANDS)
         blocks = map(symbolic.as_block, (*call.arguments, *named))
-        return symbolic.combined(apply, *map(call.reader.kept, blocks))
+        return symbolic.combined(apply, *call.reader.alike(*blocks))
 
     return handler
 
 
 def _ceiling(call: FunctionCall) -> Value:
-    numerator, divisor = call.block(0, "x"), call.block(1, "div")
+    numerator, divisor = call.reader.alike(call.block(0, "x"), call.block(1, "div"), fit=False)
     return call.reader.quotient(symbolic.combined(_before_next, numerator, divisor), divisor)
 
 
@@ -169,17 +168,13 @@ def _of_type(call: FunctionCall, value: Value, dtype: str) -> Value:
     limits = _LIMITS.get(name)
     if limits is None:
         return UnknownBlock(value.shape, f"a value of the type {name}")
-    is_wide = not symbolic.INT32.contains(limits)
-    value = call.reader.kept(value) if is_wide else value  # else the same bits are left
+    element_type = name.replace("uint", "u").replace("int", "i")
+    if value.element_type == element_type:
+        return value
+    value = call.reader.of_type(symbolic.as_number(value), element_type)
     if not limits.contains(call.reader.bounds_of(value)):
-        value = symbolic.combined(partial(_low_bits, limits), symbolic.as_number(value))
-    return replace(cast("IntegerBlock", value), is_wide=is_wide)
-
-
-def _low_bits(limits: Interval, value: Formula) -> Formula:
-    """What an integer of few bits holds of a number."""
-    least, size = limits.lower or 0, limits.size or 1
-    return Mod(value - least, size) + least
+        return symbolic.combined(partial(symbolic.low_bits, limits), value)
+    return value
 
 
 def _shape(call: FunctionCall) -> symbolic.BlockShape | None:

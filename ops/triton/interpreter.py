@@ -9,6 +9,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import factorial
 from typing import Final
@@ -169,8 +170,9 @@ class KernelInterpreter(ExpressionReader):
             self.bounds[symbolic.name_of_load(number)] = limits
         counters = (each.counter for each in self._loops)
         places = (symbolic.axis(n) if size > 1 else 0 for n, size in enumerate(address.shape))
-        is_wide = limits is None or not symbolic.INT32.contains(limits)
-        return IntegerBlock(address.shape, Loaded(number, *counters, *places), is_wide)
+        is_flag = element_type == "i1"  # which has no arithmetic of its own
+        element_type = "i64" if limits is None else "" if is_flag else element_type
+        return IntegerBlock(address.shape, Loaded(number, *counters, *places), element_type)
 
     def passed(self, node: ast.Call, function: str, value: Value) -> None:
         """Keep which arguments a function gets that nobody knows."""
@@ -390,7 +392,7 @@ class KernelInterpreter(ExpressionReader):
 
     def visit_For(self, node: ast.For) -> None:
         """Run the body once for all iterations."""
-        start, stop, step = self._range(node)
+        (start, stop, step), element_type = self._range(node)
         if not isinstance(node.target, ast.Name):
             self.text.refuse(node.target, "expected the name of a variable")
         own = node.target.id
@@ -398,7 +400,7 @@ class KernelInterpreter(ExpressionReader):
         size = step * sign
         trips = FloorDiv((stop - start) * sign + size - 1, size)
         counter = self._fresh(own, symbolic.bounds_with_loads(trips - 1, self.bounds).upper)
-        self.values[own] = IntegerBlock((), start + counter * step)
+        self.values[own] = IntegerBlock((), start + counter * step, element_type)
         before = dict(self.values)
         amounts = self._iterations(node, KernelLoop(counter, trips))
         last, is_run = {counter: trips - 1}, symbolic.is_nonnegative(trips - 1, self.bounds)
@@ -432,17 +434,19 @@ class KernelInterpreter(ExpressionReader):
         self._loops = outside
         return amounts
 
-    def _range(self, node: ast.For) -> tuple[Formula, Formula, Formula]:
-        """The start, the end and the step of a loop."""
+    def _range(self, node: ast.For) -> tuple[tuple[Formula, Formula, Formula], str]:
+        """The start, the end and the step of a loop, and the type of its counter."""
         call = node.iter
         if not isinstance(call, ast.Call) or plain_name(self.path(call.func) or "") not in _RANGES:
             self.text.refuse(call, "expected range, tl.range or tl.static_range")
         if node.orelse:
             self.text.refuse(node.orelse[0], "a loop with an else cannot be read")
-        given = [self.formula(each, self.read(each)) for each in call.args]
         named = {each.arg: each.value for each in call.keywords}
-        if "step" in named and len(given) == _STEP:
-            given.append(self.formula(named["step"], self.read(named["step"])))
+        nodes = [*call.args]
+        if "step" in named and len(nodes) == _STEP:
+            nodes.append(named["step"])
+        ends = [self.read(each) for each in nodes]
+        given = [*map(self.formula, nodes, ends)]
         if not 1 <= len(given) <= _STEP + 1 or named.keys() & _OTHER_ENDS:
             self.text.refuse(call, "expected an end, or a start and an end, and maybe a step")
         if len(given) == 1:
@@ -450,7 +454,9 @@ class KernelInterpreter(ExpressionReader):
         start, stop, step = (*given, sympy.Integer(1))[:3]
         if step == 0:
             self.text.refuse(call, "the step is 0; expected another number")
-        return start, stop, step
+        blocks = map(symbolic.as_block, ends)
+        element_types = (each.element_type for each in blocks if isinstance(each, IntegerBlock))
+        return (start, stop, step), symbolic.common_type([*element_types, "i32"])
 
     def _fresh(self, name: str, most: int | None = None) -> sympy.Symbol:
         """A counter of a name that nothing has yet."""
@@ -586,7 +592,7 @@ def after_iterations(
     if isinstance(value, symbolic.TensorPointer):
         return value.moved(added)
     block = symbolic.as_block(value)
-    by = IntegerBlock(block.shape or (), added[0])
+    by = IntegerBlock(block.shape or (), added[0], getattr(block, "element_type", "") or "i32")
     return symbolic.number_of(symbolic.combined(operator.add, block, by))
 
 
@@ -628,9 +634,13 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
     """The sum of a polynomial over the numbers below the counter; ``None`` if there is no such.
 
     By Newton's forward differences, whose binomial coefficients are integers. Values that have to
-    fit in an iteration are added as 0.
+    fit in an iteration are added as 0, for the sum is right only where they do.
     """
-    expanded = symbolic.multiplied_out(symbolic.unmarked(change))
+    last = change.xreplace({counter: counter - 1}).atoms(symbolic.Kept)
+    marks = sum(_fits(each) for each in last if {counter} == each.free_symbols & {counter, *moving})
+    without_end = partial(_without_end, {counter, *moving})
+    change = change.replace(symbolic.Kept, without_end, simultaneous=False)
+    expanded = symbolic.multiplied_out(change)
     if expanded is None or expanded.free_symbols & moving or not expanded.is_polynomial(counter):
         return None
     degree = _degree_in(counter, expanded)
@@ -647,10 +657,18 @@ def _sum(change: Formula, counter: sympy.Symbol, moving: set[sympy.Symbol]) -> F
         row = [after - before for before, after in pairwise(row)]
     simplest = sympy.expand(rational)
     has_fractions = any(not each.is_Integer for each in simplest.atoms(sympy.Rational))
-    last = change.xreplace({counter: counter - 1})
-    kept = (each for each in last.atoms(symbolic.Kept) if not each.free_symbols & moving)
-    marks = sum(each - symbolic.unmarked(each) for each in kept)
     return (integral if has_fractions else simplest) + marks
+
+
+def _without_end(changing: set[sympy.Symbol], value: Formula, *limits: Formula) -> Formula:
+    """A value that has to fit, as one that does if it changes with the iterations."""
+    return value if value.free_symbols & changing else symbolic.Kept(value, *limits)
+
+
+def _fits(kept: symbolic.Kept) -> Formula:
+    """Zero, with a mark of a value that has to fit."""
+    value = kept.without_end()
+    return symbolic.Kept(value, *kept.args[1:3], 0) - value
 
 
 def _degree_in(variable: sympy.Symbol, polynomial: Formula) -> int:

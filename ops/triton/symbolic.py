@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -46,6 +46,9 @@ ANY: Final = Interval(None, None)
 INT32: Final = Interval(-(1 << 31), (1 << 31) - 1)
 """Range of an integer unless a kernel asks for 64 bits: program ids, ranges and arguments."""
 
+MAX_NARROW_BITS: Final = 32
+"""Of more, numbers without bounds are taken to have enough."""
+
 _RESERVED: Final = re.compile(
     r"(pid|i|rt|num_programs)\d+|_(before|loaded)_.*|register\d*|th_x|bl_[xyz]"
 )
@@ -70,10 +73,45 @@ class ShapesDifferError(Exception):
     """Two blocks whose shapes do not fit; whoever asked knows the place."""
 
 
+def bits_of(element_type: str) -> int:
+    """How many bits a type of integers has; a constant takes the type of what is beside it."""
+    return int(element_type[1:] or 0)
+
+
+def common_type(element_types: Iterable[str]) -> str:
+    """The type that Triton gives integers together: the wider one, or the one without a sign.
+
+    >>> common_type(["i32", ""]), common_type(["i32", "u32"]), common_type(["u32", "i64"])
+    ('i32', 'u32', 'i64')
+
+    Source:
+        ``integer_promote_impl`` of Triton's ``semantic.py``.
+    """
+    return max(element_types, key=lambda each: (bits_of(each), each[:1] == "u"), default="")
+
+
 class Kept(sympy.Function):
-    """A value that has to fit in the bits of its type: ``Kept(x)`` is x if ``INT32`` holds it."""
+    """A value that has to fit between limits, those of its type: ``Kept(x, lower, upper, wraps)``.
+
+    If ``wraps`` is 1, it is what the bits of the type hold of x. Otherwise it is x, and right only
+    where that fits.
+    """
 
     is_integer = True
+
+    @property
+    def limits(self) -> Interval:
+        """The range of the type."""
+        return Interval(*map(int, self.args[1:3]))
+
+    @property
+    def wraps(self) -> bool:
+        """Whether it is right, too, where the value does not fit."""
+        return self.args[3] == 1
+
+    def without_end(self) -> Formula:
+        """The value, as if there were always enough bits."""
+        return unmarked(self.args[0])
 
 
 def unmarked(formula: Formula) -> Formula:
@@ -81,8 +119,14 @@ def unmarked(formula: Formula) -> Formula:
     return formula.replace(Kept, _value, simultaneous=False)
 
 
-def _value(kept: Formula) -> Formula:
-    return kept
+def _value(value: Formula, lower: Formula, upper: Formula, wraps: Formula) -> Formula:
+    return low_bits(Interval(int(lower), int(upper)), value) if wraps == 1 else value
+
+
+def low_bits(limits: Interval, value: Formula) -> Formula:
+    """What an integer with these limits holds of a number."""
+    least, size = limits.lower or 0, limits.size or 1
+    return Mod(value - least, size) + least
 
 
 class Loaded(sympy.Function):
@@ -110,13 +154,14 @@ def integers_of(*formulas: Formula) -> set[Formula]:
 class IntegerBlock:
     """A block of integers, addresses or conditions, by a formula; a scalar has no dimension.
 
-    Sums and products of 32 bits, or of 64 if it ``is_wide``, may leave out what does not fit. Where
-    a value has to fit, it is :class:`Kept`.
+    Sums and products may leave out that the bits of the type end. Where a value has to fit, it is
+    :class:`Kept`.
     """
 
     shape: BlockShape
     formula: Formula
-    is_wide: bool = False
+    element_type: str = "i32"
+    """Such as ``u8``; empty for a constant."""
 
     @property
     def is_condition(self) -> bool:
@@ -168,7 +213,7 @@ class TensorPointer:
     def address(self) -> IntegerBlock:
         """The addresses of the elements of a block that is known."""
         steps = map(operator.mul, self.places(), self.strides)
-        return IntegerBlock(self.block or (), self.base + sum(steps), is_wide=True)
+        return IntegerBlock(self.block or (), self.base + sum(steps), "i64")
 
     def within(self, checked: Sequence[int]) -> Formula:
         """The condition that a place lies in the tensor along some dimensions."""
@@ -215,7 +260,8 @@ def as_block(value: Value) -> IntegerBlock | UnknownBlock:
     if isinstance(value, bool):
         return IntegerBlock((), sympy.true if value else sympy.false)
     if isinstance(value, int):
-        return IntegerBlock((), sympy.Integer(value), not is_narrow(value))
+        narrow = "i32" if isinstance(value, RuntimeInteger) else ""
+        return IntegerBlock((), sympy.Integer(value), narrow if is_narrow(value) else "i64")
     return UnknownBlock((), "a value that is no integer")
 
 
@@ -239,7 +285,7 @@ def number_of(value: Value) -> Value:
         return value
     if value.formula in (sympy.true, sympy.false):
         return value.formula is sympy.true
-    is_narrow_number = value.formula.is_Integer and not value.is_wide
+    is_narrow_number = value.formula.is_Integer and value.element_type in ("", "i32")
     return RuntimeInteger(value.formula) if is_narrow_number else value
 
 
@@ -299,13 +345,18 @@ def combined(
     found = apply(*(aligned(value, len(shape)) for value in blocks))
     if parts_of(found) > MAX_PARTS:
         return UnknownBlock(shape, f"a formula of more than {MAX_PARTS} parts")
-    return IntegerBlock(shape, found, any(value.is_wide for value in blocks))
+    return IntegerBlock(shape, found, type_of(*blocks))
+
+
+def type_of(*blocks: IntegerBlock) -> str:
+    """The type of blocks together, beside which conditions are numbers of any type."""
+    return common_type(each.element_type for each in blocks if not each.is_condition)
 
 
 @lru_cache(maxsize=1 << 14)
 def parts_of(formula: Formula) -> int:
     """Number of parts of a formula as it is written, where equal ones count again."""
-    return 1 + sum(map(parts_of, formula.args))
+    return 1 + sum(map(parts_of, formula.args[:1] if isinstance(formula, Kept) else formula.args))
 
 
 def aligned(value: IntegerBlock, rank: int) -> Formula:
@@ -450,7 +501,7 @@ def narrow_bounds(bounds: Mapping[str, Interval]) -> dict[str, Interval]:
 def as_number(block: Value) -> Value:
     """Conditions as 0 and 1."""
     if isinstance(block, IntegerBlock) and block.is_condition:
-        return IntegerBlock(block.shape, sympy.Piecewise((1, block.formula), (0, True)))
+        return IntegerBlock(block.shape, sympy.Piecewise((1, block.formula), (0, True)), "")
     return block
 
 

@@ -116,7 +116,8 @@ while k < n:
     tl.load(A + k)
     k += 8
     => load A, at most: (pid0)[iteration]<n> -> (iteration * 8 + pid0), domain: pid0 in [0,
-       7], iteration in [0, inf], n in [1, inf], iteration * 8 + pid0 - n in [-inf, -1]
+       7], iteration in [0, inf], n in [1, inf], iteration * 8 + pid0 - n in [-inf, -1],
+    => may wrap unless iteration * 8 + pid0 in [0, 2147483647]
 # a block of another shape
 tl.load(A + tl.reshape(tl.trans(tl.reshape(r, [4, 8])), [32]))
     => load A: (pid0, i0) -> ((i0 mod 4) * 8 + i0 floordiv 4), domain: pid0 in [0, 7], i0 in
