@@ -68,6 +68,8 @@ class TritonKernel(ArrayWriter):
         self._folds: dict[Computation, tuple[str, list[str]]] = {}
         """The functions that fold, by what they compute."""
         self._programs: Size = 1
+        self._rank = 1
+        """The most axes that a result has."""
 
     def text(self) -> str:
         """The whole text."""
@@ -79,6 +81,7 @@ class TritonKernel(ArrayWriter):
         counts = [product(each.programs for each in plan) for plan in plans.values()]
         most = forms.maximum(as_form(each) for each in counts)
         self._programs = plain(top.simplified(most))
+        self._rank = max(map(len, plans.values()))
         for pointer, plan in sorted(plans.items(), key=lambda each: -len(each[1])):
             self._write_result(top, plan, pointer, results[pointer])
         self._close_all(top)
@@ -131,7 +134,9 @@ class TritonKernel(ArrayWriter):
         order = sorted(range(len(plan)), key=lambda each: plan[each].is_looped)
         for number in order:
             place = sum(each.width > 1 for each in plan[number + 1 :])
-            block, counters[number] = self._along(block, plan[number], place, tile[number])
+            is_first = all(each.width == 1 for each in plan[:number])
+            places = range(place, self._rank if is_first else place + 1)
+            block, counters[number] = self._along(block, plan[number], places, tile[number])
         for pieces in cartesian_product(*(part.pieces for part in plan)):
             moved = [piece + each for piece, each in zip(pieces, in_order(counters), strict=True)]
             self._store(block, pointer, array, self._index_along(array, plan, moved, block))
@@ -171,21 +176,25 @@ class TritonKernel(ArrayWriter):
         return inner, elements.digits(place, counts, inner)
 
     def _along(
-        self, block: LoopBlock, part: TiledPart, place: int, number: Form
+        self, block: LoopBlock, part: TiledPart, places: Sequence[int], number: Form
     ) -> tuple[LoopBlock, Form]:
-        """The block of a tile along a part of a result, and the counter along it."""
+        """The block of a tile along a part of a result, and the counter along it.
+
+        An axis of another result that has one of some places is shared; a new one has the first.
+        """
         if part.size in (0, 1) or part.is_unrolled:
             return block, constant(0)
         if part.width == 1 and not part.is_looped:
             return block, number
         counter = forms.variable(f"d{len(block.variables)}")
-        key = part.size, part.width, number, place
-        inner = self._inner.setdefault(block, {}).get(key)
+        keys = [(part.size, part.width, number, place) for place in places]
+        known = self._inner.setdefault(block, {})
+        inner = next((known[key] for key in keys if key in known), None)
         if inner is None:
             wish = f"d{part.dimensions[0]}"
             start = None if part.is_looped else number * part.width
-            inner, _ = self._axis(block, part.size, part.width, wish, place, start)
-            self._inner[block][key] = inner
+            inner, _ = self._axis(block, part.size, part.width, wish, places[0], start)
+            known[keys[0]] = inner
         return inner, counter
 
     def _store(self, block: LoopBlock, pointer: str, array: Array, index: Index) -> None:
