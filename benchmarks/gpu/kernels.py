@@ -98,7 +98,7 @@ def _compared(gpu: Gpu, name: str, sizes: tuple[int, int], given: Sequence[Any])
     result = gpu.torch.empty(wanted.shape, dtype=wanted.dtype, device=gpu.device)
 
     def launch() -> None:
-        ours.kernel[(ours.kernel_programs,)](*given, result)
+        ours.kernel[(ours.kernel_programs,)](*given, result, num_warps=ours.kernel_warps)
 
     launch()
     fast = gpu.compiled(theirs)

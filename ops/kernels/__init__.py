@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from indexing.code import LANGUAGES, check_name
@@ -11,9 +11,11 @@ from ops.hlo.module import Instruction
 from ops.kernels.array_kernels import NumpyKernel
 from ops.kernels.c_kernel import CKernel
 from ops.kernels.elements import KernelError
+from ops.kernels.tiles import WantedTiles
 from ops.kernels.triton_dots import ContractionKernel
+from ops.tiling import TilingCandidate, propagate
 from ops.xla_gpu import FusionSchedule, Schedule
-from simplifier.errors import check_type, listed, quoted
+from simplifier.errors import check_integers, check_type, listed, quoted
 
 __all__ = ["KernelError", "emit_kernel"]
 
@@ -37,6 +39,7 @@ def emit_kernel(
     name: str = "kernel",
     *,
     schedule: Schedule | FusionSchedule | None = None,
+    tiling: TilingCandidate | Sequence[int] | None = None,
 ) -> str:
     """A function ``void NAME(const T *operand, ..., T *result, ...)`` that computes a fusion.
 
@@ -62,10 +65,15 @@ def emit_kernel(
         schedule: which elements each thread writes, such as :func:`ops.schedule_of` gives; in CUDA
             for its own launch, in C as loops over its coordinates. A thread computes all that its
             elements need.
+        tiling: which tiles a program of Triton computes, one of those that :func:`ops.tilings`
+            ranks; or their sizes, as for :func:`ops.propagate`: powers of two, or all. Each program
+            has one tile of the results, and goes through what is reduced tile by tile.
 
     Raises:
         KernelError: an operation or an element type that is not emitted, or a size that is not
-            known before the kernel runs, with the instruction; or a schedule of other arrays.
+            known before the kernel runs, with the instruction; a schedule of other arrays; or a
+            tiling that Triton does not have.
+        TileError: a tiling of other dimensions.
         MapError: a name that the language cannot use.
 
     >>> from ops import hlo
@@ -103,4 +111,11 @@ def emit_kernel(
             reason = f"a schedule has threads, and {language} has none; expected c or cuda"
             raise KernelError(f"emit_kernel: schedule: {reason}")
         return CKernel(fusion, language, schedule).text(name)
+    if tiling is not None:
+        if language != "triton":
+            reason = f"{language} has no tiles; expected triton"
+            raise KernelError(f"emit_kernel: tiling: {reason}")
+        sizes = tiling.sizes if isinstance(tiling, TilingCandidate) else tiling
+        check_integers(sizes, "emit_kernel: tiling")
+        return ContractionKernel(fusion, name, WantedTiles(propagate(fusion, sizes))).text()
     return WRITERS[language](fusion, name)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
 
 from indexing.code import LoopBlock
+from ops.analysis.dataflow import Array
+from ops.hlo.module import Instruction
 from ops.index_maps import Size, as_form, ceil_divided
+from ops.kernels.elements import KernelError
+from ops.tiling import DimensionKind, Propagation
 
 BLOCK: Final = 1024
 """The elements of a tile, as far as sizes allow."""
@@ -24,6 +28,12 @@ _WASTE: Final = 1.25
 
 PIECES: Final = 4
 """The most pieces of a dimension that a program has lines for."""
+
+_WARP: Final = 128
+"""The elements that a warp loads at once, as vectors of four."""
+
+_WARPS: Final = 4
+"""The most warps of a program; Triton's own number."""
 
 UNBOUNDED: Final = 1 << 62
 """More than any size."""
@@ -72,6 +82,11 @@ class TileShape:
         sizes = [widths.get(place, 1) for place in range(self.rank - 1, -1, -1)]
         return f"({', '.join(map(str, sizes))}{',' * (self.rank == 1)})"
 
+    @property
+    def elements(self) -> int:
+        """How many elements a value has."""
+        return prod(axis.width for axis in self.axes)
+
     def raised(self, text: str, rank: int) -> str:
         """A value of this shape with more axes in front."""
         if self.rank in (0, rank):
@@ -116,6 +131,63 @@ class TiledPart:
     def pieces(self) -> range:
         """The values that have lines of their own."""
         return range(self.size if self.is_unrolled and isinstance(self.size, int) else 1)
+
+
+# Tiles that the user of a kernel asks for.
+
+
+@dataclass(frozen=True)
+class WantedTiles:
+    """The tiles of the arrays of a fusion.
+
+    Raises:
+        KernelError: Triton has no such tiles.
+    """
+
+    propagation: Propagation
+
+    def __post_init__(self) -> None:
+        pairs = zip(self.propagation.space.dimensions, self.propagation.sizes, strict=True)
+        for dimension, size in pairs:
+            if size not in (dimension.size, power_above(int(size))):
+                expected = f"expected a power of two, or all {dimension.size}"
+                raise KernelError(f"emit_kernel: tiling: {dimension} has {size} values; {expected}")
+
+    def of(self, array: Array) -> dict[int, int]:
+        """The elements of a tile of a result along each dimension."""
+        tile = self.propagation.of(*array)[0].checked_tile()
+        return {dimension: int(size) for dimension, size in enumerate(tile.sizes)}
+
+    def along(self, source: Instruction) -> dict[int, int]:
+        """The elements of a tile along each dimension of the first operand that is gone through."""
+        pairs = zip(self.propagation.space.dimensions, self.propagation.sizes, strict=True)
+        return {
+            dimension: int(size)
+            for each, size in pairs
+            if each.instruction is source and each.kind is not DimensionKind.PARALLEL
+            for operand, dimension in each.axes
+            if not operand
+        }
+
+
+def runs(
+    group: Sequence[int], tile: Mapping[int, int], sizes: Mapping[int, Size]
+) -> Iterator[Sequence[int]]:
+    """The neighbours in memory that are one axis of a tile: all but the first one are whole.
+
+    >>> [*runs([0, 1, 2], {0: 4, 1: 8, 2: 16}, {0: 9, 1: 32, 2: 16})]
+    [[0], [1, 2]]
+    """
+    found: list[list[int]] = []
+    for each in group:
+        if found and tile[each] == sizes[each]:
+            found[-1].append(each)
+        else:
+            found.append([each])
+    for run in found:
+        count = prod(tile[each] for each in run)
+        is_one = tile[run[0]] == sizes[run[0]] or count == power_above(count)
+        yield from [run] if is_one else [[each] for each in run]
 
 
 # How wide a tile is: few places without elements, and vectors along what is close in memory.
@@ -185,6 +257,17 @@ def greatest(count: Size, block: LoopBlock) -> int:
     """The greatest value of a size in a block."""
     most = block.range_of(as_form(count)).upper
     return UNBOUNDED if most is None else most
+
+
+def warps_for(count: int) -> int:
+    """The warps of a program whose largest tile has so many elements.
+
+    Threads that have one element each load no vectors.
+
+    >>> [warps_for(count) for count in (8, 128, 256, 512, 4096)]
+    [1, 1, 2, 4, 4]
+    """
+    return min(_WARPS, max(1, count // _WARP))
 
 
 def power_above(count: int) -> int:

@@ -9,6 +9,7 @@ all that reads the product for its tile. Where it is no product of matrices, a l
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from math import prod
 from typing import Final
 
 from indexing import IndexingMap
@@ -46,6 +47,8 @@ class ContractionKernel(TritonKernel):
 
     def _plan(self, array: Array) -> tuple[TiledPart, ...]:
         """Tiles of rows and columns, if a result is computed from a product of matrices."""
+        if self._wanted is not None:
+            return super()._plan(array)
         sizes = self.sizes.of(array)
         top = self.sizes.top(LocalNames(self.dialect.language))
         probe, counters = self.nested(top, {k: size or 1 for k, size in enumerate(sizes)})
@@ -105,7 +108,10 @@ class ContractionKernel(TritonKernel):
         length = product(sizes)
         kind = min((each.shape.element_type for each in source.operands), key=_SUMMED.__getitem__)
         summed, most = _SUMMED[kind]
-        width = self._width_of(length, LEAST if kind is not ElementType.S8 else 2 * LEAST, most)
+        least = LEAST if kind is not ElementType.S8 else 2 * LEAST
+        width = self._width_of(length, least, most)
+        if self._wanted is not None:
+            width = max(least, power_above(prod(self._wanted.along(source).values())))
         loop, step = block, constant(0)
         if greatest(length, block) > width:
             loop, step = self.looped(block, ceil_divided(length, width), "step")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from itertools import product as cartesian_product
 from math import gcd, prod
@@ -31,8 +32,11 @@ from ops.kernels.tiles import (
     TileAxis,
     TiledPart,
     TileShape,
+    WantedTiles,
     greatest,
     is_ragged,
+    power_above,
+    runs,
     width_beside,
 )
 from simplifier import forms
@@ -50,10 +54,13 @@ _NUMBER: Final = re.compile(r"tl\.full\(\(\), (.*), tl\.\w+\)")
 class TritonKernel(ArrayWriter):
     """Writes one fusion in Triton."""
 
-    def __init__(self, fusion: Fusion, name: str) -> None:
-        names = LocalNames(TRITON.language, [*_CALLED, *TRITON.helpers, name, f"{name}_programs"])
+    def __init__(self, fusion: Fusion, name: str, wanted: WantedTiles | None = None) -> None:
+        told = (f"{name}_programs", f"{name}_warps")
+        names = LocalNames(TRITON.language, [*_CALLED, *TRITON.helpers, name, *told])
         super().__init__(fusion, TRITON, names)
         self._name = name
+        self._wanted = wanted
+        """The tiles that are asked for; else they are planned."""
         self._axes: dict[LoopBlock, TileAxis] = {}
         """The axes of tiles, by the blocks whose last variable goes along them."""
         self._inner: dict[LoopBlock, dict[object, LoopBlock]] = {}
@@ -70,6 +77,8 @@ class TritonKernel(ArrayWriter):
         self._programs: Size = 1
         self._rank = 1
         """The most axes that a result has."""
+        self._largest = self._pieces = 1
+        """The elements of the largest tile that is loaded or stored, and how often it has lines."""
 
     def text(self) -> str:
         """The whole text."""
@@ -94,7 +103,7 @@ class TritonKernel(ArrayWriter):
         helpers = [[text] for text in helpers_in(written, known)]
         uses_libdevice = any("libdevice." in line for line in written)
         head = [*self.dialect.language.head, *([_LIBDEVICE] if uses_libdevice else [])]
-        blocks = [head, *helpers, *functions, [*told, *body], self._count_of_programs()]
+        blocks = [head, *helpers, *functions, [*told, *body], self._launch()]
         return "\n\n\n".join("\n".join(lines) for lines in blocks) + "\n"
 
     def _arguments_in_their_types(self, top: LoopBlock) -> Iterator[str]:
@@ -115,12 +124,16 @@ class TritonKernel(ArrayWriter):
             value = f"{value} // {divisor} * {divisor}" if divisor > 1 else value
             yield top.language.statement.format(name=each.name, value=value)
 
-    def _count_of_programs(self) -> list[str]:
-        """The lines that say how many programs there are: a number, or a function of sizes."""
-        name = f"{self._name}_programs"
-        if isinstance(self._programs, int):
-            return [f"{name} = {self._programs}"]
-        return self.sizes.python_function(name, self._programs)
+    def _launch(self) -> list[str]:
+        """The lines that say how many warps a program has, and how many programs there are.
+
+        The programs are a number, or a function of sizes.
+        """
+        name, programs = f"{self._name}_programs", self._programs
+        lines = [f"{self._name}_warps = {tiles.warps_for(self._pieces * self._largest)}"]
+        if isinstance(programs, int):
+            return [f"{name} = {programs}", *lines]
+        return [*lines, "", "", *self.sizes.python_function(name, programs)]
 
     # Results.
 
@@ -137,6 +150,7 @@ class TritonKernel(ArrayWriter):
             is_first = all(each.width == 1 for each in plan[:number])
             places = range(place, self._rank if is_first else place + 1)
             block, counters[number] = self._along(block, plan[number], places, tile[number])
+        self._pieces = max(self._pieces, prod(len(part.pieces) for part in plan))
         for pieces in cartesian_product(*(part.pieces for part in plan)):
             moved = [piece + each for piece, each in zip(pieces, in_order(counters), strict=True)]
             self._store(block, pointer, array, self._index_along(array, plan, moved, block))
@@ -405,6 +419,7 @@ class TritonKernel(ArrayWriter):
         (text,) = block.texts([offset])
         place = pointer if text == "0" else f"{pointer} + {text}"
         shape = self._shape_along((offset,), block)
+        self._largest = max(self._largest, (shape | wanted).elements)
         return shape.spread(place, wanted), shape | wanted
 
     def _mask_text(self, masks: Sequence[str], shape: TileShape, block: LoopBlock) -> str:
@@ -516,23 +531,30 @@ class TritonKernel(ArrayWriter):
         Neighbours in memory go along one axis. The last ones have all their elements in the tile
         as long as it is not too large.
         """
-        found = self.map_of(source, 0)
-        sizes = [size_of(each) for each in self.ranges_of(found)]
+        extents = self.ranges_of(self.map_of(source, 0))
+        numbers = self._ranges_by_dimension(source)
+        sizes = {each: size_of(extents[number]) for each, number in numbers.items()}
         held = prod(axis.width for axis in self._shape_along(index, block).axes)
-        groups = self._neighbours(source)
+        groups = self._neighbours(source, sizes)
+        wanted = self._wanted and self._wanted.along(source)
+        if wanted:
+            groups = [run for each in groups for run in runs(each, wanted, sizes)]
         widths: list[tuple[Size, int, int | None]] = []
         for group in reversed(groups):
             size = product(sizes[each] for each in group)
-            width = width_beside(held, greatest(size, block))
+            most = greatest(size, block)
+            width = width_beside(held, most)
+            if wanted:
+                width = power_above(prod(wanted[each] for each in group))
             held *= width
-            widths.append((size, width, 0 if greatest(size, block) <= width else None))
+            widths.append((size, width, 0 if most <= width else None))
         counters: dict[int, Form] = {}
         axes: list[TileAxis] = []
         for group, each in zip(groups, reversed(widths), strict=True):
             used = (*index, *counters.values())
             block, counter = self._along_range(block, *each, used)
-            digits = elements.digits(counter, [sizes[number] for number in group], block)
-            counters |= zip(group, digits, strict=True)
+            digits = elements.digits(counter, [sizes[each] for each in group], block)
+            counters |= zip((numbers[each] for each in group), digits, strict=True)
             around = self._axes_in(block)
             axes += [around[name] for name in variables_of((counter,)) if name in around]
         return block, [*in_order(counters)], axes
@@ -554,22 +576,23 @@ class TritonKernel(ArrayWriter):
             self._inner.setdefault(block, {})["s", size] = inner
         return inner, counter
 
-    def _neighbours(self, source: Instruction) -> list[list[int]]:
-        """The ranges of a reduction, the major ones first, those together that are neighbours."""
+    def _ranges_by_dimension(self, source: Instruction) -> dict[int, int]:
+        """The numbers of the ranges of a reduction, by the dimensions of what it reduces."""
         found = self.map_of(source, 0)
-        order = elements.major_first(source.operands[0].shape)
-        names = found.domain.identifiers[len(found.dims) :]
-        number = {name: place for place, name in enumerate(names)}
+        names = [*found.domain.identifiers[len(found.dims) :]]
+        used = enumerate(form.single_variable() for form in found.forms)
+        return {dimension: names.index(name) for dimension, name in used if name in names}
+
+    def _neighbours(self, source: Instruction, sizes: Mapping[int, Size]) -> list[list[int]]:
+        """The dimensions that are reduced, the major ones first, those together that are one."""
         groups: list[list[int]] = []
-        last: str | None = None
-        for dimension in order:
-            name = found.forms[dimension].single_variable()
-            if name in number:
-                if last in number:
-                    groups[-1].append(number[name])
-                else:
-                    groups.append([number[name]])
-            last = name
+        last = -1
+        for dimension in elements.major_first(source.operands[0].shape):
+            if dimension in sizes and last in sizes:
+                groups[-1].append(dimension)
+            elif dimension in sizes:
+                groups.append([dimension])
+            last = dimension
         return groups
 
     def _folded_along(
@@ -634,31 +657,44 @@ class TritonKernel(ArrayWriter):
 
     def _plan(self, array: Array) -> tuple[TiledPart, ...]:
         """The parts of a result, the major ones first, with the tiles of a program."""
+        if self._wanted is not None:
+            return (*self._parts_in(array, self._wanted.of(array)),)
         parts = self._parts(array)
         most = [greatest(each.size, self.sizes.top()) for each in parts]
         return tiles.planned(parts, most, self._reads(array, parts))
 
+    def _parts_in(self, array: Array, tile: Mapping[int, int]) -> Iterator[TiledPart]:
+        """The parts of a result, with tiles that have so many elements along each dimension."""
+        sizes = dict(enumerate(self.sizes.of(array)))
+        for group in self.joined_dimensions(array):
+            for run in runs(group, tile, sizes):
+                if tile[run[0]] == sizes[run[0]]:
+                    for part in self._parts_of(array, run):
+                        most = greatest(part.size, self.sizes.top())
+                        yield replace(part, width=1 if part.is_unrolled else power_above(most))
+                else:
+                    width = power_above(prod(tile[each] for each in run))
+                    yield TiledPart((*run,), product(sizes[each] for each in run), 1, width)
+
     def _parts(self, array: Array) -> list[TiledPart]:
-        """The dimensions of a result, those together that all that is read is dense along.
+        """The dimensions of a result, those together that all that is read is dense along."""
+        whole = elements.major_first(shape_of(array))
+        groups = [whole] if self._is_flat(array) else self.joined_dimensions(array)
+        return [part for group in groups for part in self._parts_of(array, group)]
+
+    def _parts_of(self, array: Array, group: Sequence[int]) -> list[TiledPart]:
+        """Dimensions of a result that lie in memory as one, or the digits of one of them.
 
         A dimension of few equal pieces, each computed in its own way, has a digit that counts them.
         """
-        sizes, parts = self.sizes.of(array), list[TiledPart]()
-        whole = elements.major_first(shape_of(array))
-        for group in [whole] if self._is_flat(array) else self.joined_dimensions(array):
-            size = product(sizes[each] for each in group)
-            piece = self._piece_of(array, group[0]) if len(group) == 1 else 0
-            if (
-                isinstance(size, int)
-                and piece >= tiles.SQUARE
-                and piece < size <= tiles.PIECES * piece
-            ):
-                parts.append(TiledPart((*group,), size // piece, piece, is_unrolled=True))
-                parts.append(TiledPart((*group,), piece, 1))
-                continue
-            split = self.split(array, group, size)
-            parts += [TiledPart((*group,), size, stride) for size, stride in split]
-        return parts
+        sizes = self.sizes.of(array)
+        size = product(sizes[each] for each in group)
+        piece = self._piece_of(array, group[0]) if len(group) == 1 else 0
+        if isinstance(size, int) and piece >= tiles.SQUARE and piece < size <= tiles.PIECES * piece:
+            pieces = TiledPart((*group,), size // piece, piece, is_unrolled=True)
+            return [pieces, TiledPart((*group,), piece, 1)]
+        split = self.split(array, group, size)
+        return [TiledPart((*group,), size, stride) for size, stride in split]
 
     def _is_flat(self, array: Array) -> bool:
         """Whether a result of any sizes is read element by element, in the order of its memory."""

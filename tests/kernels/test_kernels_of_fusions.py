@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,19 +14,23 @@ import pytest
 from benchmarks.emitted import fusions as real_fusions
 from benchmarks.emitted import refusals
 from benchmarks.fuzzing.kernel_search import RUNNERS, SIMPLIFIERS, Case, Tally, complaints, runnable
-from benchmarks.triton_code import counts_of, imported, lowered
-from indexing.layout import ElementType, Shape
-from ops import FusionError, emit_kernel, hlo, schedule_of
+from benchmarks.triton_code import POINTERS, counts_of, imported, lowered
+from indexing import TileError
+from indexing.layout import Shape
+from ops import Fusion, FusionError, emit_kernel, hlo, schedule_of, tilings
 from ops.hlo import Computation
 from ops.hlo.running import for_cpu
 from ops.kernels import KernelError
+from ops.performance import A100
 from ops.xla_gpu import LaunchDimensions, loop_schedule
+from simplifier.errors import ArgumentError
 from tests.cases import for_all, texts_with_values
 from tests.extent import in_ci
 from tests.hlo.modules import module_text
 from tests.kernels import fusions
 from tests.kernels.fusions import CHAINS, RUNNABLE, alone, chain, emitted, fusions_of, kernel_of
 from tests.kernels.test_kernels_in_c import compiled, entries_by_nvcc, needs_compiler, needs_nvcc
+from tests.kernels.triton_stand_in import run
 from tests.ops import oracle
 
 needs_triton = pytest.mark.skipif(
@@ -122,21 +127,14 @@ def test_what_numpy_does_not_have_is_refused(body: str, message: str) -> None:
         kernel_of(body, "numpy")
 
 
-_SIGNATURES = {
-    ElementType.PRED: "*i1", ElementType.F16: "*fp16", ElementType.BF16: "*bf16",
-    ElementType.F32: "*fp32", ElementType.F64: "*fp64",
-    **{ElementType(f"s{bits}"): f"*i{bits}" for bits in (8, 16, 32, 64)},
-    **{ElementType(f"u{bits}"): f"*u{bits}" for bits in (8, 16, 32, 64)},
-}  # fmt: skip
-
-
 def ptx_of(text: str, name: str, computation: Computation, folder: Path) -> str:
     arrays: Sequence[Shape] = [
         *(each.shape for each in computation.parameters),
         *computation.root.shape.arrays,
     ]
-    function = getattr(imported(text, folder / f"{name}.py"), name)
-    return lowered(function, [_SIGNATURES[array.element_type] for array in arrays])
+    module = imported(text, folder / f"{name}.py")
+    function, warps = (getattr(module, each) for each in (name, f"{name}_warps"))
+    return lowered(function, [POINTERS[array.element_type] for array in arrays], warps=warps)["ptx"]
 
 
 @needs_triton
@@ -155,11 +153,13 @@ def test_kernels_of_real_fusions_are_lowered(name: str, tmp_path: Path) -> None:
 
 
 @needs_triton
-def test_neighbours_are_loaded_as_vectors(tmp_path: Path) -> None:
-    computation = chain("x = f32[64,128] parameter(0) ROOT y = f32[64,128] negate(x)")
+@pytest.mark.parametrize(("shape", "vectors"), [("f32[64,128]", 2), ("f32[8,16]", 1)])
+def test_neighbours_are_loaded_as_vectors(shape: str, vectors: int, tmp_path: Path) -> None:
+    """Few elements are loaded by few warps."""
+    computation = chain(f"x = {shape} parameter(0) ROOT y = {shape} negate(x)")
     text = kernel_of(computation, "triton")
     counts = counts_of(ptx_of(text, "kernel", computation, tmp_path))
-    assert (counts.scalar, counts.vector) == (0, 2)
+    assert (counts.scalar, counts.vector) == (0, vectors)
 
 
 TILES = texts_with_values("""
@@ -196,6 +196,75 @@ def test_a_tile_is_loaded_once_and_has_masks_where_it_is_ragged(
 ) -> None:
     text = kernel_of(body, "triton")
     assert tuple(map(text.count, ("tl.load", "mask=", "for "))) == counts
+
+
+ROWS = """x = f32[6,40] parameter(0) low = f32[] constant(-inf) zero = f32[] constant(0)
+peak = f32[6] reduce(x, low), dimensions={1}, to_apply=max
+peaks = f32[6,40] broadcast(peak), dimensions={0} less = f32[6,40] subtract(x, peaks)
+total = f32[6] reduce(less, zero), dimensions={1}, to_apply=add
+totals = f32[6,40] broadcast(total), dimensions={0} ROOT y = f32[6,40] divide(less, totals)"""
+PRODUCT = """x = f32[40,36] parameter(0) y = f32[36,33] parameter(1)
+ROOT d = f32[40,33] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+SWAPPED = """x = f32[6,64] parameter(0) a = f32[6,32] slice(x), slice={[0:6], [0:32]}
+b = f32[6,32] slice(x), slice={[0:6], [32:64]} c = f32[6,32] negate(b)
+ROOT y = f32[6,64] concatenate(c, a), dimensions={1}"""
+SUMS = """x = f32[5,8,16] parameter(0) zero = f32[] constant(0)
+ROOT y = f32[5] reduce(x, zero), dimensions={1,2}, to_apply=add"""
+
+WANTED = [
+    (
+        ROWS,
+        (4, 40, 40, 40),
+        ["d0 = program * 4 + tl.arange(0, 4)[:, None]", "d1 = tl.arange(0, 64)"],
+    ),
+    (ROWS, (1, 16, 8, 8), ["range(0, 40, 8)", "(program % 3) * 16 + tl.arange(0, 16)"]),
+    (PRODUCT, (16, 32, 16), ["tl.arange(0, 32)", "static_range(3)", "tl.dot"]),
+    (PRODUCT, (8, 33, 36), ["tl.arange(0, 8)", "kernel_programs = 5\n"]),
+    (SWAPPED, (2, 64), ["tl.arange(0, 2)", "kernel_programs = 3\n"]),
+    (SWAPPED, (6, 16), ["tl.arange(0, 8)", "kernel_programs = 4\n"]),
+    (SUMS, (1, 4, 16), ["range(0, 128, 64)", "kernel_programs = 5\n"]),
+    (SUMS, (4, 2, 4), ["range(0, 8, 2)", "range(0, 16, 4)", "kernel_programs = 2\n"]),
+]
+"""Fusions, sizes of tiles, and what the kernels have."""
+
+
+@for_all(WANTED)
+def test_a_tiling_says_what_a_program_computes(
+    body: str, sizes: tuple[int, ...], parts: list[str]
+) -> None:
+    computation = chain(body)
+    text = emit_kernel(Fusion.of_computation(computation), "triton", tiling=sizes)
+    assert [part for part in parts if part not in text] == []
+    operands = fusions.operands_of(computation)
+    (expected,) = fusions.run_in_numpy(kernel_of(computation, "numpy"), "kernel", operands)
+    found = np.zeros(expected.size, np.float32)
+    run(text, "kernel", [*(each.reshape(-1) for each in operands), found])
+    np.testing.assert_allclose(found, expected.reshape(-1), rtol=1e-4, atol=1e-4)
+
+
+def test_the_best_tiling_is_emitted() -> None:
+    fusion = Fusion.of_computation(chain(PRODUCT))
+    best = tilings(fusion, A100, sizes=[[16], [32], [16, 32]])[0]
+    assert best.sizes == (16, 32, 32)
+    assert emit_kernel(fusion, "triton", tiling=best).count("static_range(2)") == 1
+
+
+@for_all([
+    ("triton", (2, 3), KernelError, "tiling: parallel .* has 3 values; expected a power"),
+    ("triton", (2,), TileError, "1 sizes are given; expected 2"),
+    ("triton", (2, 2.5), ArgumentError, "emit_kernel: tiling"),
+    ("triton", 2, ArgumentError, "emit_kernel: tiling"),
+    ("c", (2, 4), KernelError, "tiling: c has no tiles; expected triton"),
+])  # fmt: skip
+def test_a_tiling_of_something_else_is_refused(
+    language: str,
+    tiling: Any,  # noqa: ANN401 - also what is no tiling
+    error: type[Exception],
+    message: str,
+) -> None:
+    fusion = Fusion.of_computation(chain(NEGATED))
+    with pytest.raises(error, match=message):
+        emit_kernel(fusion, language, tiling=tiling)
 
 
 # Over schedules: what all threads of a launch write.

@@ -302,7 +302,7 @@ def test_a_size_that_a_program_sets_is_an_argument() -> None:
     assert found.tolist() == x[2::-1].tolist()
 
 
-@pytest.mark.parametrize("name", ["np", "max", "tl", "kernel_programs", "program"])
+@pytest.mark.parametrize("name", ["np", "max", "tl", "kernel_programs", "kernel_warps", "program"])
 def test_a_size_may_have_any_name(name: str) -> None:
     """Also one that the count of programs would call, or that other languages reserve."""
     module = hlo.parse(f"""add {{ a = s32[] parameter(0) b = s32[] parameter(1)

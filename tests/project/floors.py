@@ -23,8 +23,8 @@ _NAMES: Final = {
         < code layout passes < . < __main__""",
     "ops": """
         limits mlir index_maps < hlo < devices stablehlo < rules < dependence jax < analysis
-        < loop_dependence < fusion < xla_gpu < kernels performance
-        < affine explorer modules pallas tiling triton < advice < . < cli""",
+        < loop_dependence < fusion < xla_gpu < performance < tiling
+        < affine explorer kernels modules pallas triton < advice < . < cli""",
 }
 FLOORS: Final[Mapping[str, Floors]] = {
     package: tuple(
