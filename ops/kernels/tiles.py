@@ -155,8 +155,11 @@ class WantedTiles:
 
     def of(self, array: Array) -> dict[int, int]:
         """The elements of a tile of a result along each dimension."""
-        tile = self.propagation.of(*array)[0].checked_tile()
-        return {dimension: int(size) for dimension, size in enumerate(tile.sizes)}
+        found = self.propagation.of(*array)
+        if not found:
+            reason = "has no tiles, only what is written over it; expected no tiling"
+            raise KernelError(f"emit_kernel: tiling: %{array[0].name} {reason}")
+        return {axis: int(size) for axis, size in enumerate(found[0].checked_tile().sizes)}
 
     def along(self, source: Instruction) -> dict[int, int]:
         """The elements of a tile along each dimension of the first operand that is gone through."""

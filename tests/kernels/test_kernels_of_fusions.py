@@ -267,6 +267,12 @@ def test_a_tiling_of_something_else_is_refused(
         emit_kernel(fusion, language, tiling=tiling)
 
 
+def test_what_is_updated_in_place_has_no_tiles() -> None:
+    update = Fusion.of_instruction(hlo.load("examples/running_sum.hlo")["new_sums"])
+    with pytest.raises(KernelError, match="tiling: %new_sums has no tiles"):
+        emit_kernel(update, "triton", tiling=(1, 4))
+
+
 # Over schedules: what all threads of a launch write.
 
 LAUNCHES = {
