@@ -6,12 +6,18 @@ under it.
 
 from __future__ import annotations
 
+import builtins
+import inspect
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
-from typing import Final, SupportsIndex, cast
+from typing import Any, Final, ParamSpec, SupportsIndex, TypeVar, cast
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _MAX_EXCERPT: Final = 120
 """Characters of a source line that a message shows; longer lines are cut around the caret."""
@@ -119,6 +125,49 @@ def _are_integers(value: object) -> bool:
         return False
     items = cast("Collection[object]", value)
     return all(isinstance(item, INTEGER) and _has_rank_of(item, INTEGER) for item in items)
+
+
+def naming_wrong_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A public function; where it fails by an argument of another type, the error names that.
+
+    Types are those of its annotations, which are looked at only after it failed.
+
+    >>> @naming_wrong_arguments
+    ... def digits(number: int) -> int:
+    ...     return number.bit_length()
+    >>> digits("9")
+    Traceback (most recent call last):
+    simplifier.errors.ArgumentError: digits: number is '9'; expected int
+    """
+
+    @wraps(function)
+    def call(*arguments: _P.args, **named: _P.kwargs) -> _R:
+        try:
+            return function(*arguments, **named)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            was_called = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            if was_called and not isinstance(error, IndexingError):
+                given = inspect.signature(function).bind(*arguments, **named).arguments
+                _check_annotated(function, given)
+            raise
+
+    return call
+
+
+def _check_annotated(function: Any, given: Mapping[str, object]) -> None:  # noqa: ANN401 - of any kind
+    """Check the arguments whose annotations are types, or a choice of types."""
+    known: dict[str, Any] = {
+        **vars(builtins),
+        "None": type(None),
+        **inspect.unwrap(function).__globals__,
+    }
+    for name, value in given.items():
+        annotation = str(function.__annotations__.get(name))
+        words = [part.partition("[")[0] for part in annotation.split(" | ")]
+        found = [SupportsIndex if word == "int" else known.get(word) for word in words]
+        kinds = [kind for kind in found if isinstance(kind, type)]
+        if len(kinds) == len(words):
+            check_type(value, tuple(kinds), f"{function.__name__}: {name}", annotation)
 
 
 class UndecidedError(IndexingError, TypeError):

@@ -12,6 +12,7 @@ from typing import Any, Final, Self, TypeVar
 from indexing.errors import ShapeError
 from simplifier.errors import INTEGER, check_integers, check_type
 from simplifier.forms import EVERYTHING, Interval
+from simplifier.tools.display import Displayed
 
 # The element types of XLA: their names, widths and kinds, in one table.
 
@@ -212,8 +213,8 @@ class SplitConfig:
         return f"({self.dimension}:{_list(self.indices)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+@dataclass(frozen=True, slots=True, repr=False)
+class Layout(Displayed):
     """The order of the elements of an array in memory, their tiles, packing and memory space.
 
     ``minor_to_major`` lists the dimensions from the one whose index changes fastest. Each of
@@ -439,8 +440,8 @@ SHAPE: Final = "a Shape, such as that of Shape.parse"
 """The argument that functions of shapes expect, for messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayShape:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArrayShape(Displayed):
     """Element type, dimensions and layout of an array; :class:`Shape` adds tuples and text.
 
     An array without a layout gets the default one. ``dimensions`` are upper bounds where

@@ -19,6 +19,7 @@ from indexing.layout.maps import Reshape, Sizes, Step, TileLevel, array_size, mu
 from indexing.pictures import grids, svg
 from indexing.pictures.grids import Axis, Box, Cell, Grid, Sides
 from indexing.pictures.svg import GAP, HATCH, LINE, MAX_WIDTH, Panel
+from simplifier.tools.display import Displayed
 
 MAX_CHARACTERS: Final = 120
 """The width of a terminal, for the offsets of a row, if that leaves some columns."""
@@ -57,8 +58,8 @@ class Plane:
     cells: tuple[tuple[MemoryCell, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutPicture:
+@dataclass(frozen=True, slots=True, repr=False)
+class LayoutPicture(Displayed):
     """All that a picture of a layout shows, in plain values.
 
     ``levels`` are the texts of the tiles, ``memory`` the first cells in the order of memory;
@@ -73,6 +74,9 @@ class LayoutPicture:
     planes: tuple[Plane, ...]
     memory: tuple[MemoryCell, ...]
     notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([f"picture of {self.shape}", *self.summary, *self.notes])
 
     def grid(self, shown: Callable[[MemoryCell], Cell]) -> Grid:
         """The planes, with a cell for each place in memory."""

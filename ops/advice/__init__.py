@@ -26,7 +26,7 @@ from ops.performance.summary import KernelSummary
 from ops.performance.tally import Count, Deadline, at_least, at_most, text_of_count
 from ops.performance.utilization import SECONDS, OperandCounter
 from ops.rules.registry import REGISTRY, Registry, check_registry
-from simplifier.errors import IndexingError, check_type
+from simplifier.errors import IndexingError, check_type, naming_wrong_arguments
 from simplifier.tools.display import Displayed, html_of_table
 
 __all__ = ["RULES", "Advice", "AdviceList", "advise", "notes_of", "worse"]
@@ -140,6 +140,7 @@ class AdviceList(Displayed):
             yield f"not looked at: {'; '.join(self.not_seen)}"
 
 
+@naming_wrong_arguments
 def advise(
     of: HloModule | Fusion | Instruction,
     device: Device = A100,
@@ -204,6 +205,7 @@ def worse(before: AdviceList, after: AdviceList) -> AdviceList:
     return replace(after, advice=worse, left_out=0)
 
 
+@naming_wrong_arguments
 def notes_of(found: AdviceList) -> dict[Instruction, str]:
     """The advice about each instruction, for the explorer to mark."""
     notes: dict[Instruction, str] = {}

@@ -13,14 +13,15 @@ from ops.affine.reader import AccessReader, ArrayAccess
 from ops.mlir.text import MlirTextError
 from ops.rules.rule import Unknown
 from simplifier.errors import IndexingError, check_type
+from simplifier.tools.display import Displayed
 
 __all__ = ["ArrayAccess", "FunctionAccesses", "MlirTextError", "read_accesses"]
 
 Relation: TypeAlias = "IndexRelation[IndexingMap]"
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionAccesses:
+@dataclass(frozen=True, slots=True, repr=False)
+class FunctionAccesses(Displayed):
     """The accesses of a function in the order of its text, and operations that are not known.
 
     Arrays of different names are taken to be different arrays, but for views of one another.
@@ -48,6 +49,9 @@ class FunctionAccesses:
     name: str
     accesses: tuple[ArrayAccess, ...]
     _taken: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return "\n".join([f"function {self.name}", *map(str, self.accesses)])
 
     def reads(self, write: ArrayAccess) -> Mapping[str, Relation | Unknown]:
         """Relations from an element that is written to the elements of each array read for it.

@@ -23,6 +23,7 @@ from ops.rules.rule import Unknown
 from simplifier import forms
 from simplifier.errors import TextError
 from simplifier.forms import EVERYTHING, Form, Interval, is_name
+from simplifier.tools.display import Displayed
 
 Index: TypeAlias = "Sequence[Form]"
 Sizes: TypeAlias = "Sequence[Size]"
@@ -32,8 +33,8 @@ Axes: TypeAlias = "Sequence[int]"
 Limits: TypeAlias = "Sequence[passes.Constraint]"
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayAccess:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArrayAccess(Displayed):
     """The elements of an array that an operation reads or writes, or that are those of a view.
 
     Attributes:

@@ -35,7 +35,7 @@ from ops.performance.summary import KernelSummary, summary
 from ops.performance.tally import Count, at_least, at_most
 from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Unknown
-from simplifier.errors import IndexingError, beginning_of, check_type
+from simplifier.errors import IndexingError, beginning_of, check_type, naming_wrong_arguments
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -121,6 +121,7 @@ class Exploration:
         return f"<page about {self.title}>"
 
 
+@naming_wrong_arguments
 def explore(
     thing: Explored,
     *,

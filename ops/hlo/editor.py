@@ -63,6 +63,9 @@ class ModuleEditor:
         for each in module.computations:
             self._effects.note(each, each.instructions)
 
+    def __repr__(self) -> str:
+        return f"<ModuleEditor of {self._module!r}>"
+
     # The current state.
 
     def users(self, instruction: Instruction) -> tuple[Instruction, ...]:

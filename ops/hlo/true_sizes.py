@@ -29,6 +29,7 @@ from ops.hlo.opcodes import CALLEE_ATTRIBUTES
 from ops.hlo.shape_inference import Found, Known, sizes_of_result
 from ops.index_maps import Size, as_form, difference, plain, product, shown_sizes, total
 from simplifier import forms
+from simplifier.errors import naming_wrong_arguments
 from simplifier.forms import EVERYTHING, Form, Interval, is_name, substitute
 from simplifier.tools.late import sympy
 
@@ -70,6 +71,7 @@ class TrueSizes:
     parameters: Mapping[str, Variable]
 
 
+@naming_wrong_arguments
 def size_origins(module: HloModule) -> Mapping[str, SizeOrigin]:
     """Origins of the parameters of a module's maps, by name.
 
@@ -85,6 +87,7 @@ def size_origins(module: HloModule) -> Mapping[str, SizeOrigin]:
     return _of_module(module).origins
 
 
+@naming_wrong_arguments
 def true_sizes(instruction: Instruction, element: int = 0) -> tuple[sympy.Expr | int | None, ...]:
     """The sizes of an array of a result, as expressions; ``None`` where it has several.
 

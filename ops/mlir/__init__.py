@@ -13,6 +13,7 @@ from indexing.layout import UNBOUNDED_SIZE
 from ops.mlir.operations import OperationDraft, OperationReader
 from ops.mlir.text import DialectAttribute, MlirTextError, Type, integers_of
 from simplifier.errors import Span, TextError, check_type, listed
+from simplifier.tools.display import Displayed
 from simplifier.tools.late import sympy
 
 __all__ = ["LinalgGeneric", "MlirTextError", "read_generics"]
@@ -35,8 +36,8 @@ ITERATOR_TYPES: Final = ("parallel", "reduction", "window")
 """The kinds of loops."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinalgGeneric:
+@dataclass(frozen=True, slots=True, repr=False)
+class LinalgGeneric(Displayed):
     """The loops of a ``linalg.generic`` and the elements that each iteration touches.
 
     ``sizes`` and ``iterator_types`` have an entry for each loop. ``maps`` lead from a point of the

@@ -30,7 +30,14 @@ from ops.pallas.blocks import (
 )
 from ops.pallas.jaxprs import Constant, constant_results, read_index_map, read_kernel, values_of
 from simplifier import symbol
-from simplifier.errors import INTEGER, check_integers, check_type, listed, quoted
+from simplifier.errors import (
+    INTEGER,
+    check_integers,
+    check_type,
+    listed,
+    naming_wrong_arguments,
+    quoted,
+)
 from simplifier.exact import BudgetError, NotQuasiAffineError
 from simplifier.tools.display import Displayed, html_of_table
 
@@ -346,6 +353,7 @@ Specified: TypeAlias = "tuple[Shape | str, BlockSpec]"
 Arrays: TypeAlias = "Mapping[str, Specified]"
 
 
+@naming_wrong_arguments
 def pallas_call(
     grid: Sequence[GridSize],
     inputs: Mapping[str, Specified],

@@ -25,7 +25,7 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.rule import Origin
 from ops.xla_gpu import Access, AnyOrigin
 from simplifier import forms
-from simplifier.errors import check_integers, check_type, listed
+from simplifier.errors import check_integers, check_type, listed, naming_wrong_arguments
 from simplifier.forms import Form, Interval, np, points_in, values_of
 from simplifier.tools.display import html_of_table
 
@@ -227,6 +227,7 @@ def offsets_and_bits(
     return access, Shape.parse(f"{element_type}[]").element_size_in_bits
 
 
+@naming_wrong_arguments
 def bandwidth_utilization(
     shape: Shape,
     tile_sizes: Sequence[int],

@@ -28,7 +28,7 @@ from ops.rules.elementwise import ELEMENTWISE
 from ops.rules.registry import REGISTRY, Registry, check_registry
 from ops.xla_gpu import KERNELS, WARP_SIZE, Emitter, block_level
 from simplifier import forms
-from simplifier.errors import IndexingError, check_type
+from simplifier.errors import IndexingError, check_type, naming_wrong_arguments
 from simplifier.forms import VARIABLE, Form, Interval, variables_of
 from simplifier.tools.late import sympy
 
@@ -520,6 +520,7 @@ def _fill_lines(intervals: Iterable[tuple[int, int]], element_bytes: int) -> boo
 # Without maps.
 
 
+@naming_wrong_arguments
 def is_likely_coalesced(producer: Instruction, consumer: Instruction | None = None) -> bool:
     """XLA's guess whether all reads of an instruction are coalesced, from its operations alone.
 

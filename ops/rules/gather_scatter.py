@@ -21,7 +21,7 @@ from ops.rules import rule
 from ops.rules.control import routed_from
 from ops.rules.rule import Doubt, MapOfOperand, OpIndexing, OpRule, Origin
 from simplifier import forms
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import INTEGER, check_type, naming_wrong_arguments
 from simplifier.forms import Form, Interval
 from simplifier.tools.graphs import postorder
 
@@ -412,6 +412,7 @@ _SCATTER_NAMES: Final = Names(
 )
 
 
+@naming_wrong_arguments
 def scatter(  # noqa: PLR0913 - the attributes of the operation
     operand_sizes: Sizes,
     indices_sizes: Sizes,

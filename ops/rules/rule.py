@@ -17,7 +17,7 @@ from ops.hlo.shape_inference import ShapeRule
 from ops.hlo.true_sizes import array_sizes
 from ops.index_maps import Size, SizeLike
 from simplifier.forms import Interval
-from simplifier.tools.display import html_of_text
+from simplifier.tools.display import Displayed, html_of_text
 
 Pair: TypeAlias = "tuple[int, int]"
 """The numbers of an array in the result and of an array in all operands."""
@@ -359,8 +359,8 @@ def replica_note(replica: IndexingMap | None) -> str:
     return "" if replica is None else f"; replica id: {format_head(replica)}"
 
 
-@dataclass(frozen=True, slots=True)
-class OpIndexing:
+@dataclass(frozen=True, slots=True, repr=False)
+class OpIndexing(Displayed):
     """The maps of one operation, in both directions.
 
     ``output_to_input[k]`` leads from an element of the result to the elements of operand ``k``
@@ -392,6 +392,11 @@ class OpIndexing:
         """Sizes over parameters are shown as expressions."""
         if not index_maps.is_numeric(self.output_sizes):
             object.__setattr__(self, "output_sizes", index_maps.shown_sizes(self.output_sizes))
+
+    def __str__(self) -> str:
+        back = (f"result to operand {k}: {each}" for k, each in enumerate(self.output_to_input))
+        forth = (f"operand {k} to result: {each}" for k, each in enumerate(self.input_to_output))
+        return "\n".join([*back, *forth]) or "no operands"
 
     def on_condition(self, conditions: Sequence[Constraint]) -> OpIndexing:
         """All maps where these conditions on parameters hold."""

@@ -24,7 +24,7 @@ from ops.hlo.shape_inference import Application, Sized, dilated, one_or_together
 from ops.index_maps import Extent, Size, Sizes
 from ops.rules.rule import Doubt, OpIndexing, OpRule, check_scalars, folded_inputs, sizes_of
 from simplifier import forms
-from simplifier.errors import check_type
+from simplifier.errors import check_type, naming_wrong_arguments
 from simplifier.forms import ZERO, Form, Interval
 
 # Reduce-window and select-and-scatter: a fold of each window, and its gradient.
@@ -476,6 +476,7 @@ def window_of(attributes: Mapping[str, Any]) -> Window:
 # Convolution: sums of products of a kernel with the windows of a tensor.
 
 
+@naming_wrong_arguments
 def convolution(
     lhs_sizes: Sizes,
     rhs_sizes: Sizes,

@@ -32,7 +32,7 @@ from ops.tiling.propagation import (
     values_of,
 )
 from simplifier import forms
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import INTEGER, check_type, naming_wrong_arguments
 from simplifier.exact import NotQuasiAffineError
 from simplifier.forms import MAX_INT64, Interval, np
 from simplifier.tools.display import MAX_ROWS, aligned, html_of_table
@@ -160,6 +160,7 @@ class Tilings(Sequence[TilingCandidate]):
         return propagate_in(self.space, tiling.sizes)
 
 
+@naming_wrong_arguments
 def tilings(
     fusion: Fusion,
     device: Device,

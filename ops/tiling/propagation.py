@@ -40,8 +40,8 @@ Lifted: TypeAlias = "list[tuple[tuple[Form, ...], OperandIndexing]]"
 """Indexings with ranges as trailing dimensions, and what these are in the space."""
 
 
-@dataclass(frozen=True, slots=True)
-class TilingSpace:
+@dataclass(frozen=True, slots=True, repr=False)
+class TilingSpace(Displayed):
     """All dimensions that a kernel of a fusion may tile, and the maps from there to its arrays.
 
     Attributes:
@@ -71,6 +71,9 @@ class TilingSpace:
     dimensions: tuple[TilingDimension, ...]
     accesses: Mapping[FlowNode, AnyDependence]
     results: tuple[FlowNode, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([f"dimensions of {self.fusion}", *map(str, self.dimensions)])
 
     @classmethod
     def of(cls, fusion: Fusion) -> TilingSpace:

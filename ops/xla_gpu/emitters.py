@@ -23,6 +23,7 @@ from ops.xla_gpu import loops, shared_memory
 from ops.xla_gpu.loops import WARPS_OF_BLOCK
 from ops.xla_gpu.schedule import WARP_SIZE, BlockLevel, LaunchDimensions, Schedule, block_level
 from ops.xla_gpu.shared_memory import ReductionDimensions
+from simplifier.errors import naming_wrong_arguments
 from simplifier.tools.graphs import connected_components, postorder
 
 # Purposes of XLA's GPU emitters: the heroes, and the instructions that fit into one kernel.
@@ -194,6 +195,7 @@ class Emitter(enum.Enum):
     TRITON = "triton"
 
 
+@naming_wrong_arguments
 def results_of(root: Instruction) -> list[Instruction]:
     """The instruction of each array of a root, where that is a tuple of instructions."""
     if root.opcode != "tuple":
@@ -201,6 +203,7 @@ def results_of(root: Instruction) -> list[Instruction]:
     return [each for operand in root.operands for each in results_of(operand)]
 
 
+@naming_wrong_arguments
 def emitter_and_heroes(root: Instruction) -> tuple[Emitter, tuple[Instruction | None, ...]]:
     """The emitter of a fusion with this root, and the hero of each array of its result, if any.
 

@@ -29,11 +29,13 @@ from ops.xla_gpu.schedule import (
     within,
 )
 from simplifier import forms
+from simplifier.errors import naming_wrong_arguments
 from simplifier.forms import Form, Interval
 
 # Schedules that are loops: threads go through an array in the order of its memory.
 
 
+@naming_wrong_arguments
 def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> Schedule:
     """Each thread computes ``unroll`` neighbours in memory, then goes on by the length of a launch.
 
@@ -64,6 +66,7 @@ def loop_schedule(result: Shape, launch: LaunchDimensions, unroll: int = 1) -> S
     return Schedule(launch, (), (Access(_thread_map(result, launch, unroll), result),))
 
 
+@naming_wrong_arguments
 def concatenate_schedule(
     operands: Sequence[Shape],
     result: Shape,
@@ -118,6 +121,7 @@ def concatenate_schedule(
     return Schedule(launch, tuple(reads), tuple(writes))
 
 
+@naming_wrong_arguments
 def in_place_update_schedule(
     operand: Shape,
     update: Shape,
@@ -195,6 +199,7 @@ def _linear_thread(launch: LaunchDimensions) -> Form:
 WARPS_OF_BLOCK: Final = 4
 
 
+@naming_wrong_arguments
 def scatter_schedule(  # noqa: PLR0913 - what a launch depends on
     operand: Shape,
     indices: Shape,
@@ -239,6 +244,7 @@ def scatter_schedule(  # noqa: PLR0913 - what a launch depends on
     return _of_updates(launch, read, operand, indices, dimensions, inputs)
 
 
+@naming_wrong_arguments
 def sorted_scatter_schedule(  # noqa: PLR0913 - what a launch depends on
     operand: Shape,
     indices: Shape,
@@ -361,6 +367,7 @@ class SortSchedule(Schedule):
     kernels: tuple[SortKernel, ...]
 
 
+@naming_wrong_arguments
 def sort_schedule(
     inputs: Sequence[Shape], dimension: int, *, shared_bytes: int = SHARED_BYTES
 ) -> SortSchedule:

@@ -18,7 +18,7 @@ from ops.hlo import Instruction
 from ops.index_maps import check_count, dim, runtime_value, symbol
 from ops.rules.rule import Origin
 from simplifier import forms
-from simplifier.errors import INTEGER, check_type
+from simplifier.errors import INTEGER, check_type, naming_wrong_arguments
 from simplifier.exact import BUDGET
 from simplifier.forms import Form, Interval, facts_of, substitute
 from simplifier.tools.display import Displayed
@@ -496,6 +496,7 @@ class BlockSchedule(Schedule):
         return unflattened(block_number(self.launch), [step_count(*pair) for pair in pairs])
 
 
+@naming_wrong_arguments
 def block_schedule(result: Shape, tile: Sequence[int], *, warps: int = 4) -> BlockSchedule:
     """Each block computes a tile of the result, as a program of Triton does.
 
@@ -665,6 +666,7 @@ class BlockLevel:
     warps: int
 
 
+@naming_wrong_arguments
 def block_level(fusion: Instruction) -> BlockLevel | None:
     """The block level in the ``backend_config`` of a fusion; ``None`` if it names no library.
 

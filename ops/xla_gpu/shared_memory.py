@@ -28,6 +28,7 @@ from ops.xla_gpu.schedule import (
     unflattened,
     within,
 )
+from simplifier.errors import naming_wrong_arguments
 from simplifier.forms import Form, Interval
 
 # The transpose schedule: blocks bring tiles into shared memory row by row, and write columns.
@@ -62,6 +63,7 @@ class TransposeSchedule(Schedule):
     shared: SharedTile
 
 
+@naming_wrong_arguments
 def transpose_schedule(
     operand: Shape,
     result: Shape,
@@ -114,6 +116,7 @@ def transpose_schedule(
     return _scheduled(tiling, operand, result, TILE_SIZE * rows, most_blocks)
 
 
+@naming_wrong_arguments
 def permutation_of(instruction: Instruction) -> tuple[int, ...]:
     """The dimensions of a transpose; those of a copy stay, and only its layout changes."""
     if instruction.opcode == "copy":
@@ -262,6 +265,7 @@ BITS_OF_BANK: Final = 32
 WARPS_OF_BLOCK: Final = 4
 
 
+@naming_wrong_arguments
 def packed_transpose_schedule(
     operand: Shape,
     result: Shape,
@@ -462,6 +466,7 @@ class ReductionDimensions:
         return "small_column" if minor and WARP_SIZE % minor == 0 else "column"
 
 
+@naming_wrong_arguments
 def reduce_schedule(  # noqa: PLR0913 - what a launch depends on
     operand: Shape,
     result: Shape,

@@ -213,7 +213,11 @@ class Interval:
         return lower <= value <= upper
 
     def contains(self, other: IntervalLike) -> bool:
-        """Whether every integer of the other interval lies in this one."""
+        """Whether every integer of the other interval lies in this one.
+
+        >>> Interval(0, 9).contains((3, 4)), Interval(0, 9).contains(10)
+        (True, False)
+        """
         other = Interval.of(other)
         if other.is_empty:
             return True

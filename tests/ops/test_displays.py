@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import ops
 import simplifier
-from indexing import IndexingMap, parse_map
+from indexing import IndexingMap, layout, parse_map
 from indexing.layout import Shape, cute, linear
 from ops import hlo
 from ops.dependence.operand_indexing import OperandIndexing
@@ -17,6 +17,7 @@ from ops.performance import A100
 from simplifier.problem import Trace
 from simplifier.tools.display import html_of_table, html_of_text
 from tests.cases import for_all, pairs
+from tests.project.sources import ROOT
 
 MODULE: Final = hlo.parse("""HloModule shown
 fused { p = f32[64,32] parameter(0) t = f32[32,64] transpose(p), dimensions={1,0}
@@ -29,6 +30,10 @@ simplifier.simplify(simplifier.parse_expr("(x * 8) floordiv 8"), {}, trace=TRACE
 ROWS: Final = linear.blocked((8, 16), (1, 4), (8, 4), (1, 1), (1, 0))
 VALUES: Final = pairs("""
 MAP => d0 * 8 + d1
+ops.broadcast((8,), (4, 8), (1,)) => operand 0 to result: (d0)[s0] -> (s0, d0)
+layout.ArrayShape("f32", (2, 3)) => f32[2,3]{1,0}
+layout.layout_picture(Shape.parse("f32[3,5]")).shape.layout => {1,0}
+layout.layout_picture(Shape.parse("f32[3,5]")) => picture of f32[3,5]
 ops.Unknown("<nobody> knows") => unknown (<nobody> knows)
 MAP.image() => (d0): d0 in [0, 31]
 MAP | MAP => (d0, d1) -> (d0 * 8 + d1)
@@ -99,7 +104,7 @@ class Reader(HTMLParser):
 
 
 def made(call: str) -> Any:  # noqa: ANN401 - of any kind
-    more = {"OperandIndexing": OperandIndexing, "A100": A100, "cute": cute}
+    more = {"OperandIndexing": OperandIndexing, "A100": A100, "layout": layout, "cute": cute}
     return eval(call, globals(), more)  # noqa: S307 - of the table above
 
 
@@ -151,21 +156,30 @@ def test_a_map_of_unknown_size_still_shows() -> None:
 
 
 SMALL: Final = {
-    *("ArrayShape", "Contiguity", "Conflict", "DimensionLabels", "Difference", "EinopsPattern"),
-    *("LaunchDimensions", "Layout", "LevelType", "Literal", "Origin", "PaddedLayout", "Step"),
+    *("Contiguity", "Conflict", "DimensionLabels", "Difference", "EinopsPattern"),
+    *("LaunchDimensions", "LevelType", "Literal", "Origin", "PaddedLayout", "Step"),
     *("ByVariable", "RuntimeOrigin", "SizeOrigin", "SplitConfig", "Stride", "StridedInterval"),
-    *("TileConstraints", "TilingDimension", "Window", "OutOfBoundsElement", "ArrayAccess"),
+    *("AliasConflict", "BlockAccess", "BlockSpec", "BlockTraffic", "ElementBlock", "LateRevisit"),
+    *("OutOfBoundsAccess", "OutOfBoundsBlock", "PrefetchedScalar", "UnwrittenElement", "WriteRace"),
+    *("LoadedInteger", "TensorDescriptor", "Variable", "BlockSplit", "Device", "Facts", "Interval"),
+    *("Readers", "Rule", "Span", "SymbolicInterval", "Batch", "FileAnswer", "Registry", "Root"),
+    *("TilingCandidate", "ReductionDimensions", "SharedTile", "SortKernel", "DumpedModule", "Any"),
+    *("ModuleEditor", "ArraySize", "Crop", "OneSizedDimensions", "Pad", "Piece", "Reshape"),
+    *("TileFormat", "Transpose", "Exploration"),  # the last one is a widget
+    *("TileConstraints", "TilingDimension", "Window", "OutOfBoundsElement"),
 }
 """Values of one line, which stand inside of others."""
 
 
-@for_all(["indexing", "indexing.layout", "ops", "ops.hlo", "ops.performance", "ops.xla_gpu"])
-def test_public_values_that_print_show_in_notebooks(package: str) -> None:
+PUBLIC: Final = [page.stem for page in (ROOT / "docs" / "reference").glob("*.md")]
+
+
+@for_all(PUBLIC)
+def test_public_values_show_in_notebooks(package: str) -> None:
     module = import_module(package)
     kinds: list[type[object]] = [
         kind for name in module.__all__ if isinstance(kind := getattr(module, name), type)
     ]
-    printed = [each for each in kinds if "__str__" in vars(each)]
-    large = [each for each in printed if not issubclass(each, (Exception, Enum, str))]
+    large = [each for each in kinds if not issubclass(each, (Exception, Enum, str, Warning))]
     silent = [each for each in large if not {"_repr_html_", "_repr_svg_"}.intersection(dir(each))]
     assert {each.__name__ for each in silent} <= SMALL

@@ -23,6 +23,7 @@ ENTRY: Final = MODULE.entry.root
 LOOP: Final = ops.Loop(hlo.load(ROOT / "examples" / "running_sum.hlo")["loop"])
 SCHEDULE: Final = ops.schedule_of(MODULE["broadcast_divide_fusion"])
 MAP: Final = indexing.parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")
+LAUNCH: Final = ops.xla_gpu.LaunchDimensions.of(1, 32)
 SHAPE: Final = layout.Shape.parse("f32[3,5]")
 QUESTION: Final = "ops.analyze_files([], wrong)"
 
@@ -80,11 +81,26 @@ indexing.emit_loops(MAP, wrong, "x") => emit_loops: language is {}
 indexing.emit(MAP, "c", [wrong]) => emit: a name is {}
 ops.emit_kernel(ENTRY, wrong) => emit_kernel: language is {}
 indexing.format_map(MAP, dialect=wrong) => format_map: dialect is {}
+ops.xla_gpu.loop_schedule(wrong, LAUNCH) => loop_schedule: result is {}; expected Shape
+ops.xla_gpu.loop_schedule(SHAPE, wrong) => loop_schedule: launch is {}; expected LaunchDimensions
+ops.xla_gpu.block_schedule(wrong, [1]) => block_schedule: result is {}; expected Shape
+ops.xla_gpu.reduce_schedule(SHAPE, wrong, [0]) => reduce_schedule: result is {}; expected Shape
+ops.xla_gpu.block_level(wrong) => block_level: fusion is {}; expected Instruction
+ops.xla_gpu.results_of(wrong) => results_of: root is {}; expected Instruction
+hlo.true_sizes(wrong) => true_sizes: instruction is {}; expected Instruction
+hlo.size_origins(wrong) => size_origins: module is {}; expected HloModule
+ops.performance.is_likely_coalesced(wrong) => is_likely_coalesced: producer is {}
+ops.performance.bandwidth_utilization(SHAPE, [1, 1], wrong)
+    bandwidth_utilization: device is {}; expected Device
+layout.linear.best_shared(wrong, 4) => best_shared: accesses is {}; expected Sequence[LinearLayout]
+ops.advice.notes_of(wrong) => notes_of: found is {}; expected AdviceList
+indexing.explore(MODULE, notes=wrong) => explore: notes is {}; expected Mapping
 """)
 """Calls, and what they say of a wrong argument."""
 
 OPTIONAL: Final = pairs("""
 MAP.image(wrong) => image: dims is {}; expected 1 integers
+ops.advise(MODULE, most=wrong) => advise: most is {}; expected int | None
 MAP.picture(sizes=wrong) => picture: sizes is {}
 MAP.picture(plane=[wrong]) => picture: an index of the plane of (d0) is {}
 ops.access_picture(ENTRY, planes=wrong) => access_picture: planes is {}
@@ -139,6 +155,7 @@ layout.linear_index(SCALAR, SHAPE) => the index is array
 indexing.Variable(ARRAY) => Variable: bounds is array
 indexing.IndexSet.box(ARRAY) => side 0 is array
 indexing.Variable((0, 3), []) => Variable: name is \[\]
+simplifier.Interval(0, 3).contains('x') => lower end has value 'x'; expected
 simplifier.symbol(3) => symbol: the name is 3; expected a string
 ops.output_to_input(ENTRY, registry=[])
     output_to_input: the registry is \[\]; expected a Registry, such as ops.REGISTRY

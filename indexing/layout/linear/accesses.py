@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from indexing.errors import ShapeError
 from indexing.exact import bits
 from indexing.layout.linear.layout import BLOCK, LANE, OFFSET, REGISTER, WARP, LinearLayout
-from simplifier.errors import INTEGER, check_type, listed, quoted
+from simplifier.errors import INTEGER, check_type, listed, naming_wrong_arguments, quoted
 from simplifier.tools.display import Displayed
 
 BANKS: Final = 32
@@ -291,6 +291,7 @@ class SharedChoice(Displayed):
         return "\n".join([head, *map(str, self.accesses), str(self.layout)])
 
 
+@naming_wrong_arguments
 def best_shared(accesses: Sequence[LinearLayout], element_bytes: int) -> SharedChoice:
     """The layout of a buffer with the fewest bank conflicts for reads and writes of a warp.
 

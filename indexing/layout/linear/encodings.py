@@ -25,7 +25,7 @@ from indexing.layout.linear.layout import (
     bit_count,
     dimension_names,
 )
-from simplifier.errors import INTEGER, check_integers, check_type, listed
+from simplifier.errors import INTEGER, check_integers, check_type, listed, naming_wrong_arguments
 
 Sizes = Sequence[int]
 
@@ -83,6 +83,7 @@ def blocked(
     return _encoded("blocked", order, parts, shape, blocks)
 
 
+@naming_wrong_arguments
 def blocked_for(
     shape: Sizes, num_warps: int, *, size_per_thread: Sizes = (), order: Sizes = (), lanes: int = 32
 ) -> LinearLayout:
@@ -201,6 +202,7 @@ def dot_operand(
     return _encoded("dot_operand", order, parts, shape, blocks)
 
 
+@naming_wrong_arguments
 def amd_mfma(
     shape: Sizes,
     warps_per_cta: Sizes,
@@ -574,6 +576,7 @@ def _check_order(where: str, order: Sizes, rank: int) -> None:
 # Source: Triton (lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp).
 
 
+@naming_wrong_arguments
 def swizzled_shared(
     shape: Sizes,
     *,

@@ -19,7 +19,7 @@ from indexing.exact.inverse import bits_of_dims
 from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
 from indexing.variable import Variable
-from simplifier.errors import INTEGER, TextError, check_type, listed, quoted
+from simplifier.errors import INTEGER, TextError, check_type, listed, naming_wrong_arguments, quoted
 from simplifier.forms import Form
 from simplifier.tools.display import Displayed
 from simplifier.tools.lexer import ScanningLexer
@@ -526,6 +526,7 @@ def dimension_names(rank: int) -> list[str]:
     return [f"dim{dim}" for dim in range(rank)]
 
 
+@naming_wrong_arguments
 def from_map(indexing_map: IndexingMap, out_dims: Sequence[str] = ()) -> LinearLayout:
     """The layout that a map is; names of out-dimensions are ``dim0, dim1, ...`` unless given.
 
