@@ -8,7 +8,6 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import indent
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.triton_code import imported
 from ops.triton import KernelAccess, TritonError, read_kernel
 from tests.cases import for_all, texts_with_values
 
@@ -267,10 +267,7 @@ def test_addresses_are_those_of_triton_s_interpreter(
         return np.zeros(pointers.shape, dtype)
 
     monkeypatch.setattr(interpreter, "_interpreter", SimpleNamespace(load=load))
-    (tmp_path / "narrow.py").write_text(text)
-    spec: Any = spec_from_file_location(f"narrow_{name.replace(' ', '_')}", tmp_path / "narrow.py")
-    module: Any = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = imported(text, tmp_path / f"{tmp_path.name}.py")
     with np.errstate(all="ignore"):
         module.kernel[(4,)](memory, **numbers)
     assert found == noted
