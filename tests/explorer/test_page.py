@@ -171,8 +171,9 @@ OF_MODULES: list[tuple[str, str, str, list[Any], list[Any]]] = [
     ("evaluation.js", "inWords", "inWords(each, 3).join(' ')", [*BOXES.values()], [*BOXES]),
     ("address.js", "addressOf, readAddress", "readAddress(addressOf(each))", ADDRESSES, ADDRESSES),
     # Rows of 8 characters, and of 4 behind the first, end behind spaces; the line of each row.
-    ("text_view.js", "rowsOf", "rowsOf(each, 8)", ["", "abcdefgh", "abcdef ghijklm", "a bcdefghi"],
-     [[""], ["abcdefgh"], ["abcdef ", "ghij", "klm"], ["a bcdefg", "hi"]]),
+    ("text_view.js", "rowsOf", "rowsOf(each, 8)",
+     ["", "abcdefgh i", "abcdef ghijklm", "a bcdefghi"],
+     [[""], ["abcdefgh ", "i"], ["abcdef ", "ghij", "klm"], ["a bcdefg", "hi"]]),
     ("text_view.js", "lineAt, topsOf",
      "(topsOf(['', 'abcd', 'abcdefghijklm'], 8)).concat(lineAt([0, 1, 2, 5], each))",
      [0, 1, 2, 4], [[0, 1, 2, 5, 0], [0, 1, 2, 5, 1], [0, 1, 2, 5, 2], [0, 1, 2, 5, 2]]),

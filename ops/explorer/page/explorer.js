@@ -17,6 +17,7 @@ const KEYS = [
   ["u", "up to what calls this computation"],
   ["e", "to the elements of the result; arrows move there"],
   ["Escape", "let the element go, close this help"],
+  ["Tab Enter", "to a group of the graph; open or close it"],
   ["?", "this help"],
 ];
 

@@ -5,7 +5,7 @@ import { laidOut, MAX_NAME } from "./graph_layout.js";
 // The graph of a computation: boxes for instructions and groups, operands above what reads them.
 
 /** How small and large a graph may become, by which step; and how small to fit by itself. */
-const ZOOM = { least: 0.1, most: 2, step: 1.25, readable: 0.6 };
+const ZOOM = { least: 0.1, most: 2, step: 1.25, readable: 0.75 };
 
 /** What an instruction is, for its color. */
 const KINDS = { parameter: "input", constant: "constant", iota: "constant" };
@@ -18,6 +18,7 @@ const KINDS = { parameter: "input", constant: "constant", iota: "constant" };
 export function graphView(data, listeners) {
   const canvas = html("div", { class: "canvas" });
   const note = html("p", { class: "note" });
+  const legend = html("span", { class: "legend" });
   const known = new Map();
   const shown = { view: null, state: null, drawing: null, zoom: 1 };
   const ofView = (view) => {
@@ -43,6 +44,10 @@ export function graphView(data, listeners) {
     return [...around].every((each) => now.has(each) || opened.has(each));
   };
   const isDrawn = (number) => !shown.drawing.isHidden(number);
+  const choose = () => {
+    mark(shown);
+    fill(legend, ...legendOfGraph(shown.drawing));
+  };
   const redraw = () => {
     const { tree, opened, around } = ofView(shown.view);
     const asked = askedOf(data.instructions, shown.state.instruction);
@@ -50,7 +55,7 @@ export function graphView(data, listeners) {
     shown.drawing = drawing(data, drawn, shown.state, { ...listeners, onToggle });
     fill(canvas, shown.drawing.node);
     fill(note, numberOfBoxes(tree, shown.drawing));
-    mark(shown);
+    choose();
     zoom(1);
   };
   const fit = () => {
@@ -73,7 +78,7 @@ export function graphView(data, listeners) {
     if (isStep) {
       const asked = [...askedOf(data.instructions, state.instruction)];
       const areLikeBefore = open(state.instruction);
-      if (!isOther && areLikeBefore && asked.every(isDrawn)) mark(shown);
+      if (!isOther && areLikeBefore && asked.every(isDrawn)) choose();
       else redraw();
     }
     if (isOther) {
@@ -86,7 +91,7 @@ export function graphView(data, listeners) {
   const node = html(
     "section",
     { class: "graph", "aria-label": "graph" },
-    html("div", { class: "tools" }, ...legendOfGraph(), note, zoomButtons(zoom, onFit)),
+    html("div", { class: "tools" }, legend, note, zoomButtons(zoom, onFit)),
     canvas,
   );
   return { node, show };
@@ -111,22 +116,23 @@ function zoomButtons(zoom, onFit) {
   );
 }
 
-/** What the colors of boxes and lines mean. */
-function legendOfGraph() {
-  const meanings = {
-    input: "parameter",
-    constant: "constant",
-    call: "calls a computation",
-    group: "folded: click to open",
-  };
-  const boxes = Object.entries(meanings).map(([kind, words]) =>
-    html("span", { class: "note" }, html("span", { class: `swatch ${kind}` }), words),
+/** What the colors of boxes and lines mean that occur. */
+const MEANINGS = {
+  ".input": "parameter",
+  ".constant": "constant",
+  ".call": "calls a computation",
+  ".group": "folded: click to open",
+  ".root": "root",
+  ".noted": "advice",
+  ".read": "it reads",
+  ".used": "reads it",
+};
+
+function legendOfGraph({ node }) {
+  const drawn = Object.entries(MEANINGS).filter(([kind]) => node.querySelector(kind));
+  return drawn.map(([kind, words]) =>
+    html("span", { class: "note" }, html("span", { class: `swatch of-graph ${kind.slice(1)}` }), words),
   );
-  const lines = { read: "it reads", used: "reads it" };
-  const edges = Object.entries(lines).map(([kind, words]) =>
-    html("span", { class: "note" }, html("span", { class: `swatch stroke ${kind}` }), words),
-  );
-  return [...boxes, ...edges];
 }
 
 function titleOf({ name, shape, opcode }) {
@@ -156,7 +162,7 @@ function drawing(data, drawn, { view }, listeners) {
   const placed = laidOut(drawn, linesOf(data.instructions, boxOf), (box) => textOf(data, box));
   const { width, height, boxes, frames } = placed;
   const roots = new Set(data.views[view].roots);
-  const lines = placed.lines.map((line) => ({ ...line, node: lineOf(line) }));
+  const lines = placed.lines.map((line, each) => ({ ...line, node: lineOf(line, each) }));
   const nodes = new Map();
   for (const [frame, place] of frames) nodes.set(frame, frameOf(data, frame, place, listeners));
   for (const [box, place] of boxes) {
@@ -242,9 +248,9 @@ function opensBy(action) {
   return { tabindex: 0, onclick: action, onkeydown };
 }
 
-/** A line, with the number of those that it stands for. */
-function lineOf({ points, count }) {
-  const middle = points[Math.floor(points.length / 2)];
+/** A line, with the number of those that it stands for: at another height than its neighbours'. */
+function lineOf({ points, count }, each) {
+  const middle = points[Math.floor((points.length * (1 + (each % 3))) / 4)];
   return svg(
     "g",
     {},

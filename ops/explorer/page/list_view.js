@@ -93,7 +93,7 @@ function withHeadings({ kernels, views }, found, items) {
   const hidden = scalars ? `; search finds ${grouped(scalars)} more, of single numbers` : "";
   return [
     ranked ? heading(`${counted(kernels.length, "kernel")}, most bytes first${left}`) : null,
-    ranked ? legendOfBars() : null,
+    ranked ? legendOfBars(found) : null,
     ...items.slice(0, ranked),
     heading(`${counted(views.length - scalars, "computation")}${hidden}`),
     ...items.slice(ranked),
@@ -104,7 +104,9 @@ function heading(text) {
   return html("li", { class: "heading", role: "presentation" }, text);
 }
 
-function legendOfBars() {
+function legendOfBars(found) {
+  const isAdvised = found.some(({ kernel, note }) => kernel && note);
+  const isAgain = found.some(({ kernel }) => kernel?.reuse > LITTLE_REUSE);
   return html(
     "li",
     { class: "heading", role: "presentation" },
@@ -112,10 +114,10 @@ function legendOfBars() {
     "read ",
     html("span", { class: "swatch written" }),
     "written ",
-    html("span", { class: "advised" }, "!"),
-    " advice ",
-    html("span", { class: "factor" }, "×2"),
-    " each byte twice",
+    isAdvised ? html("span", { class: "advised" }, "!") : null,
+    isAdvised ? " advice " : null,
+    isAgain ? html("span", { class: "factor" }, "×2") : null,
+    isAgain ? " read twice" : null,
   );
 }
 

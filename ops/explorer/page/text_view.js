@@ -94,7 +94,7 @@ export function rowsOf(line, columns) {
   const rows = [];
   let [start, room] = [0, columns];
   while (line.length - start > room) {
-    const space = line.lastIndexOf(" ", start + room - 1);
+    const space = line.lastIndexOf(" ", start + room);
     const end = space > start + room / 2 ? space + 1 : start + room;
     rows.push(line.slice(start, end));
     [start, room] = [end, Math.max(1, columns - INDENT)];
