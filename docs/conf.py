@@ -1,18 +1,23 @@
 """How Sphinx makes the documentation: ``python -m sphinx -n -W docs build/site``.
 
-Its pages are the Markdown files of this folder, in the order of ``index.md``. The reference is made
-from the docstrings of all names that the packages export.
+Its pages are the Markdown files of this folder, in the order of ``index.md``, and the notebooks,
+which run to have their outputs. The reference is made from the docstrings of all names that the
+packages export.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import os
 import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+import nbformat
+from nbclient import NotebookClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,9 +32,10 @@ sys.path.insert(0, str(ROOT))
 
 project = "symbolic-indexing"
 author = "The symbolic-indexing authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 myst_heading_anchors = 4  # links to headings are those that GitHub makes
+nb_execution_mode = "off"  # `run_notebooks` runs them where they lie, beside the examples
 autodoc_default_options = {"members": True, "imported-members": True}
 autodoc_member_order = "bysource"  # of a package, as its `__all__`
 autodoc_typehints_format = "short"
@@ -49,6 +55,9 @@ html_css_files = ["site.css"]
 html_show_copyright = False
 html_show_sourcelink = False
 html_show_sphinx = False
+
+SECONDS_OF_A_CELL: Final = 300
+"""After so long a notebook fails, even on a busy machine."""
 
 PACKAGES: Final = (
     "simplifier",
@@ -72,9 +81,39 @@ PACKAGES: Final = (
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("config-inited", run_notebooks)
+    app.connect("source-read", link_pages_of_notebooks)
     app.connect("autodoc-process-docstring", keep_first_line, priority=1)  # before napoleon
     app.connect("autodoc-skip-member", has_another_page)
     app.connect("missing-reference", public_name)
+
+
+def run_notebooks(app: Sphinx, config: object) -> None:
+    """Write each notebook with its outputs into a folder of pages, unless it is there and newer."""
+    pages = Path(app.srcdir) / "notebooks"
+    pages.mkdir(exist_ok=True)
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        page = pages / notebook.name
+        if page.exists() and page.stat().st_mtime > notebook.stat().st_mtime:
+            continue
+        content = nbformat.read(notebook, as_version=4)
+        folder = {"metadata": {"path": str(notebook.parent)}}
+        client = NotebookClient(
+            content,
+            timeout=SECONDS_OF_A_CELL,
+            startup_timeout=SECONDS_OF_A_CELL,
+            resources=folder,
+            extra_arguments=["--IPKernelApp.log_level=40"],  # errors
+        )
+        client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
+        download = f"{{download}}`To run and change <{notebook.name}>`"
+        content.cells.insert(1, nbformat.v4.new_markdown_cell(download))
+        nbformat.write(content, page)
+
+
+def link_pages_of_notebooks(app: Sphinx, page: str, source: list[str]) -> None:
+    """Where a page links a notebook as a file of the checkout, the site has its page."""
+    source[0] = source[0].replace("](../notebooks/", "](notebooks/")
 
 
 def keep_first_line(
