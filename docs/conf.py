@@ -106,7 +106,7 @@ def run_notebooks(app: Sphinx, config: object) -> None:
             extra_arguments=["--IPKernelApp.log_level=40"],  # errors
         )
         client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
-        download = f"{{download}}`To run and change <{notebook.name}>`"
+        download = f"{{download}}`Download this notebook <{notebook.name}>`"
         content.cells.insert(1, nbformat.v4.new_markdown_cell(download))
         nbformat.write(content, page)
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import contextlib
 import doctest
 import io
 import json
-import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,8 +14,6 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
-
-import pytest
 
 from tests.cases import for_all
 from tests.figures import FILES, IMAGES, drawn
@@ -110,7 +106,8 @@ def test_every_page_is_in_the_tree_once_and_every_notebook_has_a_link() -> None:
     lines = (line.strip() for tree in trees for line in tree.splitlines())
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md")}
     listed = sorted(line for line in lines if line and not line.startswith(":"))
-    assert listed == sorted(pages - {"index"})
+    notebooks = {f"notebooks/{notebook.name}" for notebook in NOTEBOOKS}
+    assert listed == sorted(notebooks | pages - {"index"})
     for text in ((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/index.md")):
         assert [each.name for each in NOTEBOOKS if f"notebooks/{each.name})" not in text] == []
 
@@ -131,25 +128,6 @@ def test_notebook_is_stored_without_outputs(notebook: Path) -> None:
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert code
     assert [cell["source"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
-
-
-def with_its_needs(notebook: Path) -> Any:  # noqa: ANN401 - pytest's
-    """A notebook that imports JAX needs it."""
-    imports_jax = "import jax" in notebook.read_text("utf-8")
-    marks = [pytest.mark.needs("jax")] if imports_jax else []
-    return pytest.param(notebook, marks=marks, id=notebook.name)
-
-
-@pytest.mark.needs("nbclient")
-@pytest.mark.needs("ipykernel")
-@pytest.mark.filterwarnings("default")  # those of Jupyter's own machinery are not ours
-@pytest.mark.parametrize("notebook", [*map(with_its_needs, NOTEBOOKS)])
-def test_every_cell_runs(notebook: Path) -> None:
-    nbformat = import_module("nbformat")
-    content = nbformat.read(notebook, as_version=4)
-    folder = {"metadata": {"path": str(notebook.parent)}}
-    client = import_module("nbclient").NotebookClient(content, timeout=300, resources=folder)
-    asyncio.run(client.async_execute(env={**os.environ, "PYTHONPATH": str(ROOT)}))
 
 
 @for_all(FILES)
