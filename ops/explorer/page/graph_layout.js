@@ -5,9 +5,6 @@ const CHARACTER = 7.3;
 const HEIGHT = 40;
 const MARGIN = 16;
 
-/** Room above the boxes of a frame, for its title. */
-const TITLE = 18;
-
 /** Characters of a name in a box. */
 export const MAX_NAME = 30;
 
