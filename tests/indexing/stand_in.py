@@ -78,6 +78,10 @@ class Tensor:
         return Tensor(self.values.view(dtype) if bitcast else self.values.astype(dtype))
 
     @property
+    def T(self) -> Tensor:  # noqa: N802 - its name
+        return Tensor(self.values.T)
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         return self.values.dtype
 

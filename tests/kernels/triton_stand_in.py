@@ -20,14 +20,19 @@ Array = np.ndarray[Any, Any]
 Fold: TypeAlias = "Callable[..., Tensor | tuple[Tensor, ...]]"
 
 
-class Pointer:
-    """Places in a flat array."""
+_START = np.zeros((), np.int64)
 
-    def __init__(self, array: Array, places: Array) -> None:
+
+class Pointer:
+    """Places in a flat array, or in one of which only the name is known."""
+
+    def __init__(self, array: Any, places: Array = _START) -> None:  # noqa: ANN401 - or a name
         self.array, self.places = array, places
 
     def __add__(self, other: Tensor | int) -> Pointer:
         return Pointer(self.array, self.places + values_in(other))
+
+    __radd__ = __add__
 
     def __sub__(self, other: Tensor | int) -> Pointer:
         return Pointer(self.array, self.places - values_in(other))
@@ -146,33 +151,14 @@ def run(
     The kernel says how many programs there are, or the caller, along several axes.
     """
     program: list[Tensor] = []
-    language = SimpleNamespace(
-        **_TYPES,
-        **{name: _of(function) for name, function in _OF_FLOATS.items()},
-        PropagateNan=SimpleNamespace(ALL="all"),
-        program_id=program.__getitem__,
-        arange=_arange,
-        full=_full,
-        where=where,
-        dot=_dot,
-        cast=_cast,
-        broadcast_to=_broadcast_to,
-        constexpr=int,
-        load=_load,
-        store=_store,
-        reduce=_reduce,
-        sum=_of(np.sum),
-        max=_of(np.max),
-        trans=_of(np.transpose),
-        zeros=_zeros,
-        static_range=range,
-    )
+    functions = {"program_id": program.__getitem__, "load": _load, "store": _store, "dot": _dot}
+    language = SimpleNamespace(**LANGUAGE, **functions)
     libdevice = SimpleNamespace(**{key: _of(each) for key, each in _OF_LIBDEVICE.items()})
     scope: dict[str, Any] = {"tl": language, "libdevice": libdevice, "range": _range}
     scope["triton"] = SimpleNamespace(jit=_jit)
     assert text.startswith(_HEAD)
     exec(text.replace(_HEAD, "").replace(_LIBDEVICE, ""), scope)  # noqa: S102 - the text under test
-    pointers = [Pointer(array, np.zeros((), np.int64)) for array in arrays]
+    pointers = [*map(Pointer, arrays)]
     with np.errstate(all="ignore"):
         if programs is None:
             count = scope[f"{name}_programs"]
@@ -209,3 +195,24 @@ def _zeros(sizes: tuple[int, ...], dtype: str) -> Tensor:
 
 def _cast(value: Tensor | int, dtype: str) -> Tensor:
     return Tensor(values_in(value).astype(dtype))
+
+
+LANGUAGE: dict[str, Any] = {
+    **_TYPES,
+    **{name: _of(function) for name, function in _OF_FLOATS.items()},
+    "PropagateNan": SimpleNamespace(ALL="all"),
+    "arange": _arange,
+    "full": _full,
+    "where": where,
+    "cast": _cast,
+    "broadcast_to": _broadcast_to,
+    "expand_dims": _of(np.expand_dims),
+    "constexpr": int,
+    "reduce": _reduce,
+    "sum": _of(np.sum),
+    "max": _of(np.max),
+    "trans": _of(np.transpose),
+    "zeros": _zeros,
+    "static_range": range,
+}
+"""What is the same for all programs and all memories."""

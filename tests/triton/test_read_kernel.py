@@ -23,8 +23,9 @@ from simplifier.errors import ArgumentError
 from tests.carets import DrawnError
 from tests.cases import for_all
 from tests.indexing.tables import marked_errors, refusals
+from tests.kernels.triton_stand_in import Pointer
 from tests.triton import kernels_by_hand as by_hand
-from tests.triton.tl_model import Pointer, Touched, run
+from tests.triton.tl_model import Touched, run
 
 Values = dict[str, Any]
 

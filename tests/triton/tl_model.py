@@ -1,4 +1,4 @@
-"""A small model of ``triton.language`` on arrays of NumPy, which notes what a kernel accesses."""
+"""The stand-in for Triton with pointers of its own, which note what a kernel accesses."""
 
 # pyright: basic
 # Arrays of any kind, and numbers.
@@ -15,42 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from tests.indexing.stand_in import Tensor, values_in
+from tests.kernels.triton_stand_in import LANGUAGE, Pointer
+
 Block = Any
-"""An array of NumPy, or a number."""
+"""A tensor of the stand-in, or a number."""
 
 Numbers = Sequence[int]
-
-
-class Integers(np.ndarray):
-    """Integers whose divisions round toward zero, as those of Triton do."""
-
-    def __floordiv__(self, by: Block) -> Block:
-        here = self.view(np.ndarray)
-        quotient = np.abs(here) // np.abs(np.asarray(by))
-        return np.asarray(np.sign(here) * np.sign(by) * quotient).view(Integers)
-
-    def __mod__(self, by: Block) -> Block:
-        return self - by * (self // by)
-
-    def __iadd__(self, by: Block) -> Block:
-        """A new block: other names of this one keep it."""
-        return self + by
-
-
-class Pointer:
-    """An argument that points into memory, and offsets from it."""
-
-    def __init__(self, name: str, offsets: Block = 0) -> None:
-        self.name = name
-        self.offsets = np.asarray(offsets)
-
-    def __add__(self, by: Block) -> Pointer:
-        return Pointer(self.name, self.offsets + by)
-
-    __radd__ = __add__
-
-    def __sub__(self, by: Block) -> Pointer:
-        return Pointer(self.name, self.offsets - by)
 
 
 @dataclass
@@ -84,17 +55,15 @@ Touched = tuple[int, ...]
 class Language:
     """The functions of ``tl`` that our kernels call, for the program that runs."""
 
-    float32, int32, constexpr = "tl.float32", "tl.int32", object
-    range, static_range = range, range
-    minimum, maximum = staticmethod(np.minimum), staticmethod(np.maximum)
-    exp, sqrt = staticmethod(np.exp), staticmethod(np.sqrt)
-    sum, max = staticmethod(np.sum), staticmethod(np.max)
-    expand_dims, trans = staticmethod(np.expand_dims), staticmethod(np.transpose)
+    range = range
 
     def __init__(self) -> None:
         self.grid: Sequence[int] = ()
         self.program: Sequence[int] = ()
         self.touched: dict[tuple[int, str, str], list[Touched]] = defaultdict(list)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a function, or a type
+        return LANGUAGE[name]
 
     def program_id(self, axis: int) -> int:
         return self.program[axis]
@@ -102,20 +71,11 @@ class Language:
     def num_programs(self, axis: int) -> int:
         return self.grid[axis]
 
-    def where(self, test: Block, one: Block, other: Block) -> Block:
-        return np.where(test, one, other).view(Integers)
-
-    def arange(self, start: int, end: int) -> Block:
-        return np.arange(start, end).view(Integers)
-
     def cdiv(self, one: int, other: int) -> int:
         return (one + other - 1) // other
 
-    def zeros(self, shape: Numbers, **_named: object) -> Block:
-        return np.zeros(shape)
-
     def dot(self, one: Block, other: Block, total: Block = 0) -> Block:
-        return one @ other + total
+        return total + Tensor(one.values @ other.values)
 
     def static_assert(self, condition: object) -> None:
         """Nothing."""
@@ -143,11 +103,12 @@ class Language:
 
     def note(self, kind: str, pointer: Pointer, mask: Block) -> Block:
         """Note each element that is touched; what is loaded are its offsets."""
-        held, offsets = np.broadcast_arrays(True if mask is None else mask, pointer.offsets)
-        touched = self.touched[line_of_kernel(), kind, pointer.name]
+        wanted = values_in(True if mask is None else mask)
+        held, offsets = np.broadcast_arrays(wanted, pointer.places)
+        touched = self.touched[line_of_kernel(), kind, pointer.array]
         for place in zip(*np.nonzero(held), strict=True) if held.ndim else [()] * bool(held):
             touched.append((*self.program, *map(int, place), int(offsets[place])))
-        return np.where(held, offsets, 0.0)
+        return Tensor(np.where(held, offsets, 0.0))
 
 
 def line_of_kernel() -> int:
