@@ -307,7 +307,7 @@ class Facts:
     def __and__(self, other: Facts) -> Facts:
         if not isinstance(other, Facts):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             return NotImplemented
-        return Facts.joined(self, other)
+        return self if set(other) <= set(self) else Facts.joined(self, other)
 
     @classmethod
     def joined(

@@ -1,9 +1,11 @@
 """What users write, with the types that they write: checked and run by ``test_client.py``."""
 
+from typing import assert_type
+
 from sympy import Eq, Expr, Symbol
 
 from indexing import IndexingMap, compose, parse_map
-from indexing.layout import Shape
+from indexing.layout import Shape, cute
 from ops import OpIndexing, hlo, transpose
 from simplifier import (
     CeilDiv,
@@ -56,3 +58,15 @@ indexing: OpIndexing = transpose(Shape.parse("f32[4,8]").dimensions, (1, 0))
 operand: IndexingMap = indexing.output_to_input[0]
 module = hlo.parse("HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }")
 shapes: list[tuple[int, ...]] = [each.shape.dimensions for each in module.entry.instructions]
+
+tiled: cute.CuteLayout = cute.composition(cute.parse("(4,8):(8,1)"), (2, cute.parse("4:2")))
+assert_type(tiled.size, int)
+assert_type(tiled(1, 3), int)
+assert_type(tiled.leaves, tuple[tuple[int, int], ...])
+assert_type(cute.slice_and_offset((1, None), tiled), tuple[cute.CuteLayout, int])
+rows: cute.SymbolicLayout = cute.parse_symbolic("(M,8):(8,1)", Facts({}, [Eq(symbol("M") % 4, 0)]))
+quarters: cute.SymbolicLayout = cute.logical_divide(rows, (cute.parse("4:1"), 2))
+mixed_layouts: cute.SymbolicLayout = cute.logical_product(rows, tiled)
+count: Expr | int = quarters.size
+offset: Expr | int = rows(x, 3) + tiled(n)
+assert_type(rows.subs({"M": 4, n: 3}).cosize, int)

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from indexing.layout.cute.algebra import zipped_divide as zipped_divide
     from indexing.layout.cute.algebra import zipped_product as zipped_product
     from indexing.layout.cute.layout import CuteLayout as CuteLayout
+    from indexing.layout.cute.layout import SymbolicLayout as SymbolicLayout
     from indexing.layout.cute.maps import from_map as from_map
     from indexing.layout.cute.maps import parse as parse
     from indexing.layout.cute.maps import parse_composed as parse_composed
     from indexing.layout.cute.maps import parse_swizzle as parse_swizzle
+    from indexing.layout.cute.maps import parse_symbolic as parse_symbolic
     from indexing.layout.cute.maps import picture as picture
     from indexing.layout.cute.maps import to_map as to_map
 else:

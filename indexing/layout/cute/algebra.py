@@ -9,35 +9,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias, TypeVar, Union
+from functools import cmp_to_key, partial
+from typing import Any, TypeAlias, TypeVar, Union, overload
 
 from indexing.errors import ShapeError
 from indexing.layout.cute.layout import (
     CuteLayout,
     IntTuple,
+    Known,
+    LayoutT,
+    N,
+    Number,
+    NumberTuple,
+    SymbolicLayout,
     compact_strides,
+    equal,
     flattened,
+    made,
+    of_modes,
     text_of,
     unflattened,
 )
-from simplifier.errors import INTEGER, ArgumentError, check_type, quoted
+from simplifier.errors import INTEGER, check_type
 from simplifier.forms import Form
 from simplifier.tools.display import Displayed
 
 _Offset = TypeVar("_Offset", int, Form)
 
-Tiler: TypeAlias = Union[CuteLayout, int, "tuple[Tiler, ...]", None]
-"""A layout, a size ``n`` for ``n:1``, a tuple with one for each mode; ``None`` changes nothing."""
+Tiler: TypeAlias = Union[SymbolicLayout, int, "tuple[Tiler, ...]", None]
+"""A layout, a size ``n`` for ``n:1``, a tuple with one for each mode; ``None`` changes nothing.
 
-Leaf: TypeAlias = "tuple[int, int]"
+It may have symbols where the layout is a :class:`SymbolicLayout`: a result is of the layout's type.
+"""
+
+Leaf: TypeAlias = "tuple[Number, Number]"
 """A size and its stride."""
 
-Operation: TypeAlias = Callable[[CuteLayout, Any], CuteLayout]
+Operation: TypeAlias = Callable[[Any, Any], Any]
 """A layout made of a layout and a tiler, or another argument for each mode."""
 
 
-def coalesce(layout: CuteLayout, profile: IntTuple | None = None) -> CuteLayout:
+def coalesce(layout: LayoutT, profile: IntTuple | None = None) -> LayoutT:
     """The same function of an index with as few modes as possible.
 
     Where a profile is a tuple, its modes are coalesced each by itself; its integers only mark them.
@@ -51,79 +63,81 @@ def coalesce(layout: CuteLayout, profile: IntTuple | None = None) -> CuteLayout:
     >>> print(coalesce(parse("(2,(1,6)):(1,(6,2))"), (1, 1)))
     (2,6):(1,2)
     """
-    check_type(layout, CuteLayout, "coalesce: the layout", "a CuteLayout")
+    check_type(layout, SymbolicLayout, "coalesce: the layout", "a CuteLayout")
     if isinstance(profile, tuple):
         return _by_mode("coalesce", coalesce, layout, profile)
-    return _from_leaves(_joined(layout.leaves))
+    return _from_leaves(_joined(layout.leaves, Known(layout.facts)), layout)
 
 
-def _from_leaves(leaves: Iterable[Leaf]) -> CuteLayout:
+def _from_leaves(leaves: Iterable[Leaf], *of: LayoutT) -> LayoutT:
     """The layout of these sizes and strides: one mode without a tuple, and 1:0 for none."""
     given = tuple(leaves)
     if len(given) < 2:  # noqa: PLR2004 - one needs no tuple
-        return CuteLayout(*(given[0] if given else (1, 0)))
+        return made(*(given[0] if given else (1, 0)), of)
     sizes, strides = zip(*given, strict=True)
-    return CuteLayout(sizes, strides)
+    return made(sizes, strides, of)
 
 
-def _joined(leaves: Iterable[Leaf]) -> list[Leaf]:
-    """The leaves without sizes of 1, each joined with the next where it continues it."""
+def _joined(leaves: Iterable[Leaf], known: Known) -> list[Leaf]:
+    """The leaves without sizes of 1, each joined with the next where it continues it.
+
+    What may be of size 1 stays: then it has one coordinate, 0.
+    """
     joined: list[Leaf] = []
     for size, stride in leaves:
-        if size == 1:
+        if known.holds(equal(size, 1)):
             continue
-        if joined and joined[-1][0] * joined[-1][1] == stride:
+        if joined and known.holds(equal(joined[-1][0] * joined[-1][1], stride)):
             joined[-1] = (joined[-1][0] * size, joined[-1][1])
         else:
             joined.append((size, stride))
     return joined
 
 
-def _by_mode(
-    name: str, operation: Operation, layout: CuteLayout, tiler: tuple[Any, ...]
-) -> CuteLayout:
+def _by_mode(name: str, operation: Operation, layout: LayoutT, tiler: tuple[Any, ...]) -> LayoutT:
     """The layout whose first modes an operation has changed, each with its part of the tiler."""
+    changed = [operation(mode, part) for mode, part in _pairs(name, layout, tiler)]
+    return of_modes([*changed, *layout.modes[len(tiler) :]])
+
+
+def _pairs(name: str, layout: LayoutT, tiler: tuple[Any, ...]) -> list[tuple[LayoutT, Any]]:
+    """The first modes, each with its part of the tiler."""
     modes = layout.modes
     if len(modes) < len(tiler):
         expected = f"expected at most {len(modes)}, as many as {layout} has"
         raise ShapeError(f"{name}: {len(tiler)} parts for the modes; {expected}")
-    changed = [operation(mode, part) for mode, part in zip(modes, tiler, strict=False)]
-    return CuteLayout.of_modes([*changed, *modes[len(tiler) :]])
+    return [*zip(modes, tiler, strict=False)]
 
 
-def by_tiler(name: str, operation: Operation, layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def by_tiler(name: str, operation: Operation, layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The result of an operation on a layout and a tiler: mode by mode for a tuple.
 
     Raises:
         ArgumentError: the layout or the tiler is none.
         ShapeError: the tuple has more parts than the layout modes.
     """
-    check_type(layout, CuteLayout, f"{name}: the layout", "a CuteLayout")
+    check_type(layout, SymbolicLayout, f"{name}: the layout", "a CuteLayout")
     if tiler is None:
         return layout
     if isinstance(tiler, tuple):
         return _by_mode(name, partial(by_tiler, name, operation), layout, tiler)
-    return operation(layout, _tiler_layout(tiler, name))
+    tile = made(tiler, None, [layout]) if isinstance(tiler, int) else tiler
+    kind = CuteLayout if layout.facts is None else SymbolicLayout
+    check_type(tile, kind, f"{name}: the tiler", f"a {kind.__name__}, a size, or a tuple")
+    both = layout, tile
+    if layout.facts != tile.facts:
+        return operation(*(made(each.shape, each.stride, both) for each in both))
+    return operation(*both)
 
 
-def _tiler_layout(tiler: object, name: str) -> CuteLayout:
-    """The layout that a tiler without a tuple is: ``n`` stands for ``n:1``."""
-    if isinstance(tiler, int) and not isinstance(tiler, bool):
-        return CuteLayout(tiler)
-    if isinstance(tiler, CuteLayout):
-        return tiler
-    found = f"{quoted(tiler)} of {type(tiler).__name__}"
-    raise ArgumentError(f"{name}: the tiler: {found}; expected a CuteLayout, a size, or a tuple")
-
-
-def composition(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def composition(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The layout ``layout o tiler``: the tiler runs first, its offsets are indices of the layout.
 
     As in CuTe, each mode of the tiler is composed by itself. So the result is the composed function
     where the offsets of the modes add up without a carry between the modes of ``layout``.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: a stride or size of the tiler does not divide, or is not divided by, a size of
             the layout that it meets; the tuple has more parts than the layout modes.
 
@@ -136,41 +150,52 @@ def composition(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     return by_tiler("composition", _composed, layout, tiler)
 
 
-def _composed(layout: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+def _composed(layout: LayoutT, tiler: LayoutT) -> LayoutT:
     if isinstance(tiler.shape, tuple):
-        return CuteLayout.of_modes(_composed(layout, mode) for mode in tiler.modes)
+        return of_modes(_composed(layout, mode) for mode in tiler.modes)
     ((size, stride),) = tiler.leaves
-    return _from_leaves(_strided(layout, size, stride))
+    return _from_leaves(_strided(layout, size, stride), layout)
 
 
-def _strided(layout: CuteLayout, size: int, stride: int) -> list[Leaf]:
+def _strided(layout: SymbolicLayout, size: Number, stride: Number) -> list[Leaf]:
     """Every ``stride``-th element of a layout, and of these the first ``size``."""
-    if stride == 0:
+    known = Known(layout.facts, f"composition: {layout} o {text_of(size)}:{text_of(stride)}")
+    if known.decided(equal(stride, 0)):
         return [(size, 0)]
+    sign = 1 if known.decided(stride > 0) else -1
     found: list[Leaf] = []
-    *leaves, (_, last) = coalesce(layout).leaves
-    rest, step = size, stride
+    *leaves, (end, last) = coalesce(layout).leaves
+    rest, step = size, sign * stride
     for length, distance in leaves:
-        if length % step and step % length:
-            raise _indivisible(layout, size, stride, f"the stride {step} and the size {length}")
-        taken = min(max(1, length // abs(step)), rest)
-        if rest % taken:
-            raise _indivisible(layout, size, stride, f"the size {rest} and the size {taken}")
-        if taken != 1:
-            found.append((taken, step * distance))
-        rest //= taken
-        step = -(-step // length)
-    if rest != 1 or not found:
-        found.append((rest, step * last))
+        if known.holds(equal(length % step, 0)):
+            whole, next_step = known.simplest(length // step), 1
+        elif known.holds(equal(step % length, 0)):
+            whole, next_step = 1, known.simplest(step // length)
+        else:
+            raise _indivisible(known, "stride", step, length)
+        if known.at_most(rest, whole):
+            taken = rest
+        elif known.holds(equal(rest % whole, 0)):
+            taken = whole
+        else:
+            raise _indivisible(known, "size", rest, whole)
+        if not known.holds(equal(taken, 1)):
+            found.append((taken, sign * step * distance))
+        rest, step = known.simplest(rest // taken), next_step
+    if not known.at_most(rest, end):
+        known.decided(end > 1)  # of size 1, another mode would be the one that goes on
+    if not known.holds(equal(rest, 1)) or not found:
+        found.append((rest, sign * step * last))
     return found
 
 
-def _indivisible(layout: CuteLayout, size: int, stride: int, what: str) -> ShapeError:
-    where = f"composition: {layout} o {size}:{stride}"
-    return ShapeError(f"{where}: of {what} neither divides the other")
+def _indivisible(known: Known, what: str, number: Number, size: Number) -> ShapeError:
+    remainder = size % number if isinstance(number, int) else number % size
+    message = f"of the {what} {number} and the size {size} neither divides the other"
+    return known.refusal(message, equal(remainder, 0))
 
 
-def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
+def complement(layout: LayoutT, cotarget: NumberTuple = 1) -> LayoutT:
     """The repetitions of a layout that fill the offsets up to the product of ``cotarget``.
 
     Raises:
@@ -180,42 +205,58 @@ def complement(layout: CuteLayout, cotarget: IntTuple = 1) -> CuteLayout:
     >>> print(complement(parse("4:2"), 24), complement(parse("(2,2):(1,6)"), 24))
     (2,3):(1,8) (3,2):(2,12)
     """
-    check_type(layout, CuteLayout, "complement: the layout", "a CuteLayout")
-    target = CuteLayout(cotarget).size
+    check_type(layout, SymbolicLayout, "complement: the layout", "a CuteLayout")
+    whole = made(cotarget, None, [layout])
+    known = Known(whole.facts, f"complement: {layout}")
     found: list[Leaf] = []
-    filled = 1
-    leaves = ((stride, size) for size, stride in layout.leaves if stride and size > 1)
-    for stride, size in sorted(leaves):
-        if stride < filled or stride % filled:
+    filled: Number = 1
+    for stride, size, _ in _by_stride(layout, known):
+        gap = known.simplest(stride // filled)
+        if not (known.holds(equal(stride % filled, 0)) and known.holds(gap >= 1)):
             expected = f"expected a multiple of {filled}, where the smaller strides end"
-            raise ShapeError(f"complement: {layout} has the stride {stride}; {expected}")
-        found.append((stride // filled, filled))
+            raise known.refusal(f"the stride {stride}; {expected}", equal(stride % filled, 0))
+        if not known.holds(equal(gap, 1)) and not known.holds(equal(whole.size % stride, 0)):
+            known.decided(size > 1)  # of size 1, it would leave no gap
+        found.append((gap, filled))
         filled = size * stride
-    found.append((-(-target // filled), filled))
-    return _from_leaves(_joined(found))
+    found.append((-(-whole.size // filled), filled))
+    return _from_leaves(_joined(found, known), whole)
 
 
-def right_inverse(layout: CuteLayout) -> CuteLayout:
+def _by_stride(layout: SymbolicLayout, known: Known) -> list[tuple[Number, Number, Number]]:
+    """Stride, size and index of the modes that count, the least strides first."""
+    pairs = zip(layout.leaves, flattened(compact_strides(layout.shape)), strict=True)
+    leaves: list[Any] = [
+        (stride, size, index)
+        for (size, stride), index in pairs
+        if not known.holds(equal(size, 1)) and not known.decided(equal(stride, 0))
+    ]
+    return sorted(leaves, key=cmp_to_key(known.compared) if known.facts else None)
+
+
+def right_inverse(layout: LayoutT) -> LayoutT:
     """The longest layout ``R`` with ``layout(R(i)) == i`` for each of its indices.
 
     >>> from indexing.layout.cute import parse
     >>> print(right_inverse(parse("(4,8):(8,1)")), right_inverse(parse("(4,8):(1,5)")))
     (8,4):(4,1) 4:1
     """
-    check_type(layout, CuteLayout, "right_inverse: the layout", "a CuteLayout")
-    pairs = zip(layout.leaves, flattened(compact_strides(layout.shape)), strict=True)
-    leaves = ((stride, size, index) for (size, stride), index in pairs if stride and size > 1)
+    check_type(layout, SymbolicLayout, "right_inverse: the layout", "a CuteLayout")
+    known = Known(layout.facts, f"right_inverse: {layout}")
     found: list[Leaf] = []
-    reached = 1
-    for stride, size, index in sorted(leaves):
-        if stride != reached:
+    reached: Number = 1
+    leaves = _by_stride(layout, known)
+    for place, (stride, size, index) in enumerate(leaves, start=1):
+        if not known.decided(equal(stride, reached)):
+            if place < len(leaves):
+                known.decided(size > 1)  # of size 1, the next one might go on
             break
         found.append((size, index))
         reached = size * stride
-    return _from_leaves(_joined(found))
+    return _from_leaves(_joined(found, known), layout)
 
 
-def left_inverse(layout: CuteLayout) -> CuteLayout:
+def left_inverse(layout: LayoutT) -> LayoutT:
     """The layout ``L`` with ``L(layout(i)) == i``, for a layout that repeats no offset.
 
     As CuTe makes it, of the layout and its complement. Of indices that a stride of 0 repeats, it
@@ -233,28 +274,33 @@ def left_inverse(layout: CuteLayout) -> CuteLayout:
     >>> [left(offset) for offset in (0, 3, 8, 59)]
     [0, 3, 4, 31]
     """
-    return right_inverse(CuteLayout.of_modes([layout, complement(layout)]))
+    return right_inverse(of_modes([layout, complement(layout)]))
 
 
-def filter_zeros(layout: CuteLayout) -> CuteLayout:
+def filter_zeros(layout: LayoutT) -> LayoutT:
     """The layout without the modes that repeat offsets: those of stride 0 have size 1.
 
     >>> from indexing.layout.cute import parse
     >>> print(filter_zeros(parse("(4,(2,3)):(1,(0,4))")))
     (4,(1,3)):(1,(0,4))
     """
-    check_type(layout, CuteLayout, "filter_zeros: the layout", "a CuteLayout")
-    sizes = iter([size if stride else 1 for size, stride in layout.leaves])
-    return CuteLayout(unflattened(sizes, layout.shape), layout.stride)
+    check_type(layout, SymbolicLayout, "filter_zeros: the layout", "a CuteLayout")
+    known = Known(layout.facts, f"filter_zeros: {layout}")
+    sizes = [1 if known.decided(equal(stride, 0)) else size for size, stride in layout.leaves]
+    return made(unflattened(iter(sizes), layout.shape), layout.stride, [layout])
 
 
 # Parts and other views of a layout.
 
-Coordinate: TypeAlias = Union[int, "tuple[Coordinate, ...]", None]
+Coordinate: TypeAlias = Union[N, "tuple[Coordinate[N], ...]", None]
 """A coordinate in which ``None`` stands for all of a mode, as ``_`` in CuTe."""
 
 
-def slice_and_offset(coordinate: Coordinate, layout: CuteLayout) -> tuple[CuteLayout, int]:
+@overload
+def slice_and_offset(coordinate: Coordinate[int], layout: CuteLayout) -> tuple[CuteLayout, int]: ...
+@overload
+def slice_and_offset(coordinate: Coordinate[Number], layout: LayoutT) -> tuple[LayoutT, Number]: ...
+def slice_and_offset(coordinate: Coordinate[Number], layout: LayoutT) -> tuple[LayoutT, Number]:
     """The modes that a coordinate leaves free, and the offset of the rest.
 
     Raises:
@@ -265,31 +311,31 @@ def slice_and_offset(coordinate: Coordinate, layout: CuteLayout) -> tuple[CuteLa
     >>> print(row, offset)
     ((2,4)):((1,2)) 16
     """
-    check_type(layout, CuteLayout, "slice_and_offset: the layout", "a CuteLayout")
+    check_type(layout, SymbolicLayout, "slice_and_offset: the layout", "a CuteLayout")
     free = [*_free_modes(coordinate, layout)]
     if not free:
         raise ShapeError("slice_and_offset: the coordinate leaves no mode free; expected a None")
-    return CuteLayout.of_modes(free), layout(_with_zeros(coordinate))
+    return of_modes(free), layout(_with_zeros(coordinate))
 
 
-def _free_modes(coordinate: Coordinate, layout: CuteLayout) -> Iterator[CuteLayout]:
+def _free_modes(coordinate: Coordinate[Number], layout: LayoutT) -> Iterator[LayoutT]:
     if coordinate is None:
         yield layout
     elif isinstance(coordinate, tuple):
-        if isinstance(layout.shape, int) or len(coordinate) != layout.rank:
+        if not isinstance(layout.shape, tuple) or len(coordinate) != layout.rank:
             expected = f"expected parts as in {text_of(layout.shape)}"
             raise ShapeError(f"slice_and_offset: {len(coordinate)} parts; {expected}")
         for part, mode in zip(coordinate, layout.modes, strict=True):
             yield from _free_modes(part, mode)
 
 
-def _with_zeros(coordinate: Coordinate) -> IntTuple:
+def _with_zeros(coordinate: Coordinate[Number]) -> NumberTuple:
     if isinstance(coordinate, tuple):
         return tuple(map(_with_zeros, coordinate))
-    return coordinate or 0
+    return 0 if coordinate is None else coordinate
 
 
-def with_shape(layout: CuteLayout, shape: IntTuple) -> CuteLayout:
+def with_shape(layout: LayoutT, shape: NumberTuple) -> LayoutT:
     """The same offsets, by an index of another shape.
 
     Raises:
@@ -299,10 +345,11 @@ def with_shape(layout: CuteLayout, shape: IntTuple) -> CuteLayout:
     >>> print(with_shape(parse("(4,8):(8,1)"), (2, 2, 8)))
     (2,2,8):(8,16,1)
     """
-    return composition(layout, CuteLayout(shape))
+    check_type(layout, SymbolicLayout, "with_shape: the layout", "a CuteLayout")
+    return composition(layout, made(shape, None, [layout]))
 
 
-def recast(layout: CuteLayout, old_bits: int, new_bits: int) -> CuteLayout:
+def recast(layout: LayoutT, old_bits: int, new_bits: int) -> LayoutT:
     """The same memory, in elements of another width: ``recast<Old, New>``.
 
     Raises:
@@ -313,37 +360,40 @@ def recast(layout: CuteLayout, old_bits: int, new_bits: int) -> CuteLayout:
     >>> print(recast(parse("(4,8):(8,1)"), 16, 32), recast(parse("(4,8):(8,1)"), 16, 8))
     (4,4):(4,1) (4,16):(16,1)
     """
-    check_type(layout, CuteLayout, "recast: the layout", "a CuteLayout")
+    check_type(layout, SymbolicLayout, "recast: the layout", "a CuteLayout")
     for bits in (old_bits, new_bits):
         check_type(bits, INTEGER, "recast: a number of bits", "an integer of at least 1")
     if min(old_bits, new_bits) < 1 or (old_bits % new_bits and new_bits % old_bits):
         expected = "expected one to divide the other"
         raise ShapeError(f"recast: from {old_bits} to {new_bits} bits; {expected}")
+    known = Known(layout.facts, f"recast: {layout}")
     if old_bits >= new_bits:
-        count = old_bits // new_bits
-        leaves = [_narrowed(*leaf, count) for leaf in layout.leaves]
+        leaves = [_narrowed(*leaf, old_bits // new_bits, known) for leaf in layout.leaves]
     else:
-        leaves = [_widened(layout, *leaf, new_bits // old_bits) for leaf in layout.leaves]
+        leaves = [_widened(*leaf, new_bits // old_bits, known) for leaf in layout.leaves]
     sizes, strides = (unflattened(iter(each), layout.shape) for each in zip(*leaves, strict=True))
-    return CuteLayout(sizes, strides)
+    return made(sizes, strides, [layout])
 
 
-def _narrowed(size: int, stride: int, count: int) -> Leaf:
+def _narrowed(size: Number, stride: Number, count: int, known: Known) -> Leaf:
     """Elements next to each other are ``count`` times as many, others as much further apart."""
-    return (size * count, stride) if abs(stride) == 1 else (size, stride * count)
+    is_next = known.decided(equal(stride, 1)) or known.decided(equal(stride, -1))
+    return (size * count, stride) if is_next else (size, stride * count)
 
 
-def _widened(layout: CuteLayout, size: int, stride: int, count: int) -> Leaf:
+def _widened(size: Number, stride: Number, count: int, known: Known) -> Leaf:
     """Of elements that are in one of the new width, one is left."""
-    if stride == 0:
+    if known.decided(equal(stride, 0)):
         return size, 0
-    distance = abs(stride)
-    together = max(1, count // distance)
-    if (distance % count and count % distance) or size % together:
-        message = f"recast: {layout}: {size}:{stride} are not whole elements"
-        raise ShapeError(f"{message} of {count} times the width")
-    sign = 1 if stride > 0 else -1
-    return size // together, sign * max(1, distance // count)
+    sign = 1 if known.decided(stride > 0) else -1
+    distance = sign * stride
+    if known.holds(equal(distance % count, 0)):
+        return size, sign * (distance // count)
+    together = count // distance
+    if known.holds(equal(count % distance, 0)) and known.holds(equal(size % together, 0)):
+        return size // together, sign
+    message = f"{text_of(size)}:{text_of(stride)} are not whole elements of {count} times the width"
+    raise known.refusal(message, equal(distance % count, 0))
 
 
 # Tilings of CuTe: divides split a layout into tiles, products repeat it over another.
@@ -351,11 +401,11 @@ def _widened(layout: CuteLayout, size: int, stride: int, count: int) -> Leaf:
 # Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/02_layout_algebra.md).
 
 
-def logical_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def logical_divide(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """Two modes for each that is divided: the tile, and the layout of the tiles.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`~indexing.layout.cute.composition` and
             :func:`~indexing.layout.cute.complement`.
 
@@ -366,15 +416,15 @@ def logical_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     return by_tiler("logical_divide", _divided, layout, tiler)
 
 
-def _divided(layout: CuteLayout, tile: CuteLayout) -> CuteLayout:
-    return composition(layout, CuteLayout.of_modes([tile, complement(tile, layout.size)]))
+def _divided(layout: LayoutT, tile: LayoutT) -> LayoutT:
+    return composition(layout, of_modes([tile, complement(tile, layout.size)]))
 
 
-def zipped_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def zipped_divide(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The divided layout in two modes: all tiles, and all rests.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`logical_divide`.
 
     >>> from indexing.layout.cute import parse
@@ -384,11 +434,11 @@ def zipped_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     return _zipped("zipped_divide", logical_divide, layout, tiler)
 
 
-def tiled_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def tiled_divide(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The divided layout with all tiles in the first mode and each rest in one of its own.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`logical_divide`.
 
     >>> from indexing.layout.cute import parse
@@ -396,14 +446,14 @@ def tiled_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     ((4,8),2,2):((16,1),64,8)
     """
     tile, rest = zipped_divide(layout, tiler).modes
-    return CuteLayout.of_modes([tile, *rest.modes])
+    return of_modes([tile, *rest.modes])
 
 
-def flat_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def flat_divide(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The divided layout with each tile and each rest in a mode of its own.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`logical_divide`.
 
     >>> from indexing.layout.cute import parse
@@ -411,14 +461,14 @@ def flat_divide(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     (4,8,2,2):(16,1,64,8)
     """
     tile, rest = zipped_divide(layout, tiler).modes
-    return CuteLayout.of_modes([*tile.modes, *rest.modes])
+    return of_modes([*tile.modes, *rest.modes])
 
 
-def logical_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def logical_product(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """Two modes: the layout, and its repetitions in the order of the tiler.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`~indexing.layout.cute.composition` and
             :func:`~indexing.layout.cute.complement`.
 
@@ -429,16 +479,16 @@ def logical_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     return by_tiler("logical_product", _multiplied, layout, tiler)
 
 
-def _multiplied(layout: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+def _multiplied(layout: LayoutT, tiler: LayoutT) -> LayoutT:
     free = complement(layout, layout.size * tiler.cosize)
-    return CuteLayout.of_modes([layout, composition(free, tiler)])
+    return of_modes([layout, composition(free, tiler)])
 
 
-def zipped_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def zipped_product(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The product in two modes: all parts of the layout, and all repetitions.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`logical_product`.
 
     >>> from indexing.layout.cute import parse
@@ -448,11 +498,11 @@ def zipped_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     return _zipped("zipped_product", logical_product, layout, tiler)
 
 
-def tiled_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def tiled_product(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The product with the layout in the first mode and each repetition in one of its own.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`logical_product`.
 
     >>> from indexing.layout.cute import parse
@@ -460,14 +510,14 @@ def tiled_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     ((2,2),2,3):((4,1),2,8)
     """
     tile, rest = zipped_product(layout, tiler).modes
-    return CuteLayout.of_modes([tile, *rest.modes])
+    return of_modes([tile, *rest.modes])
 
 
-def flat_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def flat_product(layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The product with each part of the layout and each repetition in a mode of its own.
 
     Raises:
-        ArgumentError: the tiler is none.
+        ArgumentError: the tiler is none, or has symbols, but not the layout.
         ShapeError: as :func:`logical_product`.
 
     >>> from indexing.layout.cute import parse
@@ -475,10 +525,10 @@ def flat_product(layout: CuteLayout, tiler: Tiler) -> CuteLayout:
     (2,2,2,3):(4,1,2,8)
     """
     tile, rest = zipped_product(layout, tiler).modes
-    return CuteLayout.of_modes([*tile.modes, *rest.modes])
+    return of_modes([*tile.modes, *rest.modes])
 
 
-def blocked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+def blocked_product(block: LayoutT, tiler: SymbolicLayout) -> LayoutT:
     """A block repeated over a tiler, mode by mode: in each mode, the block counts fastest.
 
     Raises:
@@ -491,7 +541,7 @@ def blocked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
     return _reassociated("blocked_product", block, tiler, first=0)
 
 
-def raked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
+def raked_product(block: LayoutT, tiler: SymbolicLayout) -> LayoutT:
     """A block interleaved with a tiler, mode by mode: in each mode, the tiler counts fastest.
 
     Raises:
@@ -504,36 +554,31 @@ def raked_product(block: CuteLayout, tiler: CuteLayout) -> CuteLayout:
     return _reassociated("raked_product", block, tiler, first=1)
 
 
-def _zipped(name: str, split: Operation, layout: CuteLayout, tiler: Tiler) -> CuteLayout:
+def _zipped(name: str, split: Operation, layout: LayoutT, tiler: Tiler) -> LayoutT:
     """The two modes of each part of a tiler, all first ones together and all second ones."""
-    check_type(layout, CuteLayout, f"{name}: the layout", "a CuteLayout")
+    check_type(layout, SymbolicLayout, f"{name}: the layout", "a CuteLayout")
     if tiler is None:
-        return CuteLayout.of_modes([CuteLayout(1, 0), layout])
+        return of_modes([made(1, 0, [layout]), layout])
     if not isinstance(tiler, tuple):
         return split(layout, tiler)
-    modes = layout.modes
-    if not 0 < len(tiler) <= len(modes):
-        expected = f"expected 1 to {len(modes)}, as many as {layout} has"
-        raise ShapeError(f"{name}: {len(tiler)} parts for the modes; {expected}")
-    pairs = [_zipped(name, split, *pair).modes for pair in zip(modes, tiler, strict=False)]
-    tiles, rests = zip(*pairs, strict=True)
-    rest = CuteLayout.of_modes([*rests, *modes[len(tiler) :]])
-    return CuteLayout.of_modes([CuteLayout.of_modes(tiles), rest])
+    pairs = [_zipped(name, split, *pair).modes for pair in _pairs(name, layout, tiler)]
+    rests = [rest for _, rest in pairs] + [*layout.modes[len(tiler) :]]
+    return of_modes([of_modes(tile for tile, _ in pairs), of_modes(rests)])
 
 
-def _reassociated(name: str, block: CuteLayout, tiler: CuteLayout, first: int) -> CuteLayout:
-    check_type(block, CuteLayout, f"{name}: the block", "a CuteLayout")
-    check_type(tiler, CuteLayout, f"{name}: the tiler", "a CuteLayout")
+def _reassociated(name: str, block: LayoutT, tiler: SymbolicLayout, first: int) -> LayoutT:
+    check_type(block, SymbolicLayout, f"{name}: the block", "a CuteLayout")
+    check_type(tiler, SymbolicLayout, f"{name}: the tiler", "a CuteLayout")
     rank = max(block.rank, tiler.rank)
     both = logical_product(_of_rank(block, rank), _of_rank(tiler, rank)).modes
     pairs = zip(both[first].modes, both[1 - first].modes, strict=True)
-    return coalesce(CuteLayout.of_modes(map(CuteLayout.of_modes, pairs)), (1,) * rank)
+    return coalesce(of_modes([of_modes(pair) for pair in pairs]), (1,) * rank)
 
 
-def _of_rank(layout: CuteLayout, rank: int) -> CuteLayout:
+def _of_rank(layout: LayoutT, rank: int) -> LayoutT:
     """A layout with modes 1:0 behind its own."""
     modes = layout.modes
-    return CuteLayout.of_modes([*modes, *[CuteLayout(1, 0)] * (rank - len(modes))])
+    return of_modes([*modes, *[made(1, 0, [layout])] * (rank - len(modes))])
 
 
 # Swizzles of CuTe, which flip bits of an offset by higher or lower ones: `Sw<3,4,3>`.
@@ -649,7 +694,7 @@ class ComposedLayout(Displayed):
         """The composition with a tiler, which runs first.
 
         Raises:
-            ArgumentError: the tiler is none.
+            ArgumentError: the tiler is none, or has symbols, but not the layout.
             ShapeError: as :func:`~indexing.layout.cute.composition`.
 
         >>> from indexing.layout.cute import parse_composed

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, TypeAlias, TypeVar, get_args
 
-from indexing.domain import Domain
+import simplifier
 from indexing.errors import MapError, ShapeError
 from indexing.exact.questions import first_difference
 from indexing.layout.cute.algebra import ComposedLayout, Swizzle, coalesce
-from indexing.layout.cute.layout import MAX_DEPTH, CuteLayout, IntTuple, product
+from indexing.layout.cute.layout import (
+    MAX_DEPTH,
+    CuteLayout,
+    IntTuple,
+    Number,
+    NumberTuple,
+    SymbolicLayout,
+    product,
+)
 from indexing.map import IndexingMap
 from indexing.pictures.grids import LabelGrid
-from indexing.variable import Variable
+from indexing.variable import Variable, is_symbolic, over_parameters
 from simplifier import forms
 from simplifier.errors import ArgumentError, check_type, quoted
 from simplifier.exact import BudgetError, NotQuasiAffineError
-from simplifier.forms import Atom, AtomKind, Form
-from simplifier.tools.lexer import ScanningLexer
+from simplifier.forms import Atom, AtomKind, ExpressionLexer, Form
+from simplifier.tools.lexer import Lexer, ScanningLexer
 
 T = TypeVar("T")
+LexerT = TypeVar("LexerT", bound=Lexer)
 
 # CuTe layouts as maps from coordinates to offsets, and the layouts that maps are.
 
@@ -30,17 +39,17 @@ Coordinates: TypeAlias = Literal["natural", "modes", "index"]
 
 
 def to_map(
-    layout: CuteLayout | ComposedLayout, coordinates: Coordinates = "natural"
+    layout: SymbolicLayout | ComposedLayout, coordinates: Coordinates = "natural"
 ) -> IndexingMap:
     """The map from coordinates to the offset; its :meth:`inverse` leads back.
 
     ``"natural"`` has a dimension for each size of the shape, ``"modes"`` one for each mode, and
-    ``"index"`` one for the whole.
+    ``"index"`` one for the whole. Symbols are parameters, and facts are constraints.
 
     Raises:
         ArgumentError: an argument is of another kind than its annotation says.
 
-    >>> from indexing.layout.cute import parse, parse_composed
+    >>> from indexing.layout.cute import parse, parse_composed, parse_symbolic
     >>> layout = parse("((2,4),8):((1,8),2)")
     >>> print(to_map(layout))
     (d0, d1, d2) -> (d1 * 8 + d2 * 2 + d0), domain: d0 in [0, 1], d1 in [0, 3], d2 in [0, 7]
@@ -50,30 +59,41 @@ def to_map(
     (d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]
     >>> print(to_map(parse_composed("Sw<3,4,3> o 0 o (8,64):(64,1)")))
     (d0, d1) -> (d0 * 64 + bitxor(d1, (d0 floordiv 2) * 16)), domain: d0 in [0, 7], d1 in [0, 63]
+    >>> print(to_map(parse_symbolic("(M,8):(8,1)")))
+    (d0, d1)<M> -> (d0 * 8 + d1), domain: d0 in [0, M - 1], d1 in [0, 7], M in [1, inf]
     """
-    check_type(layout, (CuteLayout, ComposedLayout), "to_map: the layout", "a layout of CuTe")
+    check_type(layout, (SymbolicLayout, ComposedLayout), "to_map: the layout", "a layout of CuTe")
     if coordinates not in get_args(Coordinates):
         expected = "expected 'natural', 'modes' or 'index'"
         raise ArgumentError(f"to_map: the coordinates: {quoted(coordinates)}; {expected}")
-    plain = layout if isinstance(layout, CuteLayout) else layout.layout
+    plain = layout.layout if isinstance(layout, ComposedLayout) else layout
     by_coordinates = {"natural": plain.flat().modes, "modes": plain.modes, "index": (plain,)}
     groups = by_coordinates[coordinates]
     offset = sum((_offset(f"d{number}", group) for number, group in enumerate(groups)), forms.ZERO)
     if isinstance(layout, ComposedLayout):
         offset += layout.offset
         offset = forms.bitwise(AtomKind.BITXOR, (offset, layout.swizzle.flipped(offset)))
-    domain = Domain.of(Variable.of_size(group.size) for group in groups)
+    facts = plain.facts or ()
+    numbers = chain(*plain.leaves, (fact for fact, _ in facts))
+    symbols = {*chain(*(each.free_symbols for each in numbers if is_symbolic(each)))}
+    dims = [Variable.of_size(group.size) for group in groups]
+    domain = IndexingMap((), dims, constraints=facts, parameters=sorted(symbols, key=str)).domain
     return IndexingMap.from_forms([offset], domain).simplify(preserve_ranges=True)
 
 
-def _offset(name: str, layout: CuteLayout) -> Form:
+def _offset(name: str, layout: SymbolicLayout) -> Form:
     """The offset of a layout at an index, as a sum of digits with strides."""
     index, total = forms.variable(name), forms.ZERO
     *leaves, (_, last) = coalesce(layout).leaves
     for size, stride in leaves:
-        total += index % size * stride
-        index //= size
-    return total + index * last
+        total += forms.product((forms.mod(index, _form(size)), _form(stride)))
+        index = forms.floordiv(index, _form(size))
+    return total + forms.product((index, _form(last)))
+
+
+def _form(number: Number) -> Form:
+    """A number, with the identifiers of parameters for symbols."""
+    return over_parameters(number).form or forms.ZERO
 
 
 def from_map(indexing_map: IndexingMap) -> CuteLayout:
@@ -214,6 +234,34 @@ def parse(text: str) -> CuteLayout:
     return _whole(text, _read_layout)
 
 
+def parse_symbolic(text: str, facts: simplifier.Facts | None = None) -> SymbolicLayout:
+    """The layout with symbols that a text describes, with what is known of them.
+
+    Sizes and strides are expressions, whose quotients round down.
+
+    Raises:
+        ShapeError: as :class:`SymbolicLayout`.
+        TextError: the text is none, with a caret under the place.
+
+    >>> from sympy import Eq
+    >>> from simplifier import Facts, symbol
+    >>> M = symbol("M")
+    >>> layout = parse_symbolic("((8,M/8),N):((1,8),M)", Facts({}, [Eq(M % 8, 0)]))
+    >>> print(layout, layout.size)
+    ((8,M/8),N):((1,8),M) M*N
+    """
+    check_type(text, str, "cute: the text", "a string")
+    lexer = ExpressionLexer(_STATIC.sub(" ", text))
+    shape = _read_numbers(lexer)
+    stride = _read_numbers(lexer) if lexer.accept(":") else None
+    lexer.finish()
+    return SymbolicLayout(shape, stride, facts)
+
+
+_STATIC = re.compile(r"(?<!\w)_(?=-?[0-9])")
+"""The underscore of a static integer."""
+
+
 def parse_swizzle(text: str) -> Swizzle:
     """The swizzle that a text describes.
 
@@ -273,10 +321,28 @@ def _read_layout(lexer: _CuteLexer) -> CuteLayout:
 def _read_tuple(lexer: _CuteLexer, level: int = 0) -> IntTuple:
     if lexer.text != "(":
         return lexer.integer()
+    return _read_parts(lexer, _read_tuple, level)
+
+
+def _read_parts(lexer: LexerT, read: Callable[[LexerT, int], T], level: int) -> tuple[T, ...]:
     if level == MAX_DEPTH:
         raise lexer.error(f"tuples are nested deeper than {MAX_DEPTH}")
     lexer.advance()
-    return lexer.separated(lambda: _read_tuple(lexer, level + 1), ")")
+    return lexer.separated(lambda: read(lexer, level + 1), ")")
+
+
+def _read_numbers(lexer: ExpressionLexer, level: int = 0) -> NumberTuple:
+    """Numbers in tuples; what goes on behind a parenthesis is an expression, as ``(M/8)*K``."""
+    start = lexer.position
+    if lexer.text == "(":
+        found = _read_parts(lexer, _read_numbers, level)
+        if lexer.text in _BEHIND_TUPLES:
+            return found
+        lexer.jump(start)
+    return forms.to_sympy(forms.read_expression(lexer))
+
+
+_BEHIND_TUPLES = {",", ")", ":", ""}
 
 
 def _read_swizzle(lexer: _CuteLexer) -> Swizzle:
@@ -331,7 +397,8 @@ def picture(layout: CuteLayout | ComposedLayout) -> LabelGrid:
     2   4  5 12 13
     3   6  7 14 15
     """
-    check_type(layout, (CuteLayout, ComposedLayout), "picture: the layout", "a layout of CuTe")
+    expected = "a layout of CuTe without symbols, as subs() makes it"
+    check_type(layout, (CuteLayout, ComposedLayout), "picture: the layout", expected)
     plain = layout if isinstance(layout, CuteLayout) else layout.layout
     modes = plain.modes
     rows = modes[0].size if len(modes) > 1 else 1
