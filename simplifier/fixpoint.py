@@ -23,7 +23,7 @@ from simplifier.laws.catalogue.floordiv import ONLY_VALUE, SPLIT
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
-from simplifier.limits import MAX_DEPTH, MAX_MAXIMA_SEARCHED, MAX_WIDENING
+from simplifier.limits import MAX_DEPTH, MAX_MAXIMA_SEARCHED, MAX_TORN_WIDENING, MAX_WIDENING
 
 _REMEMBERED_RESULTS: Final = 1 << 14
 """After so many results of one scope all are forgotten: each takes some kilobytes."""
@@ -238,10 +238,10 @@ def is_kept(scope: Scope, form: Form, given: Form | None = None) -> bool:
     """Whether a form may stay because it is cheaper.
 
     It may not if it divides by a negative number, or is a trick with wide integers. Digits that are
-    torn are one, when they need more than a bit. A form made of a given one may only be wide where
+    torn are one, when they need a quarter more. A form made of a given one may only be wide where
     that is as wide.
     """
-    tolerance = 2 if overlaps(form) else MAX_WIDENING
+    tolerance = MAX_TORN_WIDENING if overlaps(form) else MAX_WIDENING
     if divides_by_negative(form) or is_wide(scope, form, tolerance):
         return False
     if given is None or given == form or not is_wide(scope, form):
