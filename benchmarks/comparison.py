@@ -17,6 +17,7 @@ from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.expr.form import Form
 from simplifier.extraction import costs_of
 from simplifier.extraction.width import divides_by_negative
+from simplifier.fixpoint import for_machine
 from tests.evaluation import first_difference
 
 POINTS: Final = 200
@@ -33,6 +34,9 @@ ISL_BUDGET: Final = 100_000
 
 INPUT: Final = "input"
 """The name of what was to be simplified, where it stands beside the results."""
+
+FOR_MACHINES: Final = "for machines"
+"""The name of our results for the target C, where they stand beside the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +242,16 @@ class Code:
     """That of the input where there is no right result."""
 
     @classmethod
-    def of(cls, row: Row) -> Code:
+    def of(cls, row: Row, us: str) -> Code:
         """The code of a row."""
         write, written = Writer(row.problem).formula, row.problem.form
+        own = row.outcomes[us].form or written
+        compiled = for_machine(scope_of(row.problem.bounds), written, own)
         formulas = {
             name: write(found.form if found.form is not None and found.is_right else written)
             for name, found in row.outcomes.items()
         }
-        return cls(row, {**formulas, INPUT: write(written)})
+        return cls(row, {**formulas, FOR_MACHINES: write(compiled), INPUT: write(written)})
 
     def new_signs(self, name: str) -> frozenset[int]:
         """The divisors of what is negative somewhere, if the input divides nothing negative."""
@@ -271,20 +277,22 @@ class Bill:
     """By the name of the simplifier, and for the input."""
     best_peer: str | None
     """That with the least total."""
-    excesses: Sequence[Excess]
-    """The problems on which a narrow result of a peer takes less than ours, the worst first."""
+    excesses: Mapping[str, Sequence[Excess]]
+    """By the name of our results: the problems on which a narrow one of a peer takes less."""
 
 
 def bill(codes: Sequence[Code], machine: Machine, us: str) -> Bill:
-    """The bill of a machine."""
+    """The bill of a machine; the worst excesses stand first."""
     known = machine.counts(formula for code in codes for formula in code.formulas.values())
     counts = [{name: known[each] for name, each in code.formulas.items()} for code in codes]
     totals = {name: sum(count[name] for count in counts) for name in codes[0].formulas}
-    best = min(totals.keys() - {us, INPUT}, key=totals.__getitem__, default=None)
-    excesses: list[Excess] = []
+    best = min(codes[0].row.outcomes.keys() - {us}, key=totals.__getitem__, default=None)
+    excesses: dict[str, list[Excess]] = {us: [], FOR_MACHINES: []}
     for code, count in zip(codes, counts, strict=True):
         peer = min(code.row.rivals(us), key=count.__getitem__, default=us)
-        excesses.append(Excess(code.row, count[us], peer, count[peer]))
-    dearer = [each for each in excesses if each.ours > each.theirs]
-    dearer.sort(key=lambda each: each.theirs - each.ours)
-    return Bill(machine.name, totals, best, dearer)
+        for ours, found in excesses.items():
+            if count[ours] > count[peer] and peer != us:
+                found.append(Excess(code.row, count[ours], peer, count[peer]))
+    for found in excesses.values():
+        found.sort(key=lambda each: each.theirs - each.ours)
+    return Bill(machine.name, totals, best, excesses)

@@ -236,7 +236,7 @@ def _instructions(rows: Sequence[Row], machines: Sequence[Machine]) -> Report:
     """Print what machines execute for the results, and for what they were made of."""
     if not machines:
         return {}
-    codes = [*map(Code.of, rows)]
+    codes = [Code.of(row, US) for row in rows]
     bills = [bill(codes, machine, US) for machine in machines]
     titles = (title for each in bills for title in (each.machine, "x ours"))
     heading = "".join(f"{title:>11}" for title in (*titles, "negative", "by others"))
@@ -260,19 +260,20 @@ def _print_bill(found: Bill, problems: int) -> None:
     """Print where a machine executes more for our results than for those of the peers."""
     if found.best_peer is None:
         return
-    ratio = found.totals[US] / found.totals[found.best_peer]
-    print(
-        f"{found.machine}: {ratio - 1:+.1%} beside {found.best_peer}, the best of the peers; more "
-        f"than the best narrow result of them all for {len(found.excesses)} of {problems} "
-        f"({len(found.excesses) / problems:.1%})"
-    )
+    for name, excesses in found.excesses.items():
+        ratio = found.totals[name] / found.totals[found.best_peer]
+        print(
+            f"{found.machine}, {name}: {ratio - 1:+.1%} beside {found.best_peer}, the best of the "
+            f"peers; more than the best narrow result of them all for {len(excesses)} of "
+            f"{problems} ({len(excesses) / problems:.1%})"
+        )
 
 
 def _bill_record(found: Bill) -> Report:
     return {
         "totals": found.totals,
         "best_peer": found.best_peer,
-        "dearer": [*map(_excess_record, found.excesses)],
+        "dearer": {name: [*map(_excess_record, each)] for name, each in found.excesses.items()},
     }
 
 

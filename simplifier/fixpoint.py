@@ -15,7 +15,7 @@ from simplifier.canonical.scope import Scope, scope_of
 from simplifier.conditions import Abstraction, has_logic
 from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
-from simplifier.expr.operations import rebuilt, substitute, without_common_factors
+from simplifier.expr.operations import floordiv, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read, with_natural_dividend
 from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
@@ -316,14 +316,45 @@ def range_of(scope: Scope, form: Form) -> Interval:
 _QUESTIONS: Final = conditions.Questions(partial(simplified, is_alone=False), range_of)
 
 
-# Dividends of languages that round to 0.
+# What languages execute that round to 0.
+
+
+def for_machine(scope: Scope, given: Form, form: Form) -> Form:
+    """The form with dividends of at least 0, and few remainders.
+
+    If some dividends may be negative, but none of the form that was given, it is that one.
+    """
+    natural, of_sum = with_natural_dividends(scope, given, form), partial(_with_dividends, scope)
+
+    def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
+        return rebuilt(atom, tuple(map(of_sum, arguments)))
+
+    return of_sum(forms.combine(natural, forms.fold((natural,), of_atom, forms.combine)))
+
+
+def _with_dividends(scope: Scope, form: Form) -> Form:
+    """A sum with dividends in the place of remainders, where that costs no more.
+
+    ``(x floordiv 16) * 128 + x mod 16`` becomes ``(x floordiv 16) * 112 + x``: machines multiply
+    and add at once. As the dividend is at least 0, no term gets greater than the two together.
+    """
+    cost_of = costs_of(scope).of
+    for atom in form.terms:
+        quotient = floordiv(*atom.arguments).only_atom if atom.kind is AtomKind.MOD else None
+        weight = form.terms.get(atom, 0)
+        taken = weight * atom.divisor
+        if quotient is not None and form.terms.get(quotient, 0) >= taken > 0:
+            flat = form.without(atom).plus(atom.numerator, weight).plus_atom(quotient, -taken)
+            is_natural = _NATURAL.contains(range_of(scope, atom.numerator))
+            form = flat if is_natural and cost_of(flat) <= cost_of(form) else form
+    return form
+
+
+_NATURAL: Final = Interval(0, None)
 
 
 def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
-    """The form with dividends of at least 0 as far as possible, as for languages that round to 0.
-
-    If some may be negative, but none of the form that was given, it is that one.
-    """
+    """The form with dividends of at least 0 as far as possible; or the one that was given."""
     ranges = partial(range_of, scope)
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:

@@ -26,7 +26,7 @@ from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.extraction import costs_of, expanded
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
-from simplifier.fixpoint import range_of, settled, simplified, with_natural_dividends
+from simplifier.fixpoint import for_machine, range_of, settled, simplified, with_natural_dividends
 from simplifier.problem import (
     NOTHING,
     Bounds,
@@ -80,7 +80,7 @@ def simplify(  # noqa: PLR0913 - options
             is the same without it.
         target: a language whose division rounds to 0. Dividends get as many divisors as make them
             at least 0, where that is known to be possible. A dividend that is never negative in
-            the expression stays so.
+            the expression stays so. At equal cost a sum has dividends in place of their remainders.
         form: ``"sum"`` for those who compare results term by term: a sum of products, multiplied
             out at the top and inside, whose factors are variables, digits such as ``x mod 8``,
             quotients and maxima. It depends on the canonical form alone, whatever it costs; where
@@ -155,9 +155,11 @@ def _simplest(problem: Problem, options: _Options) -> Form:
 
     def wanted(form: Form) -> Form:
         found = best(form)
+        for_target = for_machine
         if options.form is not None:
             found = form = expanded(scope, best(scope.canonical(form))) or found
-        return found if options.target is None else with_natural_dividends(scope, form, found)
+            for_target = with_natural_dividends
+        return found if options.target is None else for_target(scope, form, found)
 
     result = last = best(problem.form)
     if options.target is not None or options.form is not None:

@@ -244,23 +244,25 @@ def test_instructions_of_formulas(machine: Machine) -> None:
 
 def test_a_bill_names_what_a_peer_does_better(machine: Machine) -> None:
     problems = [PROBLEM, Problem("thirds", "x - x // 3 * 3", {"x": (0, 9)})]
-    codes = [Code.of(row) for row in compared(problems, [ECHO, answering("x")], runs=1)]
+    codes = [Code.of(row, "ours") for row in compared(problems, [ECHO, answering("x")], runs=1)]
     found = bill(codes, machine, "ours")
     assert found.best_peer == "parrot"
     assert found.totals["parrot"] < found.totals["ours"] == found.totals[INPUT]
-    (excess,) = found.excesses  # the parrot is wrong about thirds, and pays for the question
+    (excess,) = found.excesses[
+        "ours"
+    ]  # the parrot is wrong about thirds, and pays for the question
     assert excess == Excess(codes[0].row, excess.ours, "parrot", excess.theirs)
     assert excess.ours > excess.theirs
-    assert bill([codes[1]], machine, "ours").excesses == []
+    assert bill([codes[1]], machine, "ours").excesses["ours"] == []
 
 
 def test_a_new_negative_dividend_is_noticed() -> None:
     problem = Problem("remainder", "(x + 2) % 3", {"x": (0, 9)})
     (row,) = compared([problem], [answering("(x - 1) mod 3"), ours.load()], runs=1)
-    code = Code.of(row)
+    code = Code.of(row, "ours")
     assert [code.new_signs(name) for name in ("parrot", "ours", INPUT)] == [{3}, set(), set()]
     (row,) = compared([replace(problem, text="(x - 2) % 3")], [answering("(x + 1) mod 3")], runs=1)
-    assert Code.of(row).new_signs("parrot") == set()
+    assert Code.of(row, "parrot").new_signs("parrot") == set()
 
 
 def test_a_missing_compiler_is_named(

@@ -67,6 +67,12 @@ TRUNCATED: list[tuple[str, Facts, str, str]] = [
     ("(x + 8) floordiv 8", Facts({x: (-8, 99)}), "(x + 8) floordiv 8", "(x + 8) floordiv 8"),
     ("x mod 8", Facts({x: (-9, 9)}), "x mod 8", "(x + 16) mod 8"),
     ("x mod 8", Facts(), "x mod 8", "x mod 8"),
+    (
+        "(x mod 16 + (x floordiv 16) * 128) floordiv 3",
+        Facts({x: (0, 99)}),
+        "((x floordiv 16) * 128 + x mod 16) floordiv 3",
+        "((x floordiv 16) * 112 + x) floordiv 3",
+    ),
 ]
 
 
