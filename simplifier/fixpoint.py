@@ -127,7 +127,7 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     Of a canonical form that is torn, of nested clamps, the best is found by abstraction, too.
     """
     costs, canonical = costs_of(scope), scope.canonical(form)
-    is_torn = costs.of(canonical) > max(_DEAR, costs.of(form) * _MUCH)
+    is_torn = costs.of(canonical) > max(_DEAR, costs.of(form) * _TORN)
     written = (read if is_torn and count_maxima(canonical) else extracted)(scope, canonical)
     rewrite = extraction.sharing(scope, written)
     result = rewrite.after
@@ -174,11 +174,11 @@ def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
     return tuple(dict.fromkeys(conditions.laws_logged(inner))), found
 
 
-_MUCH: Final = 1.2
-"""A form that costs so many times as much as what was found is not read by its parts.
+_MUCH: Final = 2
+"""A form that costs so many times as much as what was found is not read by its parts."""
 
-A canonical form that costs so many times as much as the form, and more than ``_DEAR``, is torn.
-"""
+_TORN: Final = 1.2
+"""A canonical form is torn if it costs so many times as much as the form, and over ``_DEAR``."""
 
 _DEAR: Final = 24
 """A handful of divisions. Where less was found, a form that costs much more is not abstracted."""
