@@ -17,7 +17,7 @@ from simplifier.exact import BudgetError, NotQuasiAffineError, differing_point
 from simplifier.expr.form import Form
 from simplifier.extraction import costs_of
 from simplifier.extraction.width import divides_by_negative
-from simplifier.fixpoint import for_machine
+from simplifier.fixpoint import with_multiply_adds
 from tests.evaluation import first_difference
 
 POINTS: Final = 200
@@ -35,8 +35,8 @@ ISL_BUDGET: Final = 100_000
 INPUT: Final = "input"
 """The name of what was to be simplified, where it stands beside the results."""
 
-FOR_MACHINES: Final = "for machines"
-"""The name of our results for the target C, where they stand beside the results."""
+MULTIPLY_ADD: Final = "multiply-add"
+"""The name of our results with multiply-adds, as for a target, where they stand beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +246,12 @@ class Code:
         """The code of a row."""
         write, written = Writer(row.problem).formula, row.problem.form
         own = row.outcomes[us].form or written
-        compiled = for_machine(scope_of(row.problem.bounds), written, own)
+        compiled = with_multiply_adds(scope_of(row.problem.bounds), own)
         formulas = {
             name: write(found.form if found.form is not None and found.is_right else written)
             for name, found in row.outcomes.items()
         }
-        return cls(row, {**formulas, FOR_MACHINES: write(compiled), INPUT: write(written)})
+        return cls(row, {**formulas, MULTIPLY_ADD: write(compiled), INPUT: write(written)})
 
     def new_signs(self, name: str) -> frozenset[int]:
         """The divisors of what is negative somewhere, if the input divides nothing negative."""
@@ -287,7 +287,7 @@ def bill(codes: Sequence[Code], machine: Machine, us: str) -> Bill:
     counts = [{name: known[each] for name, each in code.formulas.items()} for code in codes]
     totals = {name: sum(count[name] for count in counts) for name in codes[0].formulas}
     best = min(codes[0].row.outcomes.keys() - {us}, key=totals.__getitem__, default=None)
-    excesses: dict[str, list[Excess]] = {us: [], FOR_MACHINES: []}
+    excesses: dict[str, list[Excess]] = {us: [], MULTIPLY_ADD: []}
     for code, count in zip(codes, counts, strict=True):
         peer = min(code.row.rivals(us), key=count.__getitem__, default=us)
         for ours, found in excesses.items():

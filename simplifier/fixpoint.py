@@ -319,42 +319,45 @@ _QUESTIONS: Final = conditions.Questions(partial(simplified, is_alone=False), ra
 # What languages execute that round to 0.
 
 
-def for_machine(scope: Scope, given: Form, form: Form) -> Form:
-    """The form with dividends of at least 0, and few remainders.
+def with_multiply_adds(scope: Scope, form: Form) -> Form:
+    """The form with dividends in the place of remainders, where that costs no more.
 
-    If some dividends may be negative, but none of the form that was given, it is that one.
+    Machines multiply and add at once. As dividends are at least 0, no number gets greater.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> form = parse_form("(x floordiv 16) * 128 + x mod 16")
+    >>> print(with_multiply_adds(scope_of((("x", Interval(0, 63)),)), form))
+    (x floordiv 16) * 112 + x
     """
-    natural, of_sum = with_natural_dividends(scope, given, form), partial(_with_dividends, scope)
+    cost_of = costs_of(scope).of
+
+    def of_sum(form: Form) -> Form:
+        for atom in form.terms:
+            quotient = floordiv(*atom.arguments).only_atom if atom.kind is AtomKind.MOD else None
+            weight = form.terms.get(atom, 0)
+            taken = weight * atom.divisor
+            if quotient is not None and form.terms.get(quotient, 0) >= taken > 0:
+                flat = form.without(atom).plus(atom.numerator, weight).plus_atom(quotient, -taken)
+                is_natural = _NATURAL.contains(range_of(scope, atom.numerator))
+                form = flat if is_natural and cost_of(flat) <= cost_of(form) else form
+        return form
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
         return rebuilt(atom, tuple(map(of_sum, arguments)))
 
-    return of_sum(forms.combine(natural, forms.fold((natural,), of_atom, forms.combine)))
-
-
-def _with_dividends(scope: Scope, form: Form) -> Form:
-    """A sum with dividends in the place of remainders, where that costs no more.
-
-    ``(x floordiv 16) * 128 + x mod 16`` becomes ``(x floordiv 16) * 112 + x``: machines multiply
-    and add at once. As the dividend is at least 0, no term gets greater than the two together.
-    """
-    cost_of = costs_of(scope).of
-    for atom in form.terms:
-        quotient = floordiv(*atom.arguments).only_atom if atom.kind is AtomKind.MOD else None
-        weight = form.terms.get(atom, 0)
-        taken = weight * atom.divisor
-        if quotient is not None and form.terms.get(quotient, 0) >= taken > 0:
-            flat = form.without(atom).plus(atom.numerator, weight).plus_atom(quotient, -taken)
-            is_natural = _NATURAL.contains(range_of(scope, atom.numerator))
-            form = flat if is_natural and cost_of(flat) <= cost_of(form) else form
-    return form
+    return of_sum(forms.combine(form, forms.fold((form,), of_atom, forms.combine)))
 
 
 _NATURAL: Final = Interval(0, None)
 
 
 def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
-    """The form with dividends of at least 0 as far as possible; or the one that was given."""
+    """The form with dividends of at least 0 as far as possible.
+
+    If some may be negative, but none of the form that was given, it is that one.
+    """
     ranges = partial(range_of, scope)
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
