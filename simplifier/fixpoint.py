@@ -17,7 +17,7 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import floordiv, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read, with_natural_dividend
-from simplifier.extraction.cost import overlaps
+from simplifier.extraction.cost import TAKEN_BACK, overlaps
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
 from simplifier.laws.catalogue.floordiv import ONLY_VALUE, SPLIT
 from simplifier.laws.catalogue.maxima import PRUNE
@@ -238,10 +238,11 @@ def is_kept(scope: Scope, form: Form, given: Form | None = None) -> bool:
     """Whether a form may stay because it is cheaper.
 
     It may not if it divides by a negative number, or is a trick with wide integers. Digits that are
-    torn are one, when they need a quarter more. A form made of a given one may only be wide where
-    that is as wide.
+    torn are one, when they need more than a bit, or a quarter more to take back what they give. A
+    form made of a given one may only be wide where that is as wide.
     """
-    tolerance = MAX_TORN_WIDENING if overlaps(form) else MAX_WIDENING
+    torn = overlaps(form)
+    tolerance = MAX_WIDENING if not torn else 2 if torn < TAKEN_BACK else MAX_TORN_WIDENING
     if divides_by_negative(form) or is_wide(scope, form, tolerance):
         return False
     if given is None or given == form or not is_wide(scope, form):
@@ -344,16 +345,19 @@ def with_multiply_adds(scope: Scope, form: Form) -> Form:
                 form = flat if is_natural and cost_of(flat) <= cost_of(form) else form
         return form
 
-    def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-        return rebuilt(atom, tuple(map(of_sum, arguments)))
-
-    return of_sum(forms.combine(form, forms.fold((form,), of_atom, forms.combine)))
+    found = forms.fold((form,), lambda atom, a: rebuilt(atom, tuple(map(of_sum, a))), forms.combine)
+    return of_sum(forms.combine(form, found))
 
 
 _NATURAL: Final = Interval(0, None)
 
 
-def with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
+def for_target(scope: Scope, given: Form, form: Form) -> Form:
+    """The form with dividends of at least 0 as far as possible, and with multiply-adds."""
+    return with_multiply_adds(scope, _with_natural_dividends(scope, given, form))
+
+
+def _with_natural_dividends(scope: Scope, given: Form, form: Form) -> Form:
     """The form with dividends of at least 0 as far as possible.
 
     If some may be negative, but none of the form that was given, it is that one.

@@ -26,13 +26,7 @@ from simplifier.expr.sympy import from_sympy, to_sympy
 from simplifier.expr.text import parse_form
 from simplifier.extraction import costs_of, expanded
 from simplifier.extraction.cost import cost_of_form, operator_count_of_form
-from simplifier.fixpoint import (
-    range_of,
-    settled,
-    simplified,
-    with_multiply_adds,
-    with_natural_dividends,
-)
+from simplifier.fixpoint import for_target, range_of, settled, simplified
 from simplifier.problem import (
     NOTHING,
     Bounds,
@@ -163,10 +157,7 @@ def _simplest(problem: Problem, options: _Options) -> Form:
         found = best(form)
         if options.form is not None:
             found = form = expanded(scope, best(scope.canonical(form))) or found
-        if options.target is not None:
-            found = with_natural_dividends(scope, form, found)
-        is_compiled = options.target is not None and options.form is None
-        return with_multiply_adds(scope, found) if is_compiled else found
+        return found if options.target is None else for_target(scope, form, found)
 
     result = last = best(problem.form)
     if options.target is not None or options.form is not None:

@@ -49,8 +49,8 @@ bl * 6 + (bl * 96 + u * 16 + th) mod 240 + (bl * 96 + u * 16 + th) floordiv 240 
     =>  ((x * 3 + y + 1) floordiv 4) * 10 + (x * 3 + y + 1) mod 4  where x in [0, 239], y in [0, 7]
 (((x * 5 + y + 20) mod 8) * 20 + (((x * 5 + y + 20) floordiv 8) mod 10) * 2
     + (x * 5 + y + 20) floordiv 80) floordiv 2
-    =>  ((x + 4) floordiv 16) * 6 + (x + 4) mod 16 - ((x * 3 - y + 3) mod 8) * 10
-    - (x * 3 - y + 3) floordiv 8 + 68  where x in [0, 23], y in [0, 4]
+    =>  ((x * 5 + y + 4) mod 8) * 10 + ((x * 5 + y + 20) floordiv 8) mod 10
+    where x in [0, 23], y in [0, 4]
 # few divisions
 ((x + 5) floordiv 3) * 3 + (x + 5) mod 3 + ((x + 5) floordiv 2) * 6
     =>  ((x + 1) floordiv 2) * 6 + x + 17  where x in [0, 383]
