@@ -43,7 +43,7 @@ UNBOUNDED: Final = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
-class TileAxis:
+class BlockAxis:
     """An axis of the tiles of a block.
 
     Attributes:
@@ -69,7 +69,7 @@ class TileAxis:
 class TileShape:
     """The axes of a value, which has one element along all others, and their number."""
 
-    axes: frozenset[TileAxis] = frozenset()
+    axes: frozenset[BlockAxis] = frozenset()
     rank: int = 0
 
     def __or__(self, other: TileShape) -> TileShape:

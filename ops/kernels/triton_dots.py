@@ -21,7 +21,7 @@ from ops.hlo.module import Instruction
 from ops.index_maps import Size, ceil_divided, in_order, product
 from ops.kernels import elements
 from ops.kernels.elements import CONTRACTIONS, Index, Steps, shape_of
-from ops.kernels.tiles import TileAxis, TiledPart, TileShape, greatest, power_above
+from ops.kernels.tiles import BlockAxis, TiledPart, TileShape, greatest, power_above
 from ops.kernels.triton_kernel import TritonKernel, size_of
 from simplifier.forms import constant, variables_of
 
@@ -130,7 +130,7 @@ class ContractionKernel(TritonKernel):
 
     def _rows_and_columns(
         self, source: Instruction, found: IndexingMap, index: Index, block: LoopBlock
-    ) -> dict[int, TileAxis] | None:
+    ) -> dict[int, BlockAxis] | None:
         """The axis of each operand, if the tile has two; ``None`` if it is no product there."""
         if not self._is_product(source) or any(each.asked for each in block.outward()):
             return None
@@ -153,7 +153,7 @@ class ContractionKernel(TritonKernel):
         source: Instruction,
         operand: int,
         point: Index,
-        kept: Collection[TileAxis],
+        kept: Collection[BlockAxis],
         inner: LoopBlock,
     ) -> Steps[str]:
         """The elements of an operand along its axis and along all that is summed; 0 elsewhere."""
@@ -174,7 +174,7 @@ class ContractionKernel(TritonKernel):
         return self._line(source, inner, text, whole) if text != value else value
 
     def _asked_along(
-        self, rows: Iterable[Constraint], kept: Collection[TileAxis], block: LoopBlock
+        self, rows: Iterable[Constraint], kept: Collection[BlockAxis], block: LoopBlock
     ) -> Sequence[Constraint]:
         """The conditions that nothing but some axes decides."""
         return [row for row in rows if self._shape_along(row[:1], block).axes <= {*kept}]

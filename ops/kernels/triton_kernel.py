@@ -28,8 +28,8 @@ from ops.kernels.array_kernels import ArrayWriter
 from ops.kernels.elements import Index, Steps, shape_of
 from ops.kernels.operations import TRITON
 from ops.kernels.tiles import (
+    BlockAxis,
     ReadParts,
-    TileAxis,
     TiledPart,
     TileShape,
     WantedTiles,
@@ -61,7 +61,7 @@ class TritonKernel(ArrayWriter):
         self._name = name
         self._wanted = wanted
         """The tiles that are asked for; else they are planned."""
-        self._axes: dict[LoopBlock, TileAxis] = {}
+        self._axes: dict[LoopBlock, BlockAxis] = {}
         """The axes of tiles, by the blocks whose last variable goes along them."""
         self._inner: dict[LoopBlock, dict[object, LoopBlock]] = {}
         """The blocks in blocks that have the same lines, or are closed last."""
@@ -277,7 +277,7 @@ class TritonKernel(ArrayWriter):
             mask = self.names.fresh("is_inside")
             (limit,) = block.texts([as_form(size)])
             lines.append(f"{mask} = {name} < {limit}")
-        axis = self._axes[inner] = TileAxis(place, width, size, is_whole, mask)
+        axis = self._axes[inner] = BlockAxis(place, width, size, is_whole, mask)
         for each in filter(None, (name, mask)):
             self._shapes[each] = TileShape(frozenset([axis]), place + 1)
         return inner, counter
@@ -318,7 +318,7 @@ class TritonKernel(ArrayWriter):
                 left.append(inner)
         return None
 
-    def _axes_in(self, block: LoopBlock) -> dict[str, TileAxis]:
+    def _axes_in(self, block: LoopBlock) -> dict[str, BlockAxis]:
         """The axes around a block, by their variables."""
         return {
             f"d{len(each.variables) - 1}": self._axes[each]
@@ -525,7 +525,7 @@ class TritonKernel(ArrayWriter):
 
     def _along_ranges(
         self, source: Instruction, index: Index, block: LoopBlock
-    ) -> tuple[LoopBlock, list[Form], list[TileAxis]]:
+    ) -> tuple[LoopBlock, list[Form], list[BlockAxis]]:
         """A block along all that is reduced, the index of it, and the axes.
 
         Neighbours in memory go along one axis. The last ones have all their elements in the tile
@@ -549,7 +549,7 @@ class TritonKernel(ArrayWriter):
             held *= width
             widths.append((size, width, 0 if most <= width else None))
         counters: dict[int, Form] = {}
-        axes: list[TileAxis] = []
+        axes: list[BlockAxis] = []
         for group, each in zip(groups, reversed(widths), strict=True):
             used = (*index, *counters.values())
             block, counter = self._along_range(block, *each, used)
@@ -600,7 +600,7 @@ class TritonKernel(ArrayWriter):
         source: Instruction,
         block: LoopBlock,
         values: Sequence[str],
-        axis: TileAxis,
+        axis: BlockAxis,
         shape: TileShape,
     ) -> tuple[list[str], TileShape]:
         """Values of a shape, folded along an axis, and their shape then."""
