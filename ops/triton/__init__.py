@@ -494,7 +494,7 @@ def read_kernel(
     descriptors = [name for name in known if isinstance(known[name], symbolic.TensorPointer)]
     pointers = [*unknown, *descriptors]
     interpreter.run_kernel(function, known)
-    accesses = _AccessReader(interpreter, pointers).accesses()
+    accesses = _KernelReader(interpreter, pointers).accesses()
     return KernelAccesses(function.name, tuple(accesses))
 
 
@@ -576,14 +576,14 @@ def _unknown_parameters(
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _ChosenRecord:
     """An access through one pointer, and the same with marks of numbers that have to fit."""
 
     record: AccessRecord
     marked: AccessRecord
 
 
-class _AccessReader:
+class _KernelReader:
     """The maps of the accesses that an interpreter has kept."""
 
     def __init__(self, interpreter: KernelInterpreter, arguments: Sequence[str]) -> None:
@@ -606,7 +606,7 @@ class _AccessReader:
                 hint = f"if {name} is a number, give its value in arguments"
                 self._interpreter.text.refuse(node, message, hint)
 
-    def _chosen(self, marked: AccessRecord) -> Iterator[_Choice]:
+    def _chosen(self, marked: AccessRecord) -> Iterator[_ChosenRecord]:
         """The access, for each pointer that conditions may choose."""
         formula = symbolic.multiplied_out(unmarked(marked.address.formula))
         if formula is None:
@@ -618,7 +618,7 @@ class _AccessReader:
             loops = with_trip_counts(marked.loops, unmarked)
             condition = unmarked(marked.condition)
             record = replace(marked, address=address, condition=condition, loops=loops)
-            yield _Choice(record, marked)
+            yield _ChosenRecord(record, marked)
             return
         others: Formula = sympy.true
         for value, test in choice.args:
@@ -627,7 +627,7 @@ class _AccessReader:
             others = sympy.And(others, sympy.Not(test))
             yield from self._chosen(replace(marked, address=address, condition=condition))
 
-    def _access(self, choice: _Choice) -> KernelAccess:
+    def _access(self, choice: _ChosenRecord) -> KernelAccess:
         """The access with its pointer apart from the offset."""
         record = choice.record
         pointer = self._pointer(record)
@@ -712,7 +712,7 @@ def _counter(loop: KernelLoop, bounds: Mapping[str, Interval]) -> Variable:
 class _RuntimeVariables:
     """The numbers that are loaded and that an access needs, as variables of its maps."""
 
-    def __init__(self, reader: _AccessReader, record: AccessRecord) -> None:
+    def __init__(self, reader: _KernelReader, record: AccessRecord) -> None:
         self._reader = reader
         self._record = record
         self._variables: dict[tuple[Formula, ...], sympy.Symbol] = {}
