@@ -96,7 +96,7 @@ WRONG = pairs("""
 (elementwise([(2, 3), ()]), SWAPPED) => its rule gives 2 operands; expected 1
 None => custom-call: the rule returns None; expected an OpIndexing, a tuple of
 (elementwise([(2, 3)]), None) => the rule returns None; expected an OpIndexing
-[SWAPPED, SWAPPED] => the rule returns [OpIndexing(
+[SWAPPED, SWAPPED] => the rule returns [<OpIndexing:
 (SWAPPED, SWAPPED) => dimension 0 of the result has size 2; expected 3
 (OpIndexing((2, 3), SWAPPED.input_to_output), SWAPPED) => its rule gives 0 operands; expected 1
 (OpIndexing((2, 3), (SHORT,), (SHORT,)), SWAPPED)
