@@ -494,7 +494,7 @@ def read_kernel(
     descriptors = [name for name in known if isinstance(known[name], symbolic.TensorPointer)]
     pointers = [*unknown, *descriptors]
     interpreter.run_kernel(function, known)
-    accesses = _KernelReader(interpreter, pointers).accesses()
+    accesses = _PointerReader(interpreter, pointers).accesses()
     return KernelAccesses(function.name, tuple(accesses))
 
 
@@ -583,7 +583,7 @@ class _ChosenRecord:
     marked: AccessRecord
 
 
-class _KernelReader:
+class _PointerReader:
     """The maps of the accesses that an interpreter has kept."""
 
     def __init__(self, interpreter: KernelInterpreter, arguments: Sequence[str]) -> None:
@@ -712,7 +712,7 @@ def _counter(loop: KernelLoop, bounds: Mapping[str, Interval]) -> Variable:
 class _RuntimeVariables:
     """The numbers that are loaded and that an access needs, as variables of its maps."""
 
-    def __init__(self, reader: _KernelReader, record: AccessRecord) -> None:
+    def __init__(self, reader: _PointerReader, record: AccessRecord) -> None:
         self._reader = reader
         self._record = record
         self._variables: dict[tuple[Formula, ...], sympy.Symbol] = {}
