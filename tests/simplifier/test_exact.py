@@ -155,8 +155,8 @@ def test_deep_nests_need_no_recursion() -> None:
     form = forms.variable("x")
     for _ in range(2_000):
         form = operations.floordiv(form + 1, forms.constant(2))
-    assert differing_point(form, forms.ONE, {"x": Interval(1, 10**6)}) is None
-    assert differing_point(form, forms.ONE, {"x": Interval(0, 10**6)}) == {"x": 0}
+    assert differing_point(form, forms.ONE, {"x": Interval(1, 10**6)}, budget=None) is None
+    assert differing_point(form, forms.ONE, {"x": Interval(0, 10**6)}, budget=None) == {"x": 0}
 
 
 FINISHED = table("""

@@ -16,7 +16,7 @@ from indexing.errors import ShapeError
 from indexing.layout.cute.layout import (
     CuteLayout,
     IntTuple,
-    Known,
+    KnownSizes,
     LayoutT,
     N,
     Number,
@@ -66,7 +66,7 @@ def coalesce(layout: LayoutT, profile: IntTuple | None = None) -> LayoutT:
     check_type(layout, SymbolicLayout, "coalesce: the layout", "a CuteLayout")
     if isinstance(profile, tuple):
         return _by_mode("coalesce", coalesce, layout, profile)
-    return _from_leaves(_joined(layout.leaves, Known(layout.facts)), layout)
+    return _from_leaves(_joined(layout.leaves, KnownSizes(layout.facts)), layout)
 
 
 def _from_leaves(leaves: Iterable[Leaf], *of: LayoutT) -> LayoutT:
@@ -78,7 +78,7 @@ def _from_leaves(leaves: Iterable[Leaf], *of: LayoutT) -> LayoutT:
     return made(sizes, strides, of)
 
 
-def _joined(leaves: Iterable[Leaf], known: Known) -> list[Leaf]:
+def _joined(leaves: Iterable[Leaf], known: KnownSizes) -> list[Leaf]:
     """The leaves without sizes of 1, each joined with the next where it continues it.
 
     What may be of size 1 stays: then it has one coordinate, 0.
@@ -159,7 +159,7 @@ def _composed(layout: LayoutT, tiler: LayoutT) -> LayoutT:
 
 def _strided(layout: SymbolicLayout, size: Number, stride: Number) -> list[Leaf]:
     """Every ``stride``-th element of a layout, and of these the first ``size``."""
-    known = Known(layout.facts, f"composition: {layout} o {text_of(size)}:{text_of(stride)}")
+    known = KnownSizes(layout.facts, f"composition: {layout} o {text_of(size)}:{text_of(stride)}")
     if known.decided(equal(stride, 0)):
         return [(size, 0)]
     sign = 1 if known.decided(stride > 0) else -1
@@ -189,7 +189,7 @@ def _strided(layout: SymbolicLayout, size: Number, stride: Number) -> list[Leaf]
     return found
 
 
-def _indivisible(known: Known, what: str, number: Number, size: Number) -> ShapeError:
+def _indivisible(known: KnownSizes, what: str, number: Number, size: Number) -> ShapeError:
     remainder = size % number if isinstance(number, int) else number % size
     message = f"of the {what} {number} and the size {size} neither divides the other"
     return known.refusal(message, equal(remainder, 0))
@@ -207,7 +207,7 @@ def complement(layout: LayoutT, cotarget: NumberTuple = 1) -> LayoutT:
     """
     check_type(layout, SymbolicLayout, "complement: the layout", "a CuteLayout")
     whole = made(cotarget, None, [layout])
-    known = Known(whole.facts, f"complement: {layout}")
+    known = KnownSizes(whole.facts, f"complement: {layout}")
     found: list[Leaf] = []
     filled: Number = 1
     for stride, size, _ in _by_stride(layout, known):
@@ -223,7 +223,7 @@ def complement(layout: LayoutT, cotarget: NumberTuple = 1) -> LayoutT:
     return _from_leaves(_joined(found, known), whole)
 
 
-def _by_stride(layout: SymbolicLayout, known: Known) -> list[tuple[Number, Number, Number]]:
+def _by_stride(layout: SymbolicLayout, known: KnownSizes) -> list[tuple[Number, Number, Number]]:
     """Stride, size and index of the modes that count, the least strides first."""
     pairs = zip(layout.leaves, flattened(compact_strides(layout.shape)), strict=True)
     leaves: list[Any] = [
@@ -242,7 +242,7 @@ def right_inverse(layout: LayoutT) -> LayoutT:
     (8,4):(4,1) 4:1
     """
     check_type(layout, SymbolicLayout, "right_inverse: the layout", "a CuteLayout")
-    known = Known(layout.facts, f"right_inverse: {layout}")
+    known = KnownSizes(layout.facts, f"right_inverse: {layout}")
     found: list[Leaf] = []
     reached: Number = 1
     leaves = _by_stride(layout, known)
@@ -285,7 +285,7 @@ def filter_zeros(layout: LayoutT) -> LayoutT:
     (4,(1,3)):(1,(0,4))
     """
     check_type(layout, SymbolicLayout, "filter_zeros: the layout", "a CuteLayout")
-    known = Known(layout.facts, f"filter_zeros: {layout}")
+    known = KnownSizes(layout.facts, f"filter_zeros: {layout}")
     sizes = [1 if known.decided(equal(stride, 0)) else size for size, stride in layout.leaves]
     return made(unflattened(iter(sizes), layout.shape), layout.stride, [layout])
 
@@ -366,7 +366,7 @@ def recast(layout: LayoutT, old_bits: int, new_bits: int) -> LayoutT:
     if min(old_bits, new_bits) < 1 or (old_bits % new_bits and new_bits % old_bits):
         expected = "expected one to divide the other"
         raise ShapeError(f"recast: from {old_bits} to {new_bits} bits; {expected}")
-    known = Known(layout.facts, f"recast: {layout}")
+    known = KnownSizes(layout.facts, f"recast: {layout}")
     if old_bits >= new_bits:
         leaves = [_narrowed(*leaf, old_bits // new_bits, known) for leaf in layout.leaves]
     else:
@@ -375,13 +375,13 @@ def recast(layout: LayoutT, old_bits: int, new_bits: int) -> LayoutT:
     return made(sizes, strides, [layout])
 
 
-def _narrowed(size: Number, stride: Number, count: int, known: Known) -> Leaf:
+def _narrowed(size: Number, stride: Number, count: int, known: KnownSizes) -> Leaf:
     """Elements next to each other are ``count`` times as many, others as much further apart."""
     is_next = known.decided(equal(stride, 1)) or known.decided(equal(stride, -1))
     return (size * count, stride) if is_next else (size, stride * count)
 
 
-def _widened(size: Number, stride: Number, count: int, known: Known) -> Leaf:
+def _widened(size: Number, stride: Number, count: int, known: KnownSizes) -> Leaf:
     """Of elements that are in one of the new width, one is left."""
     if known.decided(equal(stride, 0)):
         return size, 0

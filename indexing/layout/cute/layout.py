@@ -1,6 +1,6 @@
 """CuTe's layouts: shapes and strides that are nested in the same way, of integers or of symbols.
 
-What is asked of symbols is answered by :class:`Known`: by the facts, for all of their values.
+What is asked of symbols is answered by :class:`KnownSizes`: by the facts, for all of their values.
 
 Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/01_layout.md).
 """
@@ -213,7 +213,7 @@ class SymbolicLayout(Displayed):
             given = f"shape {text_of(shape)} and strides {text_of(strides)}"
             raise ShapeError(f"CuteLayout: {given}; expected both nested in the same way")
         if facts is not None:
-            known = Known(facts)
+            known = KnownSizes(facts)
             shape = unflattened(map(known.simplest, flattened(shape)), shape)
             strides = unflattened(map(known.simplest, flattened(strides)), shape)
         for name, value in (("shape", shape), ("stride", strides), ("facts", facts)):
@@ -237,13 +237,13 @@ class SymbolicLayout(Displayed):
     @property
     def size(self) -> Number:
         """The number of coordinates."""
-        return Known(self.facts).simplest(product(self.shape))
+        return KnownSizes(self.facts).simplest(product(self.shape))
 
     @property
     def cosize(self) -> Number:
         """One more than the offset of the last coordinate."""
         last = sum((size - 1) * stride for size, stride in self.leaves)
-        return Known(self.facts).simplest(last + 1)
+        return KnownSizes(self.facts).simplest(last + 1)
 
     @property
     def rank(self) -> int:
@@ -268,7 +268,7 @@ class SymbolicLayout(Displayed):
         _check(coordinate, "the coordinate", has_symbols=True)
         (one, *others) = coordinate or ((),)
         offset = offset_of(coordinate if others else one, self.shape, self.stride)
-        return Known(self.facts).simplest(offset)
+        return KnownSizes(self.facts).simplest(offset)
 
     def flat(self) -> Self:
         """The layout with all sizes in one tuple.
@@ -397,7 +397,7 @@ def _check(value: object, what: str, level: int = 0, *, has_symbols: bool) -> No
 def _with_sizes(facts: Facts | None, shape: NumberTuple) -> Facts | None:
     """The facts, and that each size is at least 1."""
     for size in flattened(shape):
-        is_size = Known(facts).holds(size >= 1)
+        is_size = KnownSizes(facts).holds(size >= 1)
         if is_size is False:
             message = f"CuteLayout: shape {text_of(shape)} has the size {size}; expected 1 or more"
             raise ShapeError(message)
@@ -417,7 +417,7 @@ def equal(left: Number, right: Number) -> Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSizes:
     """What facts tell an operation; the name and the operands of this begin the errors."""
 
     facts: Facts | None
