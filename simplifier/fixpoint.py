@@ -127,8 +127,8 @@ def _written(scope: Scope, form: Form, *, is_alone: bool = True) -> Form:
     Of a canonical form that is torn, of nested clamps, the best is found by abstraction, too.
     """
     costs, canonical = costs_of(scope), scope.canonical(form)
-    is_torn = costs.of(canonical) > max(_DEAR, costs.of(form) * _TORN)
-    written = (read if is_torn and count_maxima(canonical) else extracted)(scope, canonical)
+    is_torn = count_maxima(canonical) and costs.of(canonical) > max(_DEAR, costs.of(form) * _TORN)
+    written = (read if is_torn else extracted)(scope, canonical)
     rewrite = extraction.sharing(scope, written)
     result = rewrite.after
     cost = costs.of(result)
@@ -149,7 +149,7 @@ def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> 
     costs = costs_of(scope)
     laws, abstracted = _abstracted(scope, form)
     best = _best(scope, result, (abstracted, form), is_alone=is_alone)
-    if costs.of(form) < costs.of(best) * _MUCH:
+    if costs.of(form) < costs.of(best) * _MUCH and not _is_operation_on_sums(form):
         parts = _by_parts(scope, form)
         best = _best(scope, best, (parts, form), is_alone=is_alone)
         if best == parts:
@@ -157,6 +157,11 @@ def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> 
         if scope.log is not None:
             del scope.log.parts[form.key]
     return best if best in (result, form) else conditions.logged(scope, laws, form, best)
+
+
+def _is_operation_on_sums(form: Form) -> bool:
+    """Whether a form is one operation on sums of variables: it has no parts but itself."""
+    return len(form.terms) == 1 and all(each.is_affine for a in form.terms for each in a.arguments)
 
 
 def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
@@ -188,7 +193,7 @@ def _best(scope: Scope, result: Form, others: Sequence[Form], *, is_alone: bool 
     """The cheapest form; the result, if no other is better. The last of the others was given."""
     best, costs = result, costs_of(scope)
     for other in dict.fromkeys(others):
-        if costs.of(other) <= costs.of(best) and costs.rank(other)[:-1] < costs.rank(best)[:-1]:
+        if other != best and costs.prefers(other, best):
             is_short = is_alone or costs.operators(other) <= costs.operators(best)
             best = other if is_short and is_kept(scope, other, others[-1]) else best
     return best

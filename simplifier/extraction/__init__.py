@@ -81,11 +81,19 @@ def expanded(scope: Scope, form: Form) -> Form | None:
 
 def sharing(scope: Scope, form: Form) -> Rewrite:
     """A form with dividends that it has, and quotients of its quotients, where that is cheaper."""
-    cost, best, laws = costs_of(scope).of, form, ()
+    known = scope.memory("shared")
+    found = known.get(form.key)
+    if found is None:
+        found = known[form.key] = _sharing(costs_of(scope).of, form)
+    return found
+
+
+def _sharing(cost: Callable[[Form], int], form: Form) -> Rewrite:
+    best, laws = form, ()
     while (found := min([best, *with_common_dividends(best)], key=cost)) != best:
         best, laws = found, (EXTRACTION, CONGRUENT_RESIDUES)
     nested = with_shared_quotients(best)
-    if cost(nested) < cost(best):
+    if nested is not best and cost(nested) < cost(best):
         best, laws = nested, (*laws, FLATTEN)
     return Rewrite(laws, form, best)
 
@@ -99,9 +107,10 @@ def natural_dividend(atom: Atom, range_of: Callable[[Form], Interval]) -> tuple[
     least, size = range_of(numerator).lower, range_of(divisor).lower
     if size is None or size < 1:
         return None
-    for times in (0, 1, 0 if least is None else -(least // size)):
+    for times in dict.fromkeys((0, 1, 0 if least is None else -(least // size))):
         more = numerator.plus(divisor, times) if times else numerator
-        if Interval(0, None).contains(range_of(more)):
+        is_enough = least is not None and least + times * size >= 0
+        if is_enough or (times and Interval(0, None).contains(range_of(more))):
             return more, times
     return None
 
@@ -137,6 +146,8 @@ class DigitWriter:
         self.spelled = _Spelled(self._operation)
         """Operations on canonical operands with these written; a symbolic divisor is positive."""
         self._residues: dict[tuple[Key, int], Form] = {}
+        self._signs: dict[Key, bool] = {}
+        """Whether numbers may be negative."""
 
     def written(self, form: Form) -> Form:
         """The cheapest form found that is equal, arguments and all."""
@@ -154,7 +165,11 @@ class DigitWriter:
         return found
 
     def _may_be_negative(self, form: Form) -> bool:
-        return sum_at_a_glance(self.scope, form)[0] < 0 and self._range_of(form)[0] < 0
+        found = self._signs.get(form.key)
+        if found is None:
+            found = sum_at_a_glance(self.scope, form)[0] < 0 and self._range_of(form)[0] < 0
+            self._signs[form.key] = found
+        return found
 
     def _range_of(self, form: Form) -> Range:
         return self.scope.range_of(self.scope.canonical(self.meanings.get(form.key, form)))
@@ -373,6 +388,8 @@ class _Search:
         self._costs = writer.costs
         self._part = part
         self._moves = moves
+        self._seen: set[Key] = set()
+        """What steps led to: nothing is better that was not before."""
         written = [(atom, writer.spelled[atom]) for atom in part.terms]
         self._spelled = _Spelled(reader.spelled.__getitem__, *written)
 
@@ -417,6 +434,9 @@ class _Search:
         found = best
         for step in self._moves(self._scope, origin.form, self._reader):
             after = step.result
+            if after.key in self._seen:
+                continue
+            self._seen.add(after.key)
             written = self._spell(after)
             if self._is_better(after, written, found):
                 steps = (*origin.steps, Rewrite(step.laws, origin.form, after))
@@ -479,13 +499,15 @@ def count_maxima(form: Form) -> int:
 
 
 def _variables_in(atom: Atom) -> list[Atom]:
-    return [inner for inner in postorder((Form(0, {atom: 1}),)) if not inner.arguments]
+    inside = postorder(atom.arguments) if atom.inside is None else atom.inside
+    return [inner for inner in inside if not inner.arguments] or [atom]
 
 
 def _parts(form: Form) -> list[Form]:
     """Sums of terms without a variable in common, which stay apart in any extracted form."""
     terms = form.terms
-    if len(terms) == 1:
+    first, *others = map(_variables_in, terms)
+    if all(not set(first).isdisjoint(each) for each in others):
         return [form]
     groups = connected_components(terms, _variables_in)
     if len(groups) == 1:

@@ -87,6 +87,11 @@ class Costs:
             found = self._ranks[form.key] = (self.of(form), torn, negative, *others, form.order)
         return found
 
+    def prefers(self, form: Form, other: Form) -> bool:
+        """Whether a form is cheaper than an equal one or, at the same cost, reads better."""
+        cost, least = self.of(form), self.of(other)
+        return cost < least or (cost == least and self.rank(form)[:-1] < self.rank(other)[:-1])
+
     def operators(self, form: Form) -> int:
         """The operators of a form as it is printed."""
         return self._reading(form).operators

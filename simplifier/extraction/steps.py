@@ -94,8 +94,9 @@ def _is_quotient(scope: Scope, atom: Atom) -> bool:
 
 
 def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
-    difference = one.plus(other, -1)
-    return forms.content(difference) % modulus == 0 and difference.constant % modulus == 0
+    if (one.constant - other.constant) % modulus:
+        return False
+    return forms.content(one.plus(other, -1)) % modulus == 0
 
 
 # Quotients that take terms in or turn their signs.
@@ -201,12 +202,14 @@ def with_common_dividends(form: Form) -> Iterator[Form]:
     >>> for found in with_common_dividends(parse_form("(y - x * 2) mod 3 + (x + y) floordiv 6")):
     ...     print(found)
     (x + y) mod 3 + (x + y) floordiv 6
-    (y - x * 2) mod 3 + (x + y) floordiv 6
     """
     divisions = [atom for atom in forms.postorder((form,)) if atom.divisor > 0]
     if len(divisions) <= MAX_QUOTIENTS:
-        for source in dict.fromkeys(atom.numerator for atom in divisions):
-            yield _with_dividend(form, divisions, source)
+        sources = {atom.numerator.key: atom.numerator for atom in divisions}
+        for source in sources.values() if len(sources) > 1 else ():
+            found = _with_dividend(form, divisions, source)
+            if found is not form:
+                yield found
 
 
 def _with_dividend(form: Form, divisions: Iterable[Atom], source: Form) -> Form:
@@ -214,12 +217,14 @@ def _with_dividend(form: Form, divisions: Iterable[Atom], source: Form) -> Form:
     changed: dict[Atom, Form] = {}
     for atom in divisions:
         numerator, divisor = atom.numerator, atom.divisor
-        again = operations.build(atom.kind, (source, atom.arguments[1]))
+        if numerator == source:
+            continue
         if _is_congruent(numerator, source, divisor):
+            again = operations.build(atom.kind, (source, atom.arguments[1]))
             more = source.plus(numerator, -1).exactly_divided(divisor)
             changed[atom] = again if atom.kind is AtomKind.MOD else again.plus(more, -1)
-        elif atom.kind is AtomKind.MOD and _is_congruent(numerator, divisor - 1 - source, divisor):
-            changed[atom] = divisor - 1 - again
+        elif atom.kind is AtomKind.MOD and _is_congruent(-numerator, source + 1, divisor):
+            changed[atom] = divisor - 1 - operations.build(atom.kind, (source, atom.arguments[1]))
     return replace(form, changed) if changed else form
 
 

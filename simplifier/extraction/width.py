@@ -24,28 +24,21 @@ class Width:
     Where something has no bounds, or is nested too deeply to be looked into, it is infinite.
     """
 
-    __slots__ = ("_further", "_scope", "known")
+    __slots__ = ("_growing", "_scope", "known")
 
     def __init__(self, scope: Scope, form: Form) -> None:
-        canonical = scope.canonical(form)
-        known = None if is_deep(form) else _widest(_widths_at_a_glance(scope, canonical))
-        self.known: float = inf if known is None else known
+        self.known: float = inf if is_deep(form) else 0
         """As much as was worked out: all of it once a number was too wide."""
-        self._further = _further_widths(scope, canonical)
+        self._growing = _growing_width(scope, form)
         self._scope = scope
-
-    @property
-    def is_infinite(self) -> bool:
-        """Whether no number is too wide."""
-        return self.known == inf
 
     def admits(self, number: float) -> bool:
         """Whether a number is not too wide."""
         while self.known < number:
-            following = next(self._further, -1)
-            if following == -1:
+            following = next(self._growing, None)
+            if following is None:
                 return False
-            self.known = inf if following is None else _within_word(self.known, following)
+            self.known = following
         return True
 
     def is_exceeded(self, form: Form) -> bool:
@@ -53,7 +46,7 @@ class Width:
 
         What a factor of a product is computed from is looked into, too.
         """
-        return not self.is_infinite and not all(
+        return not all(
             self._fits(Form(0, {atom: factor})) and all(map(self._admits_operands, factors(atom)))
             for atom, factor in form.terms.items()
         )
@@ -68,13 +61,27 @@ class Width:
         scope = self._scope
         for ends in (sum_at_a_glance, _range_of):
             widest = magnitude(ends(scope, form))
-            if widest is not None and self.admits(widest):
+            if widest is None:
+                self.admits(1)  # where something has no bounds, that is seen first
+            if self.known == inf or (widest is not None and self.admits(widest)):
                 return True
         return widest is None
 
 
 def _range_of(scope: Scope, form: Form) -> Range:
     return scope.range_of(scope.canonical(form))
+
+
+def _growing_width(scope: Scope, form: Form) -> Iterator[float]:
+    """The natural width as far as it is worked out, step by step."""
+    canonical = scope.canonical(form)
+    known: float = 0
+    for width in _widths_at_a_glance(scope, canonical):
+        known = inf if width is None else max(known, width)
+        yield known
+    for width in _further_widths(scope, canonical):
+        known = inf if width is None else _within_word(known, width)
+        yield known
 
 
 def _within_word(width: float, following: float) -> float:
@@ -108,7 +115,7 @@ def natural_width(scope: Scope, form: Form) -> int | None:
     if found == -1:
         width = Width(scope, form)
         width.admits(inf)
-        found = known[form.key] = None if width.is_infinite else int(width.known)
+        found = known[form.key] = None if width.known == inf else int(width.known)
     return found
 
 
@@ -130,10 +137,7 @@ def magnitude(ends: Range) -> int | None:
 
 
 def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
-    """Widths of the form, its variables, and its operands; the cheapest first.
-
-    Mostly the first number that is infinite ends the question.
-    """
+    """Widths of the variables of a form, of its operands, and its own; the cheapest first."""
     for atom in form.terms:
         if atom.kind is VARIABLE:
             yield magnitude(scope.ranges[atom])
