@@ -141,8 +141,10 @@ class Atom:
         elif depth > _NESTED_ORDER_DEPTH:
             self.order = (kind, depth, self.digest())
         else:
-            orders = [argument.order for argument in arguments]
-            self.order = (kind, depth, name or divisor, *chain.from_iterable(orders))
+            order: list[object] = [kind, depth, name or divisor]
+            for argument in arguments:
+                order += tuple(chain.from_iterable(argument.terms.items())), argument.constant
+            self.order = tuple(order)
 
     def __lt__(self, other: Atom) -> bool:
         return self.order < other.order
@@ -384,7 +386,7 @@ def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     return terms
 
 
-_ORDER = attrgetter("order")
+_ORDER, _KEY = attrgetter("order"), attrgetter("key")
 
 
 def collected(constant: int, terms: dict[Atom, int]) -> Form:
@@ -426,7 +428,7 @@ class _Atoms:
         function: type[sympy.Function] | None = None,
     ) -> Atom:
         """The one atom of this content."""
-        content = (kind, name, *[argument.key for argument in arguments])
+        content = (kind, name, *map(_KEY, arguments))
         reference = self._references.get(content)
         known = None if reference is None else reference()
         return known or self._enter(content, Atom(kind, name, arguments, expression, function))
@@ -508,7 +510,10 @@ def postorder(forms: Iterable[Form], skip: Callable[[Atom], bool] | None = None)
 
 def _inside(arguments: tuple[Form, ...]) -> tuple[Atom, ...] | None:
     """The atoms in arguments in postorder, those of the last one first; ``None`` if many."""
-    whole = _closed([atom for argument in reversed(arguments) for atom in reversed(argument.terms)])
+    outer: list[Atom] = []
+    for argument in reversed(arguments):
+        outer += reversed(argument.terms)
+    whole = _closed(outer)
     return None if whole is None or len(whole) > _MAX_INSIDE else tuple(whole)
 
 
@@ -518,7 +523,8 @@ def _closed(outer: Iterable[Atom]) -> dict[Atom, None] | None:
     for atom in outer:
         inside = atom.inside
         if inside:
-            found.update(dict.fromkeys(inside))
+            for each in inside:
+                found[each] = None
         elif inside is None:
             return None
         found[atom] = None
