@@ -23,7 +23,13 @@ from simplifier.laws.catalogue.floordiv import ONLY_VALUE, SPLIT
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
-from simplifier.limits import MAX_DEPTH, MAX_MAXIMA_SEARCHED, MAX_TORN_WIDENING, MAX_WIDENING
+from simplifier.limits import (
+    MAX_DEPTH,
+    MAX_DEPTH_ABSTRACTED,
+    MAX_MAXIMA_SEARCHED,
+    MAX_TORN_WIDENING,
+    MAX_WIDENING,
+)
 
 _REMEMBERED_RESULTS: Final = 1 << 14
 """After so many results of one scope all are forgotten: each takes some kilobytes."""
@@ -166,7 +172,7 @@ def _is_operation_on_sums(form: Form) -> bool:
 
 def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
     """The form with variables for its inner operations, written out; these by themselves."""
-    operations = lasting_operations(scope, form)
+    operations = lasting_operations(scope, form) if form.depth <= MAX_DEPTH_ABSTRACTED else []
     if not operations:
         return (), form
     abstraction = abstraction_of(scope, form, operations)

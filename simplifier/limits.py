@@ -178,6 +178,12 @@ MAX_TORN_WIDENING: Final = 1.25
 MAX_DEPTH_SEARCHED: Final = 2
 """What a step brings in is only searched if its operations are nested no deeper."""
 
+MAX_DEPTH_ABSTRACTED: Final = 8
+"""Operations that are nested deeper are not written again with variables for inner ones.
+
+[levels of (f * 5 + y) // n, test_budget.py]
+"""
+
 MAX_STEPS: Final = 2
 """How many steps in a row a form is rewritten by on its way to a cheaper one: more hardly help."""
 
