@@ -155,7 +155,8 @@ def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> 
     costs = costs_of(scope)
     laws, abstracted = _abstracted(scope, form)
     best = _best(scope, result, (abstracted, form), is_alone=is_alone)
-    if costs.of(form) < costs.of(best) * _MUCH and not _is_operation_on_sums(form):
+    has_parts = len(form.terms) > 1 or form.depth > 1
+    if has_parts and costs.of(form) < costs.of(best) * _MUCH:
         parts = _by_parts(scope, form)
         best = _best(scope, best, (parts, form), is_alone=is_alone)
         if best == parts:
@@ -163,11 +164,6 @@ def _best_reading(scope: Scope, form: Form, result: Form, *, is_alone: bool) -> 
         if scope.log is not None:
             del scope.log.parts[form.key]
     return best if best in (result, form) else conditions.logged(scope, laws, form, best)
-
-
-def _is_operation_on_sums(form: Form) -> bool:
-    """Whether a form is one operation on sums of variables: it has no parts but itself."""
-    return len(form.terms) == 1 and all(each.is_affine for a in form.terms for each in a.arguments)
 
 
 def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:

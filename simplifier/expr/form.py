@@ -523,8 +523,7 @@ def _closed(outer: Iterable[Atom]) -> dict[Atom, None] | None:
     for atom in outer:
         inside = atom.inside
         if inside:
-            for each in inside:
-                found[each] = None
+            found.update(dict.fromkeys(inside))
         elif inside is None:
             return None
         found[atom] = None

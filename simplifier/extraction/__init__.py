@@ -9,8 +9,8 @@ steps help. What a form costs says :mod:`~simplifier.extraction.cost`, which int
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from functools import cached_property, partial
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from simplifier.bounds.digits import factors, is_power_of_two, is_symbolic_quotient
 from simplifier.bounds.interval import Interval, Range
@@ -45,6 +45,9 @@ from simplifier.limits import (
     MAX_STEPS,
 )
 from simplifier.tools.graphs import connected_components
+
+_Asked = TypeVar("_Asked")
+_Found = TypeVar("_Found")
 
 
 def extracted(scope: Scope, form: Form) -> Form:
@@ -81,11 +84,7 @@ def expanded(scope: Scope, form: Form) -> Form | None:
 
 def sharing(scope: Scope, form: Form) -> Rewrite:
     """A form with dividends that it has, and quotients of its quotients, where that is cheaper."""
-    known = scope.memory("shared")
-    found = known.get(form.key)
-    if found is None:
-        found = known[form.key] = _sharing(costs_of(scope).of, form)
-    return found
+    return scope.once(DigitWriter).shared[form]
 
 
 def _sharing(cost: Callable[[Form], int], form: Form) -> Rewrite:
@@ -141,13 +140,13 @@ class DigitWriter:
         self.scope = scope
         self.meanings: dict[Key, Form] = {}
         """The canonical forms of what was written."""
+        self._may_be_negative = _Memory(self._is_below_zero).__getitem__
         self.costs = costs(self._may_be_negative)
+        self.shared = _Memory(partial(_sharing, self.costs.of))
         self._written: dict[Key, Form] = {}
-        self.spelled = _Spelled(self._operation)
+        self.spelled = _Memory(self._operation)
         """Operations on canonical operands with these written; a symbolic divisor is positive."""
-        self._residues: dict[tuple[Key, int], Form] = {}
-        self._signs: dict[Key, bool] = {}
-        """Whether numbers may be negative."""
+        self._residues = _Memory(self._find_residue)
 
     def written(self, form: Form) -> Form:
         """The cheapest form found that is equal, arguments and all."""
@@ -164,12 +163,8 @@ class DigitWriter:
             self.meanings[found.key] = form
         return found
 
-    def _may_be_negative(self, form: Form) -> bool:
-        found = self._signs.get(form.key)
-        if found is None:
-            found = sum_at_a_glance(self.scope, form)[0] < 0 and self._range_of(form)[0] < 0
-            self._signs[form.key] = found
-        return found
+    def _is_below_zero(self, form: Form) -> bool:
+        return sum_at_a_glance(self.scope, form)[0] < 0 and self._range_of(form)[0] < 0
 
     def _range_of(self, form: Form) -> Range:
         return self.scope.range_of(self.scope.canonical(self.meanings.get(form.key, form)))
@@ -209,12 +204,10 @@ class DigitWriter:
 
     def residue(self, source: Form, radix: int) -> Form:
         """The cheapest number congruent to a source."""
-        key = source.key, radix
-        found = self._residues.get(key)
-        if found is None:
-            found = cheapest_residue(self.scope, source, radix, self._cost_of_remainder)
-            self._residues[key] = found
-        return found
+        return self._residues[source, radix]
+
+    def _find_residue(self, remainder: tuple[Form, int]) -> Form:
+        return cheapest_residue(self.scope, *remainder, self._cost_of_remainder)
 
     def _cost_of_remainder(self, form: Form, radix: int) -> int:
         return self.cost_of(form % radix)
@@ -244,7 +237,7 @@ class FormWriter(DigitWriter):
         self.reader = reader or scope.once(DigitWriter)
         self.costs = self.reader.costs
         self.meanings = self.reader.meanings
-        self._searched: dict[Key, Sequence[Rewrite]] = {}
+        self._searched = _Memory(self._search)
 
     def _log(self, steps: Sequence[Rewrite]) -> None:
         for rewrite in steps:
@@ -255,7 +248,7 @@ class FormWriter(DigitWriter):
         steps: list[Rewrite] = []
         whole = form
         for part in self._parts(form):
-            for laws, before, after in self._searched_part(part):
+            for laws, before, after in self._searched[part]:
                 following = whole.plus(before, -1).plus(after)
                 steps.append(Rewrite(laws, whole, following))
                 whole = following
@@ -278,27 +271,21 @@ class FormWriter(DigitWriter):
         return parts
 
     def _cost_of_part(self, part: Form) -> int:
-        return self.cost_of(_end(part, self._searched_part(part)))
+        return self.cost_of(_end(part, self._searched[part]))
 
-    def _searched_part(self, part: Form) -> Sequence[Rewrite]:
-        if part.is_affine:
-            return ()
-        found = self._searched.get(part.key)
-        if found is None:
-            search = _Search(self, part, self.reader, _moves)
-            found = self._searched[part.key] = search.steps()
-        return found
+    def _search(self, part: Form) -> Sequence[Rewrite]:
+        return () if part.is_affine else _Search(self, part, self.reader, _moves).steps()
 
 
-class _Spelled(dict[Atom, Form]):
-    """What atoms stand for, found out when it is asked for."""
+class _Memory(dict[_Asked, _Found]):
+    """What was asked, with answers that are found when it is asked for the first time."""
 
-    def __init__(self, spell: Callable[[Atom], Form], *known: tuple[Atom, Form]) -> None:
+    def __init__(self, find: Callable[[_Asked], _Found], *known: tuple[_Asked, _Found]) -> None:
         super().__init__(known)
-        self._spell = spell
+        self._find = find
 
-    def __missing__(self, atom: Atom) -> Form:
-        found = self[atom] = self._spell(atom)
+    def __missing__(self, asked: _Asked) -> _Found:
+        found = self[asked] = self._find(asked)
         return found
 
 
@@ -391,7 +378,7 @@ class _Search:
         self._seen: set[Key] = set()
         """What steps led to: nothing is better that was not before."""
         written = [(atom, writer.spelled[atom]) for atom in part.terms]
-        self._spelled = _Spelled(reader.spelled.__getitem__, *written)
+        self._spelled = _Memory(reader.spelled.__getitem__, *written)
 
     @cached_property
     def _width(self) -> Width:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from operator import attrgetter
-from typing import Final
 
 from simplifier.bounds.context import term_by_term
 from simplifier.bounds.digits import as_quotient, factors
@@ -144,12 +142,9 @@ def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
         if atom.kind is VARIABLE:
             yield magnitude(scope.ranges[atom])
     operands = [argument for atom in form.terms for argument in atom.arguments]
-    for argument in sorted(operands, key=_depth):
+    for argument in sorted(operands, key=lambda each: each.depth):
         yield magnitude(scope.range_of(argument))
     yield magnitude(scope.range_of(form))
-
-
-_depth: Final = attrgetter("depth")
 
 
 def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
