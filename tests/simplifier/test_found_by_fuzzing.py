@@ -76,8 +76,7 @@ _long_division: (w * x * x * x + x * x * x + w + x) mod (x * x + x)
 _shared_weight: ((x * 2) mod 3) * 2 + (x mod 2) * 3
     =>  x - ((x - ((x + 2) floordiv 3) * 2) floordiv 2) * 6  where x in [0, 4]
 open_digits: (((y * -3 - z * 10 + 1) floordiv 2) mod 3) * 3 - ((z - y * 3) floordiv 5) * 4 - y * 3
-    =>  ((z - y mod 2 + 3) mod 3) * 3 - (y * 3 + z * 4 + 29) mod 5
-    - (y * 3 + z * 4 + 29) floordiv 5 + 9
+    =>  ((z - y mod 2 + 3) mod 3) * 3 + y - ((y * 2 + z + 20) floordiv 5) * 4 + 16
     where y in [-8, 91], z in [-1, 8]
 _units: (max(x - 1, 0) - x) floordiv 2  =>  max(-x, -1)  where x in [0, 2]
 degree: {_FACTORS}(x + 1) * (x + 1) * z
