@@ -159,7 +159,9 @@ def _composed(layout: LayoutT, tiler: LayoutT) -> LayoutT:
 
 def _strided(layout: SymbolicLayout, size: Number, stride: Number) -> list[Leaf]:
     """Every ``stride``-th element of a layout, and of these the first ``size``."""
-    known = KnownSizes(layout.facts, f"composition: {layout} o {text_of(size)}:{text_of(stride)}")
+    known = KnownSizes(
+        layout.facts, lambda: f"composition: {layout} o {text_of(size)}:{text_of(stride)}"
+    )
     if known.decided(equal(stride, 0)):
         return [(size, 0)]
     sign = 1 if known.decided(stride > 0) else -1
@@ -207,7 +209,7 @@ def complement(layout: LayoutT, cotarget: NumberTuple = 1) -> LayoutT:
     """
     check_type(layout, SymbolicLayout, "complement: the layout", "a CuteLayout")
     whole = made(cotarget, None, [layout])
-    known = KnownSizes(whole.facts, f"complement: {layout}")
+    known = KnownSizes(whole.facts, lambda: f"complement: {layout}")
     found: list[Leaf] = []
     filled: Number = 1
     for stride, size, _ in _by_stride(layout, known):
@@ -242,7 +244,7 @@ def right_inverse(layout: LayoutT) -> LayoutT:
     (8,4):(4,1) 4:1
     """
     check_type(layout, SymbolicLayout, "right_inverse: the layout", "a CuteLayout")
-    known = KnownSizes(layout.facts, f"right_inverse: {layout}")
+    known = KnownSizes(layout.facts, lambda: f"right_inverse: {layout}")
     found: list[Leaf] = []
     reached: Number = 1
     leaves = _by_stride(layout, known)
@@ -285,7 +287,7 @@ def filter_zeros(layout: LayoutT) -> LayoutT:
     (4,(1,3)):(1,(0,4))
     """
     check_type(layout, SymbolicLayout, "filter_zeros: the layout", "a CuteLayout")
-    known = KnownSizes(layout.facts, f"filter_zeros: {layout}")
+    known = KnownSizes(layout.facts, lambda: f"filter_zeros: {layout}")
     sizes = [1 if known.decided(equal(stride, 0)) else size for size, stride in layout.leaves]
     return made(unflattened(iter(sizes), layout.shape), layout.stride, [layout])
 
@@ -366,7 +368,7 @@ def recast(layout: LayoutT, old_bits: int, new_bits: int) -> LayoutT:
     if min(old_bits, new_bits) < 1 or (old_bits % new_bits and new_bits % old_bits):
         expected = "expected one to divide the other"
         raise ShapeError(f"recast: from {old_bits} to {new_bits} bits; {expected}")
-    known = KnownSizes(layout.facts, f"recast: {layout}")
+    known = KnownSizes(layout.facts, lambda: f"recast: {layout}")
     if old_bits >= new_bits:
         leaves = [_narrowed(*leaf, old_bits // new_bits, known) for leaf in layout.leaves]
     else:

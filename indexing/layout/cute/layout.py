@@ -8,7 +8,7 @@ Source: CuTe's documentation (NVIDIA/cutlass, media/docs/cpp/cute/01_layout.md).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
@@ -397,6 +397,8 @@ def _check(value: object, what: str, level: int = 0, *, has_symbols: bool) -> No
 def _with_sizes(facts: Facts | None, shape: NumberTuple) -> Facts | None:
     """The facts, and that each size is at least 1."""
     for size in flattened(shape):
+        if isinstance(size, int) and size >= 1:
+            continue
         is_size = KnownSizes(facts).holds(size >= 1)
         if is_size is False:
             message = f"CuteLayout: shape {text_of(shape)} has the size {size}; expected 1 or more"
@@ -413,6 +415,8 @@ def _with_sizes(facts: Facts | None, shape: NumberTuple) -> Facts | None:
 
 def equal(left: Number, right: Number) -> Condition:
     """The condition that two numbers are equal."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left == right
     return sympy.Eq(left, right) if is_symbolic(left - right) else left == right
 
 
@@ -421,7 +425,7 @@ class KnownSizes:
     """What facts tell an operation; the name and the operands of this begin the errors."""
 
     facts: Facts | None
-    where: str = ""
+    where: Callable[[], str] = str
 
     def simplest(self, number: Number) -> Number:
         """The number as simply as the facts allow."""
@@ -451,7 +455,7 @@ class KnownSizes:
     def refusal(self, message: str, condition: Condition) -> ShapeError:
         """The error that a condition does not hold, or not for all values that facts allow."""
         hint = "" if self.facts is None else f"; the fact {condition} would help"
-        return ShapeError(f"{self.where}: {message}{hint}")
+        return ShapeError(f"{self.where()}: {message}{hint}")
 
     def at_most(self, one: Number, other: Number) -> bool | None:
         """Whether a number is known to be at most another, maybe as its divisor."""

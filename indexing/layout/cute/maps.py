@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import simplifier
+from indexing.domain import Domain
 from indexing.errors import MapError, ShapeError
 from indexing.exact.questions import first_difference
 from indexing.layout.cute.algebra import ComposedLayout, Swizzle, coalesce
@@ -73,12 +74,18 @@ def to_map(
     if isinstance(layout, ComposedLayout):
         offset += layout.offset
         offset = forms.bitwise(AtomKind.BITXOR, (offset, layout.swizzle.flipped(offset)))
-    facts = plain.facts or ()
-    numbers = chain(*plain.leaves, (fact for fact, _ in facts))
-    symbols = {*chain(*(each.free_symbols for each in numbers if is_symbolic(each)))}
-    dims = [Variable.of_size(group.size) for group in groups]
-    domain = IndexingMap((), dims, constraints=facts, parameters=sorted(symbols, key=str)).domain
+    domain = _domain(plain, [Variable.of_size(group.size) for group in groups])
     return IndexingMap.from_forms([offset], domain).simplify(preserve_ranges=True)
+
+
+def _domain(layout: SymbolicLayout, dims: list[Variable]) -> Domain:
+    """The domain of these dimensions, with the layout's symbols as parameters under its facts."""
+    if layout.facts is None:
+        return Domain.of(dims)
+    numbers = chain(*layout.leaves, (fact for fact, _ in layout.facts))
+    symbols = {*chain(*(each.free_symbols for each in numbers if is_symbolic(each)))}
+    parameters = sorted(symbols, key=str)
+    return IndexingMap((), dims, constraints=layout.facts, parameters=parameters).domain
 
 
 def _offset(name: str, layout: SymbolicLayout) -> Form:
@@ -93,6 +100,8 @@ def _offset(name: str, layout: SymbolicLayout) -> Form:
 
 def _form(number: Number) -> Form:
     """A number, with the identifiers of parameters for symbols."""
+    if isinstance(number, int):
+        return forms.constant(number)
     return over_parameters(number).form or forms.ZERO
 
 
