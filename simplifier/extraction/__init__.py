@@ -140,13 +140,13 @@ class DigitWriter:
         self.scope = scope
         self.meanings: dict[Key, Form] = {}
         """The canonical forms of what was written."""
-        self._may_be_negative = _Memory(self._is_below_zero).__getitem__
+        self._may_be_negative = _Memo(self._is_below_zero).__getitem__
         self.costs = costs(self._may_be_negative)
-        self.shared = _Memory(partial(_sharing, self.costs.of))
+        self.shared = _Memo(partial(_sharing, self.costs.of))
         self._written: dict[Key, Form] = {}
-        self.spelled = _Memory(self._operation)
+        self.spelled = _Memo(self._operation)
         """Operations on canonical operands with these written; a symbolic divisor is positive."""
-        self._residues = _Memory(self._find_residue)
+        self._residues = _Memo(self._find_residue)
 
     def written(self, form: Form) -> Form:
         """The cheapest form found that is equal, arguments and all."""
@@ -237,7 +237,7 @@ class FormWriter(DigitWriter):
         self.reader = reader or scope.once(DigitWriter)
         self.costs = self.reader.costs
         self.meanings = self.reader.meanings
-        self._searched = _Memory(self._search)
+        self._searched = _Memo(self._search)
 
     def _log(self, steps: Sequence[Rewrite]) -> None:
         for rewrite in steps:
@@ -277,7 +277,7 @@ class FormWriter(DigitWriter):
         return () if part.is_affine else _Search(self, part, self.reader, _moves).steps()
 
 
-class _Memory(dict[_Asked, _Found]):
+class _Memo(dict[_Asked, _Found]):
     """What was asked, with answers that are found when it is asked for the first time."""
 
     def __init__(self, find: Callable[[_Asked], _Found], *known: tuple[_Asked, _Found]) -> None:
@@ -378,7 +378,7 @@ class _Search:
         self._seen: set[Key] = set()
         """What steps led to: nothing is better that was not before."""
         written = [(atom, writer.spelled[atom]) for atom in part.terms]
-        self._spelled = _Memory(reader.spelled.__getitem__, *written)
+        self._spelled = _Memo(reader.spelled.__getitem__, *written)
 
     @cached_property
     def _width(self) -> Width:
