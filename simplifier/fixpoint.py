@@ -181,7 +181,7 @@ def _abstracted(scope: Scope, form: Form) -> tuple[tuple[Law, ...], Form]:
     return tuple(dict.fromkeys(conditions.laws_logged(inner))), found
 
 
-_MUCH: Final = 2
+_MUCH: Final = 1.3
 """A form that costs so many times as much as what was found is not read by its parts."""
 
 _TORN: Final = 1.2
