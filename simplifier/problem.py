@@ -74,7 +74,19 @@ class BoundsError(IndexingError, ValueError):
 
 
 class BoundsWarning(UserWarning):
-    """Bounds that may be meant for another name: theirs does not occur, and a variable has none."""
+    """Bounds of a name that does not occur, and is like that of a variable without bounds."""
+
+
+_LOOKS_LIKE: Final = str.maketrans("oli", "011")
+
+
+def _without_slips(name: str) -> str:
+    """The same for names that one slip of the pen tells apart: case, order, or what looks alike.
+
+    >>> _without_slips("heigth") == _without_slips("height"), _without_slips("do")
+    (True, '0d')
+    """
+    return "".join(sorted(name.lower().translate(_LOOKS_LIKE)))
 
 
 class Problem:
@@ -163,20 +175,22 @@ class Problem:
         return asked, tuple(sorted(bounds, key=itemgetter(0))), tuple(facts)
 
     def doubt(self, bounded: Iterable[Name]) -> str:
-        """What is said of names that have bounds and do not occur, where a variable has none.
+        """What is said of a name with bounds that does not occur, and is like one without bounds.
 
-        Where all variables are known, other names are no mistake: who asks about many expressions
-        gives the bounds of all variables each time.
+        Other names that do not occur are no mistake: who asks about many expressions gives the
+        bounds of all variables each time, and a result may have lost the variables of its question.
         """
         asked = set(variables_of(self.forms))
         known = set[str]().union(*(group.names for group in self.groups))
-        free = asked - known - self.bounds.keys()
-        strange = {name for name in bounded if isinstance(name, str)} - asked - known
-        if not free or not strange:
+        free = {_without_slips(name): name for name in asked - known - self.bounds.keys()}
+        strange = (
+            {name for name in bounded if isinstance(name, str)} - asked - known if free else ()
+        )
+        alike = {name: free[slip] for name in strange if (slip := _without_slips(name)) in free}
+        if not alike:
             return ""
-        bare, other = (listed(sorted(names, key=natural_order)) for names in (free, strange))
-        expected = "expected names that occur, or Facts about several expressions"
-        return f"bounds are given for {other}, but not for {bare}; {expected}"
+        meant, given = (listed(sorted({*names})) for names in (alike.values(), alike))
+        return f"bounds are given for {given}, which does not occur, but not for {meant}"
 
     def restored(self, form: Form) -> Any:  # noqa: ANN401 - what was asked: sympy types neither alike
         """The expression of a form, over the user's own symbols; a condition, if that was asked."""

@@ -67,7 +67,7 @@ def simplify(  # noqa: PLR0913 - options
         bounds: for symbols or their names, closed intervals or pairs, whose ends may be
             expressions; a symbol without bounds may be any integer that its own assumptions allow.
             Or :class:`Facts`, which are both. Bounds of what does not occur are not used; a name
-            among them that may be misspelt, as a variable has no bounds, is a ``BoundsWarning``.
+            among them that is like one without bounds (``do``, ``d0``) is a ``BoundsWarning``.
         constraints: pairs of an expression and the interval that it is known to lie in, conditions
             that hold, or :class:`Facts`.
         exact: whether to finish by isl what the fast way leaves: parts that are constant or affine

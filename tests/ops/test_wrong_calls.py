@@ -12,7 +12,7 @@ import indexing
 import ops
 import simplifier
 from indexing import layout
-from ops import hlo
+from ops import hlo, xla_gpu
 from ops.hlo.module import source_locations
 from simplifier.errors import ArgumentError, IndexingError
 from tests.cases import for_all, pairs
@@ -23,7 +23,7 @@ ENTRY: Final = MODULE.entry.root
 LOOP: Final = ops.Loop(hlo.load(ROOT / "examples" / "running_sum.hlo")["loop"])
 SCHEDULE: Final = ops.schedule_of(MODULE["broadcast_divide_fusion"])
 MAP: Final = indexing.parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 3], s0 in [0, 1]")
-LAUNCH: Final = ops.xla_gpu.LaunchDimensions.of(1, 32)
+LAUNCH: Final = xla_gpu.LaunchDimensions.of(1, 32)
 SHAPE: Final = layout.Shape.parse("f32[3,5]")
 QUESTION: Final = "ops.analyze_files([], wrong)"
 
