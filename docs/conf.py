@@ -16,9 +16,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import nbformat
-from nbclient import NotebookClient
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -90,6 +87,9 @@ def setup(app: Sphinx) -> None:
 
 def run_notebooks(app: Sphinx, config: object) -> None:
     """Write each notebook with its outputs into a folder of pages, unless it is there and newer."""
+    import nbformat  # noqa: PLC0415 - pytest looks for doctests here, also where Jupyter is not
+    from nbclient import NotebookClient  # noqa: PLC0415
+
     pages = Path(app.srcdir) / "notebooks"
     pages.mkdir(exist_ok=True)
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):

@@ -17,19 +17,13 @@ from simplifier.expr import form as forms
 from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import floordiv, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read, with_natural_dividend
-from simplifier.extraction.cost import TAKEN_BACK, overlaps
+from simplifier.extraction.cost import overlaps
 from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
 from simplifier.laws.catalogue.floordiv import ONLY_VALUE, SPLIT
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import Rewrite, RewriteLog
-from simplifier.limits import (
-    MAX_DEPTH,
-    MAX_DEPTH_ABSTRACTED,
-    MAX_MAXIMA_SEARCHED,
-    MAX_TORN_WIDENING,
-    MAX_WIDENING,
-)
+from simplifier.limits import MAX_DEPTH, MAX_DEPTH_ABSTRACTED, MAX_MAXIMA_SEARCHED, MAX_WIDENING
 
 _REMEMBERED_RESULTS: Final = 1 << 14
 """After so many results of one scope all are forgotten: each takes some kilobytes."""
@@ -245,11 +239,10 @@ def is_kept(scope: Scope, form: Form, given: Form | None = None) -> bool:
     """Whether a form may stay because it is cheaper.
 
     It may not if it divides by a negative number, or is a trick with wide integers. Digits that are
-    torn are one, when they need more than a bit, or a quarter more to take back what they give. A
-    form made of a given one may only be wide where that is as wide.
+    torn are one, when they need more than a bit. A form made of a given one may only be wide where
+    that is as wide.
     """
-    torn = overlaps(form)
-    tolerance = MAX_WIDENING if not torn else 2 if torn < TAKEN_BACK else MAX_TORN_WIDENING
+    tolerance = 2 if overlaps(form) else MAX_WIDENING
     if divides_by_negative(form) or is_wide(scope, form, tolerance):
         return False
     if given is None or given == form or not is_wide(scope, form):

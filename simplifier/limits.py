@@ -172,9 +172,6 @@ Canonical forms divide common factors out, so the width of a plain linear index 
 more than that of its digits. Formulas that exploit wide products need many more.
 """
 
-MAX_TORN_WIDENING: Final = 1.25
-"""The same for a form that takes back what it gives: ``x * 2 - (x floordiv 64) * 125``."""
-
 MAX_DEPTH_SEARCHED: Final = 2
 """What a step brings in is only searched if its operations are nested no deeper."""
 

@@ -232,7 +232,7 @@ def reduced(form: Form, radix: int) -> Form:
     return Form(form.constant % radix, terms)
 
 
-def is_wide(scope: Scope, form: Form, tolerance: float = 1) -> bool:
+def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     """Whether some part of a form, as it is written, goes beyond the natural width.
 
     It may do so by the tolerance, so many times.

@@ -63,6 +63,8 @@ class Language:
         self.touched: dict[tuple[int, str, str], list[Touched]] = defaultdict(list)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a function, or a type
+        if name not in LANGUAGE:
+            raise AttributeError(f"tl.{name} is not known here")
         return LANGUAGE[name]
 
     def program_id(self, axis: int) -> int:
