@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from indexing.domain import NO_VALUES, Constraint, Domain, Ends, limit_texts, limits
@@ -161,12 +162,16 @@ def _read_map(
     roles = (dims, [name for name in ranges if name not in noted], runtime, parameters)
     known = _domain(roles, dict.fromkeys(declared, Interval(None, None))).by_name
     lexer.expect("->", "before the results")
-    results = read_items(
-        lexer, "()", "before the results", lambda: forms.read_expression(lexer, known)
-    )
+    results = read_items(lexer, "()", "before the results", partial(_read_result, lexer, known))
     symbols = {name: known[name] for name in parameters}
     bounds, constraints = _read_domain(lexer, declared, known, symbols, unbounded=unbounded)
     return Relation.from_forms(results, _domain(roles, bounds).constrained(constraints))
+
+
+def _read_result(lexer: ExpressionLexer, known: Mapping[str, Form]) -> Form:
+    if lexer.text == "domain" and lexer.text not in known:
+        raise lexer.expected("')' after the results")
+    return forms.read_expression(lexer, known)
 
 
 def read_declarations(lexer: ExpressionLexer) -> list[dict[str, None]]:
@@ -231,7 +236,7 @@ def _read_domain(
 _ENDS: Final = ("", "or")
 """The texts that end a map."""
 
-_BOUNDS: Final = "the bounds of every variable must be given"
+_BOUNDS: Final = "the bounds of every variable must be given, such as ', domain: d0 in [0, 7]'"
 _UNBOUNDED: Final = f"{_BOUNDS}; parse_map(text, unbounded=True) leaves them open"
 
 

@@ -279,7 +279,7 @@ def _tried(subject: Subject, before: Callable[[Figure], Count], waste: Waste) ->
 def _not_seen(subject: Subject) -> Iterator[str]:
     """What no rule can look into."""
     if not subject.is_fused:
-        yield "what XLA would fuse: the module has no fusions yet"
+        yield "what XLA would fuse: the module has no fusions yet; give the one that XLA compiled"
     if subject.device.sector_bytes and subject.is_for_processor:
         yield f"how warps of the {subject.device.name} read: the module was made for a processor"
     if custom := [each for each in subject.running if each.opcode == "custom-call"]:

@@ -20,7 +20,7 @@ from ops.dependence.operand_indexing import OperandIndexing, RuntimeOrigin
 from ops.hlo import Computation, HloModule, Instruction, SizeOrigin
 from ops.hlo.module import name_of_array, source_locations
 from ops.rules.rule import Direction, Unknown
-from simplifier.errors import IndexingError, Span, TextError
+from simplifier.errors import ArgumentError, IndexingError, Span, TextError
 from simplifier.forms import Interval, is_name, natural_order, parse_form
 
 # Queries of modules whose answers are maps: of instructions, and of fusions.
@@ -548,9 +548,13 @@ def spans_of(file: str, texts: Sequence[str]) -> list[Span]:
 
     Raises:
         HloFileError: there is no such file, or it is not text.
+        ArgumentError: there is nothing but blanks.
     """
     given = [(text, "") for text in texts] or [read_input(file)]
-    return [span for each in given for span in _spans(*each)]
+    found = [span for each in given for span in _spans(*each)]
+    if not found:
+        raise ArgumentError("simplify: the text is empty; expected maps or expressions")
+    return found
 
 
 def _spans(text: str, name: str) -> list[Span]:

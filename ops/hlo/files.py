@@ -130,7 +130,7 @@ def decoded(content: bytes, name: str) -> str:
         except AttributeValueError as error:
             raise HloFileError(name, f"the protobuf is no HLO module: {error}") from None
     if b"\0" in content:
-        raise HloFileError(name, "the file is binary, not text" + _AS_TEXT)
+        raise HloFileError(name, "the file is binary, and no protobuf of a module" + _AS_TEXT)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -250,8 +250,10 @@ _MAX_CANDIDATES = 2000
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """The names that are like one that is not there, at most three."""
-    return difflib.get_close_matches(name, list(dict.fromkeys(names))[-_MAX_CANDIDATES:], n=3)
+    """The names that are like one that is not there, at most three; ``x.1`` is like ``x``."""
+    known = list(dict.fromkeys(names))[-_MAX_CANDIDATES:]
+    numbered = [each for each in known if each.startswith(f"{name}.")]
+    return [*dict.fromkeys([*numbered, *difflib.get_close_matches(name, known, n=3)])][:3]
 
 
 def nearby(name: str, names: Iterable[str]) -> str:

@@ -296,7 +296,7 @@ AS_TEXT = "XLA dumps modules as text with --xla_dump_hlo_as_text"
 
 
 NO_TEXTS: dict[bytes | None, str] = {
-    b"\x7fELF\x02\x00\x00": f"the file is binary, not text; {AS_TEXT}",
+    b"\x7fELF\x02\x00\x00": f"the file is binary, and no protobuf of a module; {AS_TEXT}",
     b"HloModule m \xff": f"the file is binary, or not in UTF-8: see byte 12; {AS_TEXT}",
     None: "No such file or directory",
 }

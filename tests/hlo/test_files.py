@@ -69,7 +69,7 @@ BAD = {
     "broken": (gzip.compress(TINY_TEXT)[:10] + b"\xff" * 20, "invalid"),
     "swelling-archive": (MODULE_AND_BLANKS, "the file unpacks to more than 64 megabytes"),
     "swelling cache": (zlib.compress(TINY_TEXT + bytes(80 << 20)), "more than 64 megabytes"),
-    "binary inside": (gzip.compress(b"\0\1"), "the file is binary, not text"),
+    "binary inside": (gzip.compress(b"\0\1"), "the file is binary, and no protobuf of"),
 }
 
 
