@@ -83,7 +83,7 @@ _LOOKS_LIKE: Final = str.maketrans("oli", "011")
 def _without_slips(name: str) -> str:
     """The same for names that one slip of the pen tells apart: case, order, or what looks alike.
 
-    >>> _without_slips("heigth") == _without_slips("height"), _without_slips("do")
+    >>> _without_slips("block_l") == _without_slips("Bolck_1"), _without_slips("do")
     (True, '0d')
     """
     return "".join(sorted(name.lower().translate(_LOOKS_LIKE)))

@@ -64,10 +64,19 @@ def check(cases: Sequence[Case], language: str) -> Tally:
     return tally
 
 
+ANGLES = {"acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh"}
+"""What XLA has for GPUs alone; below, kernels are compared with NumPy."""
+
+
+def has_angles(computation: Computation) -> bool:
+    return not ANGLES.isdisjoint(each.opcode for each in computation.instructions)
+
+
 @pytest.mark.needs("jax")
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_kernels_of_real_fusions_compute_what_jax_does(name: str) -> None:
-    cases = [case_of(kernel, each) for each, (kernel, _) in emitted(fusions_of(name), "c").items()]
+    kernels = emitted(fusions_of(name), "c").items()
+    cases = [case_of(kernel, each) for each, (kernel, _) in kernels if not has_angles(each)]
     for language in runnable()[:3]:
         found = check(cases, language)
         assert found.right[language] + found.refused.total() == len(cases)
