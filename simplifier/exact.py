@@ -192,7 +192,7 @@ An operation takes a fraction of a microsecond, or a hundred where sets have gro
 begins with all of them, see :func:`asked`.
 """
 
-_MAX_SECONDS: Final = 0.25
+_MAX_SECONDS: Final = 0.1
 """Once two attempts in a row have taken so long, the next one would take up to ten times as long.
 
 One alone may have met a collection of garbage, which takes as long where the heap is large.
