@@ -182,10 +182,10 @@ class Problem:
         """
         asked = set(variables_of(self.forms))
         known = set[str]().union(*(group.names for group in self.groups))
-        free = {_without_slips(name): name for name in asked - known - self.bounds.keys()}
-        strange = (
-            {name for name in bounded if isinstance(name, str)} - asked - known if free else ()
-        )
+        strange = {name for name in bounded if isinstance(name, str)} - asked - known
+        if not strange:
+            return ""
+        free = {_without_slips(name): name for name in sorted(asked - known - self.bounds.keys())}
         alike = {name: free[slip] for name in strange if (slip := _without_slips(name)) in free}
         if not alike:
             return ""
