@@ -180,20 +180,20 @@ class Graph {
   /** Nodes in the order of the text, each behind what it reads; parameters where they are read. */
   ordered(nodes) {
     const nodeOf = new Map(nodes.flatMap((node) => membersOf(node).map((each) => [each, node])));
-    const readersOf = new Map(
+    const operandsOf = new Map(
       nodes.map((node) => {
-        const operands = membersOf(node).flatMap((each) => this.operands.get(each));
-        return [node, new Set(operands.map((each) => nodeOf.get(each)))];
+        const read = membersOf(node).flatMap((each) => this.operands.get(each));
+        return [node, new Set(read.map((each) => nodeOf.get(each)))];
       }),
     );
-    const isLeaf = (node) => !readersOf.get(node).size;
+    const isLeaf = (node) => !operandsOf.get(node).size;
     const [met, ordered] = [new Set(), []];
     const visit = (start) => {
       const stack = [];
       const enter = (node) => {
         if (met.has(node)) return;
         met.add(node);
-        stack.push([node, readersOf.get(node).values()]);
+        stack.push([node, operandsOf.get(node).values()]);
       };
       enter(start);
       while (stack.length) {
