@@ -18,7 +18,12 @@ from simplifier.expr.form import EXTREMA, Atom, AtomKind, Form
 from simplifier.expr.operations import floordiv, rebuilt, substitute, without_common_factors
 from simplifier.extraction import costs_of, count_maxima, extracted, read, with_natural_dividend
 from simplifier.extraction.cost import overlaps
-from simplifier.extraction.width import divides_by_negative, is_wide, width_as_written
+from simplifier.extraction.width import (
+    divides_by_negative,
+    has_wide_term,
+    is_wide,
+    width_as_written,
+)
 from simplifier.laws.catalogue.floordiv import ONLY_VALUE, SPLIT
 from simplifier.laws.catalogue.maxima import PRUNE
 from simplifier.laws.law import Law
@@ -239,11 +244,12 @@ def is_kept(scope: Scope, form: Form, given: Form | None = None) -> bool:
     """Whether a form may stay because it is cheaper.
 
     It may not if it divides by a negative number, or is a trick with wide integers. Digits that are
-    torn are one, when they need more than a bit. A form made of a given one may only be wide where
-    that is as wide.
+    torn are one, when a term is wide. A form made of a given one may only be wide where that is as
+    wide.
     """
-    tolerance = 2 if overlaps(form) else MAX_WIDENING
-    if divides_by_negative(form) or is_wide(scope, form, tolerance):
+    if divides_by_negative(form) or is_wide(scope, form, MAX_WIDENING):
+        return False
+    if overlaps(form) and has_wide_term(scope, form):
         return False
     if given is None or given == form or not is_wide(scope, form):
         return True

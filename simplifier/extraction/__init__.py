@@ -431,6 +431,7 @@ class _Search:
         return found
 
     def _candidate(self, form: Form, steps: tuple[Rewrite, ...]) -> _Candidate:
+        self._seen.add(form.key)
         written = self._spell(form)
         return _Candidate(self._costs.of(written), written, form, steps)
 

@@ -62,10 +62,11 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Step
         factor, divisor = terms[atom], atom.divisor
         smallest = divisor // gcd(factor, divisor)
         for step in _steps_below(terms, atom):
+            source, radix = scope.floordiv(atom.numerator, step), divisor // step
             if step % smallest:
+                yield from _beside_quotient(form.without(atom), factor, source, radix)
                 continue
-            source = scope.floordiv(atom.numerator, step)
-            radix, weight = divisor // step, -factor * step // divisor
+            weight = -factor // radix
             rest, last = form.plus(source, -weight).without(atom), radix - 1
             ways = [(rest, weight, source)]
             if _may_turn(scope, source, last):  # L mod n = n - 1 - ((n - 1 - L) mod n)
@@ -74,6 +75,22 @@ def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Step
                 number = residue(dividend, radix)
                 laws = why if number == dividend else (*why, law.CONGRUENT_RESIDUES)
                 yield Step(left, scale, AtomKind.MOD, (number, forms.constant(radix)), laws)
+
+
+def _beside_quotient(rest: Form, factor: int, source: Form, radix: int) -> Iterator[Step]:
+    """``k*floor(N/c) + m*N = m*(N mod c) + (k + m*c)*floor(N/c)`` where that is a smaller factor.
+
+    So ``L mod 8 + L floordiv 8`` comes back, also where ``N`` is ``L`` without multiples of 8.
+    """
+    ratios = [divmod(rest.terms.get(atom, 0), value) for atom, value in source.terms.items()]
+    for weight in dict.fromkeys(weight for weight, left in ratios if weight and not left):
+        high = factor + weight * radix
+        if 0 < abs(high) < abs(factor):
+            beside = rest.plus(source, -weight)
+            index = with_multiples(beside, source, radix, high)
+            left = beside.plus(index.plus(source, -1).exactly_divided(radix), -high)
+            operands, laws = (index, forms.constant(radix)), (law.DIGIT, EXTRACTION)
+            yield Step(left.plus(index % radix, weight), high, AtomKind.FLOORDIV, operands, laws)
 
 
 def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:

@@ -251,6 +251,24 @@ def is_wide(scope: Scope, form: Form, tolerance: int = 1) -> bool:
     return not natural.admits(widest) and widest > natural.known * tolerance
 
 
+def has_wide_term(scope: Scope, form: Form) -> bool:
+    """Whether a term of a sum is wider than natural by more than half.
+
+    >>> from simplifier.bounds.interval import Interval
+    >>> from simplifier.canonical.scope import scope_of
+    >>> from simplifier.expr.text import parse_form
+    >>> scope = scope_of((("x", Interval(0, 255)),))
+    >>> for text in ("x * 2 - (x floordiv 64) * 125", "x * 2 - x mod 6"):
+    ...     print(has_wide_term(scope, parse_form(text)))
+    True
+    False
+    """
+    natural, ranges = Width(scope, form), ranges_as_written(scope, (form,))
+    terms = (Form(0, {atom: factor}) for atom, factor in form.terms.items())
+    widths = (magnitude(term_by_term(ranges, term)) for term in terms)
+    return not all(natural.admits(inf if width is None else width * 2 // 3) for width in widths)
+
+
 def width_as_written(scope: Scope, form: Form) -> float:
     """The greatest absolute value of any part of a form; infinite where something has no bounds.
 
