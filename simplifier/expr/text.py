@@ -19,9 +19,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from simplifier.errors import Span, TextError, TextWarning, listed, quoted
 from simplifier.expr import form as forms
@@ -34,11 +34,9 @@ Operation: TypeAlias = "Callable[[Form, Form], Form]"
 
 # The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
 
-_TOKEN = re.compile(
-    r"[0-9]++(?:[A-Za-z_][A-Za-z0-9_]*+)?|[A-Za-z_][A-Za-z0-9_]*"
-    r"|->|//|<<|>>|&&|\|\||[<>=!]=|[-+*/%()\[\]{},:<>=]"
-)
-_WRONG = re.compile(r"!(?!=)|(?<!&)&(?!&)|(?<!\|)\|(?!\|)|[^A-Za-z0-9_\s\-+*/%()\[\]{},:<>=!&|]")
+_TOKEN = re.compile(r"[A-Za-z0-9_]++|[()\[\]{},:*+%]|->|//|<<|>>|&&|\|\||[<>=!]=|[-/<>=]")
+_TEXT = re.compile(r"(?:[A-Za-z0-9_\s()\[\]{},:*+%\-/<>=]++|&&|\|\||!=)*+")
+"""As much of a text as consists of tokens and blanks."""
 
 
 def is_name(text: str) -> bool:
@@ -61,9 +59,8 @@ class ExpressionLexer(Lexer):
     def __init__(self, source: str, file: str = "") -> None:
         self.source = source
         self.file = file
+        self._check_characters()
         self.tokens: list[str] = _TOKEN.findall(source)
-        if "".join(self.tokens) != "".join(source.split()):
-            raise self._unexpected_character()
         self.tokens.append("")
         self._starts: list[int] = []
         self.jump(0)
@@ -134,12 +131,13 @@ class ExpressionLexer(Lexer):
             message = f"integer of {len(text)} digits; Python reads at most {limit}"
             raise self.error(message, self.span_at(position)) from None
 
-    def _unexpected_character(self) -> TextError:
-        wrong = _WRONG.search(self.source)
-        start = 0 if wrong is None else wrong.start()
-        message = f"unexpected character {self.source[start]!r}"
-        hint = "all numbers are integers" if self.source[start] == "." else ""
-        return self.error(message, Span(self.source, start, start + 1, self.file), hint)
+    def _check_characters(self) -> None:
+        right = _TEXT.match(self.source)
+        start = right.end() if right else 0
+        if start < len(self.source):
+            message = f"unexpected character {self.source[start]!r}"
+            hint = "all numbers are integers" if self.source[start] == "." else ""
+            raise self.error(message, Span(self.source, start, start + 1, self.file), hint)
 
 
 # Expressions from text: `(d0 * 8 + s0) floordiv 3`.
@@ -206,7 +204,6 @@ class _Waiting(NamedTuple):
     position: int
 
 
-@dataclass(eq=False, slots=True)
 class _Group:
     """The text since a parenthesis was opened, or since the last comma in it.
 
@@ -215,20 +212,20 @@ class _Group:
     it ends.
     """
 
-    opening: int
-    """The position of the parenthesis."""
-    arguments: list[Form]
-    """The arguments before the last comma."""
-    terms: list[tuple[int, Form | _Group | None]] = field(default_factory=list[Any])
-    sign: int = 1
-    scale: int = 1
-    left: Form | _Group | None = None
-    """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
-    operation: Operation | None = None
-    waiting: list[_Waiting] = field(default_factory=list[Any])
-    """The operators before the sum."""
-    depth: int = 0
-    """Of conditions inside of it."""
+    def __init__(self, opening: int, arguments: tuple[Form, ...] = (), depth: int = 0) -> None:
+        self.opening = opening
+        """The position of the parenthesis."""
+        self.arguments = arguments
+        """The arguments before the last comma."""
+        self.depth = depth
+        """Of conditions inside of it."""
+        self.terms: list[tuple[int, Form | _Group | None]] = []
+        self.sign = self.scale = 1
+        self.left: Form | _Group | None = None
+        """``None`` stands for 1, a group for a sum in parentheses: sums of sums become one form."""
+        self.operation: Operation | None = None
+        self.waiting: tuple[_Waiting, ...] = ()
+        """The operators before the sum."""
 
     @property
     def begins_condition(self) -> bool:
@@ -238,7 +235,7 @@ class _Group:
 
     def wait(self, word: str, left: Form, position: int) -> None:
         """Begin the sum that is the right operand of an operator."""
-        self.waiting.append(_Waiting(word, _LEVELS[word], left, position))
+        self.waiting += (_Waiting(word, _LEVELS[word], left, position),)
         self.terms, self.left, self.sign, self.scale = [], None, 1, 1
 
     def negate(self) -> None:
@@ -257,11 +254,15 @@ class _Group:
             self.operation = None
         elif isinstance(value, int):
             self.scale *= value
-        elif self.left is None:
-            self.left = value
-        else:
+        elif self.left is not None:
             factors = _scaled(self.left, self.scale), _scaled(value)
             self.left, self.scale = operations.product(factors), 1
+        elif isinstance(value, _Group) and not value.terms and value.left is not None:
+            # One term in parentheses is that term: so parentheses around it do not nest groups.
+            self.left = value.left
+            self.scale *= value.sign * value.scale
+        else:
+            self.left = value
 
     def add(self, sign: int) -> None:
         """The last term is finished; another one with this sign follows."""
@@ -270,18 +271,17 @@ class _Group:
 
     def total(self) -> Form:
         """The whole sum."""
-        if not self.terms and not isinstance(self.left, _Group):
+        if not self.terms:
             return _scaled(self.left, self.sign * self.scale)
         constant = 0
         terms: dict[Atom, int] = {}
-        parts: list[tuple[int, Form | _Group | None]] = [(1, self)]
-        while parts:
-            factor, part = parts.pop()
+        parts = [*self.terms, (self.sign * self.scale, self.left)]
+        for factor, part in parts:
             if part is None:
                 constant += factor
             elif isinstance(part, _Group):
                 last = (part.sign * part.scale, part.left)
-                parts += ((factor * inner, each) for inner, each in (*part.terms, last))
+                parts += [(factor * inner, each) for inner, each in (*part.terms, last)]
             elif factor:
                 constant += factor * part.constant
                 forms.accumulate(terms, part, factor)
@@ -291,7 +291,8 @@ class _Group:
 def _scaled(value: Form | _Group | None, factor: int = 1) -> Form:
     if value is None:
         return forms.constant(factor)
-    return (value.total() if isinstance(value, _Group) else value).times(factor)
+    form = value.total() if isinstance(value, _Group) else value
+    return form if factor == 1 else form.times(factor)
 
 
 def _by_negative(operation: Operation, numerator: Form, divisor: Form) -> Form:
@@ -310,31 +311,34 @@ class _ExpressionParser:
     def __post_init__(self) -> None:
         self._leaves: dict[str, Form | int] = dict(self._names or ())
         """Values of the names and numbers read so far."""
-        self._groups = [_Group(self._lexer.position, [])]
+        self._groups = [_Group(self._lexer.position)]
 
     def parse(self) -> Form:
         """Read as far as an expression goes."""
         words, position = self._lexer.tokens, self._lexer.position
-        groups, leaf_of = self._groups, self._leaves.get
+        groups, leaf_of, divisions = self._groups, self._leaves.get, self._divisions
+        group = groups[-1]
         while True:
             while (word := words[position]) == "(":
-                groups.append(_Group(position, []))
+                group = _Group(position)
+                groups.append(group)
                 position += 1
             leaf = leaf_of(word) or self._leaf(word, position)
             position += 1
             if leaf is None:
                 continue
-            group = groups[-1]
             group.operand(leaf)
             while (word := words[position]) == ")" and len(groups) > 1:
                 group = self._close_group(position)
                 position += 1
-            if word in self._divisions:
-                group.operation = self._divisions[word]
-            elif word in _SIGNS:
+            if word in _SIGNS:
                 group.add(_SIGNS[word])
-            elif word != "*" and not self._begins_sum(group, word, position):
-                return self._ended(group, position)
+            elif word in divisions:
+                group.operation = divisions[word]
+            elif word != "*":
+                if not self._begins_sum(group, word, position):
+                    return self._ended(group, position)
+                group = groups[-1]
             position += 1
 
     def _begins_sum(self, group: _Group, word: str, position: int) -> bool:
@@ -394,15 +398,15 @@ class _ExpressionParser:
     def _close_group(self, position: int) -> _Group:
         """Hand the value in parentheses to the group around them."""
         group = self._groups.pop()
-        around, name = self._groups[-1], self._name(group)
+        around, name = self._groups[-1], self._lexer.tokens[group.opening - 1]
         if group.depth or group.waiting:
             around.depth = max(around.depth, self._depth(group))
         if name == "-" and self._lexer.tokens[position + 1] in _DIVIDING_WORDS:
             self._warn_of_minus(group, position)
-        join = _FUNCTIONS.get(name)
-        if join is not None:
+        if name in _FUNCTIONS:
             self._check_arguments(group)
-            around.operand(join([*group.arguments, self._ended(group, position)]))
+            arguments = [*group.arguments, self._ended(group, position)]
+            around.operand(_FUNCTIONS[name](arguments))
         else:
             around.operand(self._ended(group, position) if group.waiting else group)
         return around
@@ -432,7 +436,8 @@ class _ExpressionParser:
             if own <= _NOT:
                 self._check_condition(value, position)
             value = self._joined(waiting[first:], value)
-            del waiting[first:]
+            waiting = waiting[:first]
+        group.waiting = waiting
         return value
 
     def _joined(self, equal: Sequence[_Waiting], last: Form) -> Form:
@@ -497,9 +502,8 @@ class _ExpressionParser:
         if word != "," or self._name(group) not in _FUNCTIONS:
             raise self._unclosed(group)
         depth = self._depth(group)
-        group.arguments.append(self._ended(group, self._lexer.position))
-        self._groups[-1] = _Group(group.opening, group.arguments)
-        self._groups[-1].depth = depth
+        arguments = (*group.arguments, self._ended(group, self._lexer.position))
+        self._groups[-1] = _Group(group.opening, arguments, depth)
 
     def _unclosed(self, group: _Group) -> TextError:
         is_call = self._name(group) in _FUNCTIONS
