@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -140,11 +140,11 @@ class Atom:
             self.order = (kind, 0, natural_order(name))
         elif depth > _NESTED_ORDER_DEPTH:
             self.order = (kind, depth, self.digest())
+        elif divisor:
+            self.order = (kind, depth, divisor, *arguments[0].order)
         else:
-            order: list[object] = [kind, depth, name or divisor]
-            for argument in arguments:
-                order += tuple(chain.from_iterable(argument.terms.items())), argument.constant
-            self.order = tuple(order)
+            parts = [part for argument in arguments for part in argument.order]
+            self.order = (kind, depth, name or 0, *parts)
 
     def __lt__(self, other: Atom) -> bool:
         return self.order < other.order
@@ -400,6 +400,7 @@ ZERO = Form(0, {})
 ONE = Form(1, {})
 
 
+@lru_cache(maxsize=_REMEMBERED_NAMES, typed=True)
 def constant(value: int) -> Form:
     """The form of an integer."""
     return Form(value, {})
@@ -517,17 +518,15 @@ def _inside(arguments: tuple[Form, ...]) -> tuple[Atom, ...] | None:
     return None if whole is None or len(whole) > _MAX_INSIDE else tuple(whole)
 
 
-def _closed(outer: Iterable[Atom]) -> dict[Atom, None] | None:
+def _closed(outer: Iterable[Atom]) -> Collection[Atom] | None:
     """Atoms and those inside them in postorder; ``None`` if some atom does not keep the latter."""
-    found: dict[Atom, None] = {}
+    found: list[Atom] = []
     for atom in outer:
-        inside = atom.inside
-        if inside:
-            found.update(dict.fromkeys(inside))
-        elif inside is None:
+        if atom.inside is None:
             return None
-        found[atom] = None
-    return found
+        found += atom.inside
+        found.append(atom)
+    return dict.fromkeys(found) if len(found) > 1 else found
 
 
 def negated(condition: Form) -> Atom | None:
