@@ -444,7 +444,7 @@ class _Search:
         cost = costs.of(written)
         if cost > best.cost or written == best.written:
             return False
-        if cost == best.cost and not costs.rank(written) < costs.rank(best.written):
+        if cost == best.cost and not costs.precedes(written, best.written):
             return False
         return not self._width.is_exceeded(form)
 

@@ -15,9 +15,10 @@ that one is better from which strides can be read off, then the one with fewer o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise, starmap
-from typing import Final, NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
 from simplifier.bounds.digits import is_power_of_two
 from simplifier.expr import form as forms
@@ -33,17 +34,8 @@ Operations: TypeAlias = "dict[Node, int]"
 """The operations inside a form, each with its price."""
 
 
-class Readability(NamedTuple):
-    """How a form reads, by what it has too much of.
-
-    Digits are torn where a sum reads a number twice, or where they are written the other way round:
-    ``(x mod 12) floordiv 4``.
-    """
-
-    torn: int
-    operators: int
-    signs: int
-
+Reading: TypeAlias = "tuple[int, int]"
+"""How a form reads, by what it has too much of: operators and signs."""
 
 ADDITION: Final = 1
 NEGATION: Final = 1
@@ -69,45 +61,57 @@ DIVISIONS: Final = frozenset({FLOORDIV, AtomKind.QUOTIENT, AtomKind.MOD, AtomKin
 class Costs:
     """The costs of forms, where it is known which dividends and divisors may be negative."""
 
-    __slots__ = ("_costs", "_may_be_negative", "_operations", "_ranks", "_readings")
+    __slots__ = ("_costs", "_may_be_negative", "_measures", "_operations", "_readings", "_torn")
 
     def __init__(self, may_be_negative: Callable[[Form], bool]) -> None:
         self._may_be_negative = may_be_negative
+        self._measures = self.of, self._times_torn, self._divides_negative, self._reading
+        """What forms are compared by: the first that differs tells, and no other is asked."""
         self._costs: dict[Key, int] = {}
         self._operations: dict[Atom, Operations] = {}
-        self._ranks: dict[Key, tuple[object, ...]] = {}
-        self._readings: dict[Atom, Readability] = {}
-
-    def rank(self, form: Form) -> tuple[object, ...]:
-        """Sorts equal forms: the cheapest first, then the one that reads best."""
-        found = self._ranks.get(form.key)
-        if found is None:
-            torn, *others = self._reading(form)
-            negative = any(map(self._may_be_negative, dividends(form)))
-            found = self._ranks[form.key] = (self.of(form), torn, negative, *others, form.order)
-        return found
+        self._torn: dict[Atom, int] = {}
+        self._readings: dict[Atom, Reading] = {}
 
     def prefers(self, form: Form, other: Form) -> bool:
         """Whether a form is cheaper than an equal one or, at the same cost, reads better."""
-        cost, least = self.of(form), self.of(other)
-        return cost < least or (cost == least and self.rank(form)[:-1] < self.rank(other)[:-1])
+        return _is_less(form, other, self._measures)
+
+    def precedes(self, form: Form, other: Form) -> bool:
+        """Whether a form is the better of two equal ones; of two alike, the first by structure."""
+        return _is_less(form, other, (*self._measures, attrgetter("order")))
+
+    def rank(self, form: Form) -> tuple[object, ...]:
+        """Sorts equal forms: the best first."""
+        return *[measure(form) for measure in self._measures], form.order
 
     def operators(self, form: Form) -> int:
         """The operators of a form as it is printed."""
-        return self._reading(form).operators
+        return self._reading(form)[0]
 
-    def _reading(self, form: Form) -> Readability:
+    def _reading(self, form: Form) -> Reading:
         known = self._readings
-        for atom in forms.postorder((form,), skip=known.__contains__):
-            if atom.arguments:
-                own = _weight(atom) + operators_inside(atom)
-                inside = [_reading_of_sum(each, known) for each in atom.arguments]
-                torn, operators, signs = map(sum, zip(*inside, strict=True))
-                torn += _is_reversed_digit(atom)
-                known[atom] = Readability(torn, operators + own, signs)
-        torn, operators, signs = _reading_of_sum(form, known)
+        for atom in _unknown(form, known):
+            inside = [_reading_of_sum(each, known) for each in atom.arguments]
+            operators, signs = map(sum, zip(*inside, strict=True))
+            known[atom] = operators + _weight(atom) + operators_inside(atom), signs
+        operators, signs = _reading_of_sum(form, known)
         own = 0 if forms.negated(form) else operators_as_written(form)
-        return Readability(torn, operators + own, signs)
+        return operators + own, signs
+
+    def _times_torn(self, form: Form) -> int:
+        """How often digits are torn.
+
+        They are where a sum reads a number twice, or where they are written the other way round:
+        ``(x mod 12) floordiv 4``.
+        """
+        known = self._torn
+        for atom in _unknown(form, known):
+            inside = [_times_torn_in_sum(each, known) for each in atom.arguments]
+            known[atom] = sum(inside) + _is_reversed_digit(atom)
+        return _times_torn_in_sum(form, known)
+
+    def _divides_negative(self, form: Form) -> bool:
+        return any(map(self._may_be_negative, dividends(form)))
 
     def of(self, form: Form) -> int:
         """The cost of a form."""
@@ -140,18 +144,19 @@ class Costs:
                 found = {}
                 for argument in atom.arguments:
                     for inner in argument.terms:
-                        found.update(known.get(inner, _NONE))
+                        if inner.arguments:
+                            found.update(known[inner])
                 self._add_atom(found, atom)
                 known[atom] = found
         return known[outer]
 
     def _add_atom(self, found: Operations, atom: Atom) -> None:
         """Add an operation and the sums that it is applied to, without what is inside these."""
-        for each in _sums_in(atom):
-            _add_sum(found, each)
         if atom.kind in DIVISIONS:
             self._add_division(found, atom)
         elif atom.arguments:
+            for each in _sums_in(atom):
+                _add_sum(found, each)
             price = _PRICES.get(atom.kind, ADDITION)
             found[atom] = price * max(len(atom.arguments) - 1, 1)
 
@@ -161,8 +166,11 @@ class Costs:
         ``x ceildiv 8`` is ``(x + 7) floordiv 8``.
         """
         dividend, divisor = atom.arguments
+        _add_sum(found, dividend)
         size = abs(atom.divisor)
-        if atom.divisor < 0:
+        if divisor.terms:
+            _add_sum(found, divisor)
+        elif atom.divisor < 0:
             found[atom, "sign"] = NEGATION
         if atom.kind is AtomKind.CEILDIV:
             dividend = dividend.plus(divisor).plus_constant(-1)
@@ -177,8 +185,6 @@ class Costs:
         if atom.kind is AtomKind.MOD:
             found[atom] = REMAINDER
 
-
-_NONE: Final[Mapping[Node, int]] = {}
 
 _COMPARISONS: Final = {AtomKind.NONNEGATIVE: ">=", AtomKind.ZERO: "=="}
 
@@ -203,10 +209,10 @@ def _sums_in(atom: Atom) -> Sequence[Form]:
 def _add_sum(found: Operations, form: Form) -> None:
     """The additions, multiplications and the sign of a sum. A negation in a choice is free."""
     terms, constant = form.terms, form.constant
-    additions = len(terms) - 1 + (constant != 0)
+    additions = len(terms) - (not constant)
     is_negative = constant <= 0
     for atom, factor in terms.items():
-        if atom.kind in CONDITIONS:
+        if atom.arguments and atom.kind in CONDITIONS:
             if is_condition(form):
                 return
             found[atom, "as a number"] = CHOICE
@@ -216,7 +222,8 @@ def _add_sum(found: Operations, form: Form) -> None:
             size = abs(factor)
             found[atom, size] = BY_POWER if is_power_of_two(size) else MULTIPLICATION
             is_negative = False
-    additions += is_negative and bool(terms)
+    if is_negative and terms:
+        additions += 1
     if additions > 0:
         found[form.key] = additions * ADDITION
 
@@ -263,7 +270,7 @@ def overlaps(form: Form) -> int:
     0
     """
     terms = form.terms
-    if len(terms) == 1:
+    if len(terms) <= 1:
         return 0
     readings: dict[Key, list[tuple[Digits, int]]] = {}
     for atom, factor in terms.items():
@@ -351,18 +358,40 @@ def dividends(form: Form) -> Iterator[Form]:
     return (atom.numerator for atom in forms.postorder((form,)) if atom.kind in DIVISIONS)
 
 
-def _reading_of_sum(form: Form, known: Mapping[Atom, Readability]) -> Readability:
+def _is_less(form: Form, other: Form, measures: Iterable[Callable[[Form], Any]]) -> bool:
+    """Whether a form is less than another by the first measure by which they differ."""
+    for measure in measures:
+        one, another = measure(form), measure(other)
+        if one != another:
+            return one < another
+    return False
+
+
+def _unknown(form: Form, known: Container[Atom]) -> list[Atom]:
+    """The operations in a form of which nothing is known, each after those inside it."""
+    return [atom for atom in forms.postorder((form,)) if atom.arguments and atom not in known]
+
+
+def _reading_of_sum(form: Form, known: Mapping[Atom, Reading]) -> Reading:
     """How a sum reads, where it is known how its operations do; without its own operators."""
-    terms = form.terms
-    torn, operators, signs = overlaps(form), 0, int(form.constant < 0)
-    for atom, factor in terms.items():
+    operators, signs = 0, int(form.constant < 0)
+    for atom, factor in form.terms.items():
         signs += factor < 0
         if atom.arguments:
+            inside = known[atom]
+            operators, signs = operators + inside[0], signs + inside[1]
+    return operators, signs
+
+
+def _times_torn_in_sum(form: Form, known: Mapping[Atom, int]) -> int:
+    """How often digits are torn in a sum, where it is known of its operations."""
+    terms, torn = form.terms, overlaps(form)
+    for atom in terms:
+        if atom.arguments:
+            torn += known[atom]
             if len(terms) > 1 and atom.kind is not AtomKind.PRODUCT:
                 torn += sum(inner in terms for each in atom.arguments for inner in each.terms)
-            inside = known[atom]
-            torn, operators, signs = torn + inside[0], operators + inside[1], signs + inside[2]
-    return Readability(torn, operators, signs)
+    return torn
 
 
 def _is_reversed_digit(atom: Atom) -> bool:
@@ -438,8 +467,7 @@ class CostsToReaders(Costs):
 
     def of(self, form: Form) -> int:
         """The cost of a form."""
-        torn, operators, _ = self._reading(form)
-        return operators + _TORN * torn
+        return self.operators(form) + _TORN * self._times_torn(form)
 
 
 _TORN: Final = 4
