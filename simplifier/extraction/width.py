@@ -14,7 +14,7 @@ from simplifier.bounds.digits import as_quotient, factors
 from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import ranges_as_written, sum_at_a_glance
 from simplifier.canonical.scope import Scope
-from simplifier.expr.form import FLOORDIV, MAX, VARIABLE, Atom, Form, is_deep, postorder
+from simplifier.expr.form import EXTREMA, FLOORDIV, MAX, VARIABLE, Atom, Form, is_deep, postorder
 from simplifier.extraction.cost import DIVISIONS
 
 
@@ -24,13 +24,14 @@ class Width:
     Where something has no bounds, or is nested too deeply to be looked into, it is infinite.
     """
 
-    __slots__ = ("_growing", "_scope", "known")
+    __slots__ = ("_form", "_growing", "_scope", "known")
 
     def __init__(self, scope: Scope, form: Form) -> None:
         self.known: float = inf if is_deep(form) else 0
         """As much as was worked out: all of it once a number was too wide."""
-        self._growing = _growing_width(scope, form)
-        self._scope = scope
+        is_canonical = scope.ranges.keys() >= form.terms.keys()
+        self._scope, self._form = scope, form if is_canonical else scope.canonical(form)
+        self._growing = _growing_width(scope, self._form)
 
     def admits(self, number: float) -> bool:
         """Whether a number is not too wide."""
@@ -46,15 +47,20 @@ class Width:
 
         What a factor of a product is computed from is looked into, too.
         """
-        return not all(
-            self._fits(Form(0, {atom: factor})) and all(map(self._admits_operands, factors(atom)))
-            for atom, factor in form.terms.items()
-        )
+        return not all(map(self._fits, self._computed(form)))
 
-    def _admits_operands(self, atom: Atom) -> bool:
-        """Whether no operand is too wide; a number that it divides by is not computed."""
-        is_computed = atom.kind not in DIVISIONS or bool(atom.arguments[1].terms)
-        return all(map(self._fits, atom.arguments if is_computed else atom.arguments[:1]))
+    def _computed(self, form: Form) -> Iterator[Form]:
+        """The terms of a form, and the numbers that their factors are computed from.
+
+        Less the operands of the canonical form, which fit, and extrema, which do if theirs do.
+        """
+        for atom, factor in form.terms.items():
+            if abs(factor) != 1 or atom.kind not in EXTREMA:
+                yield Form(0, {atom: factor})
+            if atom not in self._form.terms:
+                for each in factors(atom):  # a number that it divides by is not computed
+                    is_computed = each.kind not in DIVISIONS or bool(each.arguments[1].terms)
+                    yield from each.arguments if is_computed else each.arguments[:1]
 
     def _fits(self, form: Form) -> bool:
         """Whether no value is too wide, at a glance or by all that is known."""
@@ -73,13 +79,12 @@ def _range_of(scope: Scope, form: Form) -> Range:
 
 
 def _growing_width(scope: Scope, form: Form) -> Iterator[float]:
-    """The natural width as far as it is worked out, step by step."""
-    canonical = scope.canonical(form)
+    """The natural width of a canonical form as far as it is worked out, step by step."""
     known: float = 0
-    for width in _widths_at_a_glance(scope, canonical):
+    for width in _widths_at_a_glance(scope, form):
         known = inf if width is None else max(known, width)
         yield known
-    for width in _further_widths(scope, canonical):
+    for width in _further_widths(scope, form):
         known = inf if width is None else _within_word(known, width)
         yield known
 
@@ -132,7 +137,7 @@ def magnitude(ends: Range) -> int | None:
     """The greatest absolute value in a range; ``None`` if there is none."""
     lower, upper = ends
     if isinstance(lower, int) and isinstance(upper, int):
-        return max(abs(lower), abs(upper))
+        return max(-lower, upper)
     return None
 
 
