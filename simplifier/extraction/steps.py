@@ -19,7 +19,7 @@ from simplifier.expr import operations
 from simplifier.expr.form import ONE, ZERO, Atom, AtomKind, Form, Key
 from simplifier.expr.operations import replace
 from simplifier.extraction.natural import Residue
-from simplifier.extraction.width import reduced, with_multiples
+from simplifier.extraction.width import needs_no_more_words, reduced, with_multiples
 from simplifier.laws.catalogue import steps as law
 from simplifier.laws.catalogue.floordiv import CEILING, EXTRACTION, FLATTEN, REFLECT
 from simplifier.laws.catalogue.maxima import FLATTEN_MAXIMA, HOIST_QUOTIENT, MINIMUM, PIVOT, PRUNE
@@ -83,14 +83,16 @@ def _beside_quotient(rest: Form, factor: int, source: Form, radix: int) -> Itera
     So ``L mod 8 + L floordiv 8`` comes back, also where ``N`` is ``L`` without multiples of 8.
     """
     ratios = [divmod(rest.terms.get(atom, 0), value) for atom, value in source.terms.items()]
-    for weight in dict.fromkeys(weight for weight, left in ratios if weight and not left):
-        high = factor + weight * radix
+    for ratio in dict.fromkeys(ratio for ratio, left in ratios if ratio and not left):
+        low, high, number = ratio, factor + ratio * radix, source
         if 0 < abs(high) < abs(factor):
-            beside = rest.plus(source, -weight)
-            index = with_multiples(beside, source, radix, high)
-            left = beside.plus(index.plus(source, -1).exactly_divided(radix), -high)
-            operands, laws = (index, forms.constant(radix)), (law.DIGIT, EXTRACTION)
-            yield Step(left.plus(index % radix, weight), high, AtomKind.FLOORDIV, operands, laws)
+            if low < 0 and _has_negative(source):
+                low, high, number = -low, -high, _turned_source(source, radix)
+            beside = rest.plus(number, -low)
+            index = with_multiples(beside, number, radix, high)
+            left = beside.plus(index.plus(number, -1).exactly_divided(radix), -high)
+            operands, laws = (index, forms.constant(radix)), (law.DIGIT, REFLECT, EXTRACTION)
+            yield Step(left.plus(index % radix, low), high, AtomKind.FLOORDIV, operands, laws)
 
 
 def _steps_below(terms: Mapping[Atom, int], quotient: Atom) -> Iterator[int]:
@@ -185,6 +187,8 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Step]:
     numbers by the same divisor are taken of the index, too.
     """
     for atom, factor in form.terms.items():
+        if atom.kind is AtomKind.MOD and atom.divisor > 0:
+            yield from _index_again(scope, form.without(atom), atom, factor)
         if not _is_quotient(scope, atom):
             continue
         divisor, rest = atom.divisor, form.without(atom)
@@ -197,6 +201,20 @@ def source_steps(scope: Scope, form: Form) -> Iterator[Step]:
                 mods = [a for a in beside.terms if a.kind is AtomKind.MOD and a.divisor > 0]
                 beside = _with_dividend(beside, mods, source)
                 yield _quotient(beside, source, atom, weight, laws)
+
+
+def _index_again(scope: Scope, rest: Form, remainder: Atom, weight: int) -> Iterator[Step]:
+    """``(floor(N/c) + A) mod n = floor(M/c) mod n`` where ``M`` has no negative coefficients."""
+    source, radix = remainder.numerator, remainder.divisor
+    for atom, factor in source.terms.items():
+        if factor == 1 and atom.kind is AtomKind.FLOORDIV and len(source.terms) > 1:
+            whole = atom.numerator.plus(source.without(atom), atom.divisor)
+            index = reduced(whole, atom.divisor * radix)
+            ends = (sum_at_a_glance(scope, each) for each in (atom.numerator, index))
+            if index.is_affine and needs_no_more_words(*ends):
+                operands = index // atom.divisor, forms.constant(radix)
+                laws = (EXTRACTION, law.CONGRUENT_RESIDUES)
+                yield Step(rest, weight, AtomKind.MOD, operands, laws)
 
 
 def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
