@@ -8,6 +8,7 @@ from itertools import count
 from typing import Final
 
 from simplifier import conditions, extraction
+from simplifier.bounds.digits import is_power_of_two
 from simplifier.bounds.interval import Interval
 from simplifier.bounds.propagation import Smaller
 from simplifier.bounds.ranges import range_as_written
@@ -329,26 +330,38 @@ _QUESTIONS: Final = conditions.Questions(partial(simplified, is_alone=False), ra
 def with_multiply_adds(scope: Scope, form: Form) -> Form:
     """The form with dividends in the place of remainders, where that costs no more.
 
-    Machines multiply and add at once. As dividends are at least 0, no number gets greater.
+    Machines multiply and add at once: times a number that is no power of two costs one less.
+    Dividends are at least 0, and no number gets greater than the value of the sum.
 
     >>> from simplifier.bounds.interval import Interval
     >>> from simplifier.canonical.scope import scope_of
     >>> from simplifier.expr.text import parse_form
-    >>> form = parse_form("(x floordiv 16) * 128 + x mod 16")
-    >>> print(with_multiply_adds(scope_of((("x", Interval(0, 63)),)), form))
+    >>> scope = scope_of((("x", Interval(0, 63)), ("y", Interval(0, 7))))
+    >>> print(with_multiply_adds(scope, parse_form("(x floordiv 16) * 128 + x mod 16")))
     (x floordiv 16) * 112 + x
+    >>> print(with_multiply_adds(scope, parse_form("y * 960 + (x mod 16) * 48 + x floordiv 16")))
+    x * 48 + y * 960 - (x floordiv 16) * 767
     """
     cost_of = costs_of(scope).of
+
+    def is_better(form: Form, flat: Form, number: Form, left: int) -> bool:
+        if left >= 0:
+            return cost_of(flat) <= cost_of(form)
+        spared = not is_power_of_two(forms.content(number))
+        is_narrow = range_of(scope, form).contains(range_of(scope, number))
+        return is_narrow and cost_of(flat) <= cost_of(form) + spared
 
     def of_sum(form: Form) -> Form:
         for atom in form.terms:
             quotient = floordiv(*atom.arguments).only_atom if atom.kind is AtomKind.MOD else None
             weight = form.terms.get(atom, 0)
-            taken = weight * atom.divisor
-            if quotient is not None and form.terms.get(quotient, 0) >= taken > 0:
-                flat = form.without(atom).plus(atom.numerator, weight).plus_atom(quotient, -taken)
+            factor = 0 if quotient is None else form.terms.get(quotient, 0)
+            if quotient is not None and factor > 0 < weight * atom.divisor:
+                number, taken = atom.numerator.times(weight), weight * atom.divisor
+                flat = form.without(atom).plus(number).plus_atom(quotient, -taken)
                 is_natural = _NATURAL.contains(range_of(scope, atom.numerator))
-                form = flat if is_natural and cost_of(flat) <= cost_of(form) else form
+                if is_natural and is_better(form, flat, number, factor - taken):
+                    form = flat
         return form
 
     found = forms.fold((form,), lambda atom, a: rebuilt(atom, tuple(map(of_sum, a))), forms.combine)
