@@ -265,7 +265,7 @@ def _by_parts(scope: Scope, form: Form) -> Form:
     parts: list[Form] = []
 
     def of_atom(atom: Atom, arguments: tuple[Form, ...]) -> Form:
-        if atom.depth <= MAX_DEPTH:
+        if arguments and atom.depth <= MAX_DEPTH:
             parts.extend(arguments)
             arguments = tuple(_cheaper(scope, argument) for argument in arguments)
             if atom.kind in EXTREMA:

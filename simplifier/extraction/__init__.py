@@ -89,6 +89,8 @@ def sharing(scope: Scope, form: Form) -> Rewrite:
 
 def _sharing(cost: Callable[[Form], int], form: Form) -> Rewrite:
     best, laws = form, ()
+    if sum(atom.divisor > 0 for atom in postorder((form,))) <= 1:
+        return Rewrite(laws, form, best)
     while (found := min([best, *with_common_dividends(best)], key=cost)) != best:
         best, laws = found, (EXTRACTION, CONGRUENT_RESIDUES)
     nested = with_shared_quotients(best)

@@ -135,10 +135,8 @@ def _widest(widths: Iterator[int | None]) -> int | None:
 
 def magnitude(ends: Range) -> int | None:
     """The greatest absolute value in a range; ``None`` if there is none."""
-    lower, upper = ends
-    if isinstance(lower, int) and isinstance(upper, int):
-        return max(-lower, upper)
-    return None
+    widest = max(-ends[0], ends[1])
+    return widest if isinstance(widest, int) else None
 
 
 def _widths_at_a_glance(scope: Scope, form: Form) -> Iterator[int | None]:
@@ -168,7 +166,8 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
         elif atom.kind is MAX:
             yield from _widths_of_maximum(scope, form, atom)
         for argument in atom.arguments:
-            yield natural_width(scope, argument)
+            if argument.terms:
+                yield natural_width(scope, argument)
 
 
 def _widths_of_quotient(
@@ -185,8 +184,9 @@ def _widths_of_quotient(
     if all(abs(value) <= abs(numerator.terms[atom]) for atom, value in source.terms.items()):
         sources.append(source)
     for source in sources:
-        turned = (-source).plus_constant(divisor - 1)
-        width = _widest(magnitude(scope.range_of(counted)) for counted in (source, turned))
+        lower, upper = scope.range_of(source)
+        last = divisor - 1
+        width = _widest(map(magnitude, ((lower, upper), (last - upper, last - lower))))
         if width is not None and source.constant != numerator.constant:
             less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
             width = width if less is None else min(width, 2 * less)
