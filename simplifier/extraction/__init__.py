@@ -105,10 +105,12 @@ def natural_dividend(atom: Atom, range_of: Callable[[Form], Interval]) -> tuple[
     ``None`` if none are known to be enough, or the divisor may be less than 1.
     """
     numerator, divisor = atom.arguments
-    least, size = range_of(numerator).lower, range_of(divisor).lower
+    least = range_of(numerator).lower
+    size = range_of(divisor).lower if divisor.terms else divisor.constant
     if size is None or size < 1:
         return None
-    for times in dict.fromkeys((0, 1, 0 if least is None else -(least // size))):
+    enough = 0 if least is None else max(0, -(least // size))
+    for times in (0, 1, enough) if divisor.terms else (enough,):
         more = numerator.plus(divisor, times) if times else numerator
         is_enough = least is not None and least + times * size >= 0
         if is_enough or (times and Interval(0, None).contains(range_of(more))):
@@ -189,8 +191,10 @@ class DigitWriter:
         if is_deep(whole) or not self._may_be_negative(division.numerator):
             return whole
         natural = with_natural_dividend(division, self._interval_of)
-        numbers = [each.numerator for form in (whole, natural) for each in form.terms]
-        is_narrow = needs_no_more_words(*map(self._range_of, numbers))
+        (moved,) = natural.terms
+        more = moved.numerator.constant - division.numerator.constant
+        lower, upper = self._range_of(division.numerator)
+        is_narrow = needs_no_more_words((lower, upper), (lower + more, upper + more))
         return min(whole, natural, key=self.costs.of) if is_narrow else whole
 
     def _interval_of(self, form: Form) -> Interval:

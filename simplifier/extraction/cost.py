@@ -34,9 +34,6 @@ Operations: TypeAlias = "dict[Node, int]"
 """The operations inside a form, each with its price."""
 
 
-Reading: TypeAlias = "tuple[int, int]"
-"""How a form reads, by what it has too much of: operators and signs."""
-
 ADDITION: Final = 1
 NEGATION: Final = 1
 BY_POWER: Final = 1
@@ -70,7 +67,7 @@ class Costs:
         self._costs: dict[Key, int] = {}
         self._operations: dict[Atom, Operations] = {}
         self._torn: dict[Atom, int] = {}
-        self._readings: dict[Atom, Reading] = {}
+        self._readings: dict[Atom, tuple[int, int]] = {}
 
     def prefers(self, form: Form, other: Form) -> bool:
         """Whether a form is cheaper than an equal one or, at the same cost, reads better."""
@@ -88,7 +85,7 @@ class Costs:
         """The operators of a form as it is printed."""
         return self._reading(form)[0]
 
-    def _reading(self, form: Form) -> Reading:
+    def _reading(self, form: Form) -> tuple[int, int]:
         known = self._readings
         for atom in _unknown(form, known):
             inside = [_reading_of_sum(each, known) for each in atom.arguments]
@@ -152,11 +149,12 @@ class Costs:
 
     def _add_atom(self, found: Operations, atom: Atom) -> None:
         """Add an operation and the sums that it is applied to, without what is inside these."""
+        for each in _sums_in(atom):
+            if each.terms:
+                _add_sum(found, each)
         if atom.kind in DIVISIONS:
             self._add_division(found, atom)
         elif atom.arguments:
-            for each in _sums_in(atom):
-                _add_sum(found, each)
             price = _PRICES.get(atom.kind, ADDITION)
             found[atom] = price * max(len(atom.arguments) - 1, 1)
 
@@ -166,11 +164,8 @@ class Costs:
         ``x ceildiv 8`` is ``(x + 7) floordiv 8``.
         """
         dividend, divisor = atom.arguments
-        _add_sum(found, dividend)
         size = abs(atom.divisor)
-        if divisor.terms:
-            _add_sum(found, divisor)
-        elif atom.divisor < 0:
+        if atom.divisor < 0:
             found[atom, "sign"] = NEGATION
         if atom.kind is AtomKind.CEILDIV:
             dividend = dividend.plus(divisor).plus_constant(-1)
@@ -222,8 +217,7 @@ def _add_sum(found: Operations, form: Form) -> None:
             size = abs(factor)
             found[atom, size] = BY_POWER if is_power_of_two(size) else MULTIPLICATION
             is_negative = False
-    if is_negative and terms:
-        additions += 1
+    additions += is_negative and bool(terms)
     if additions > 0:
         found[form.key] = additions * ADDITION
 
@@ -372,8 +366,11 @@ def _unknown(form: Form, known: Container[Atom]) -> list[Atom]:
     return [atom for atom in forms.postorder((form,)) if atom.arguments and atom not in known]
 
 
-def _reading_of_sum(form: Form, known: Mapping[Atom, Reading]) -> Reading:
-    """How a sum reads, where it is known how its operations do; without its own operators."""
+def _reading_of_sum(form: Form, known: Mapping[Atom, tuple[int, int]]) -> tuple[int, int]:
+    """How many operators and signs a sum holds, where it is known of its operations.
+
+    Its own operators do not count.
+    """
     operators, signs = 0, int(form.constant < 0)
     for atom, factor in form.terms.items():
         signs += factor < 0

@@ -29,8 +29,8 @@ class Width:
     def __init__(self, scope: Scope, form: Form) -> None:
         self.known: float = inf if is_deep(form) else 0
         """As much as was worked out: all of it once a number was too wide."""
-        is_canonical = scope.ranges.keys() >= form.terms.keys()
-        self._scope, self._form = scope, form if is_canonical else scope.canonical(form)
+        self._scope = scope
+        self._form = form if scope.ranges.keys() >= form.terms.keys() else scope.canonical(form)
         self._growing = _growing_width(scope, self._form)
 
     def admits(self, number: float) -> bool:
@@ -165,9 +165,7 @@ def _further_widths(scope: Scope, form: Form) -> Iterator[int | None]:
             yield from _widths_of_quotient(scope, form, rest, atom)
         elif atom.kind is MAX:
             yield from _widths_of_maximum(scope, form, atom)
-        for argument in atom.arguments:
-            if argument.terms:
-                yield natural_width(scope, argument)
+        yield from (natural_width(scope, each) for each in atom.arguments if each.terms)
 
 
 def _widths_of_quotient(
