@@ -123,6 +123,8 @@ class Atom:
     arguments: tuple[Form, ...]
     expression: sympy.Expr | None
     function: type[sympy.Function] | None
+    numerator: Form = field(init=False)
+    """The dividend of a quotient or remainder; the form compared with zero."""
     divisor: int = field(init=False)
     depth: int = field(init=False)
     order: Key = field(init=False)
@@ -132,6 +134,8 @@ class Atom:
 
     def __post_init__(self) -> None:
         kind, name, arguments = self.kind, self.name, self.arguments
+        if arguments:
+            self.numerator = arguments[0]
         is_by_constant = kind in _BY_CONSTANT and not arguments[1].terms
         self.divisor = divisor = arguments[1].constant if is_by_constant else 0
         self.depth = depth = 1 + _depth(arguments)
@@ -148,11 +152,6 @@ class Atom:
 
     def __lt__(self, other: Atom) -> bool:
         return self.order < other.order
-
-    @property
-    def numerator(self) -> Form:
-        """The dividend of a quotient or remainder; the form compared with zero."""
-        return self.arguments[0]
 
     def __repr__(self) -> str:
         return f"<{self.kind.name.lower()} {Form(0, {self: 1})}>"
@@ -275,7 +274,10 @@ class Form:
 
     def plus_atom(self, atom: Atom, factor: int = 1) -> Form:
         """``self + factor * atom``."""
-        return self.plus(Form(0, {atom: 1}), factor)
+        value = self.terms.get(atom, 0) + factor
+        if not value:
+            return self.without(atom)
+        return Form(self.constant, in_order({**self.terms, atom: value}))
 
     def plus_constant(self, constant: int) -> Form:
         """``self + constant``."""
@@ -297,7 +299,9 @@ class Form:
 
     def without(self, *atoms: Atom) -> Form:
         """The form less the terms of these atoms."""
-        terms = {atom: value for atom, value in self.terms.items() if atom not in atoms}
+        terms = dict(self.terms)
+        for atom in atoms:
+            terms.pop(atom, None)
         return Form(self.constant, terms)
 
     def __add__(self, other: Form | int) -> Form:
@@ -363,12 +367,11 @@ def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
     """Add the terms of ``factor * form`` to ``terms`` in place; whether there is a new atom."""
     grown = False
     for atom, value in form.terms.items():
-        old = terms.get(atom)
-        if old is None:
+        if atom not in terms:
             terms[atom] = factor * value
             grown = True
-        elif old + factor * value:
-            terms[atom] = old + factor * value
+        elif total := terms[atom] + factor * value:
+            terms[atom] = total
         else:
             del terms[atom]
     return grown
@@ -376,13 +379,15 @@ def accumulate(terms: dict[Atom, int], form: Form, factor: int = 1) -> bool:
 
 def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     """The same terms, sorted by the atoms' order."""
-    if len(terms) < 2:  # noqa: PLR2004 - what is alone is in order
-        return terms
+    if len(terms) == 2:  # noqa: PLR2004 - most sums have two terms
+        first, second = terms
+        is_turned = second.order < first.order
+        return {second: terms[second], first: terms[first]} if is_turned else terms
     before: Key = ()
-    for order in map(_ORDER, terms):
-        if order < before:
+    for atom in terms:
+        if atom.order < before:
             return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
-        before = order
+        before = atom.order
     return terms
 
 
