@@ -340,7 +340,7 @@ class Form:
         )
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash(self._key or self.key)
 
     def __str__(self) -> str:
         from simplifier.expr.printer import format_form  # noqa: PLC0415 - forms and printer are one recursion
