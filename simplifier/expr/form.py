@@ -145,7 +145,9 @@ class Atom:
         elif depth > _NESTED_ORDER_DEPTH:
             self.order = (kind, depth, self.digest())
         elif divisor:
-            self.order = (kind, depth, divisor, *arguments[0].order)
+            dividend = arguments[0]
+            terms = tuple(chain.from_iterable(dividend.terms.items()))
+            self.order = (kind, depth, divisor, terms, dividend.constant)
         else:
             parts = [part for argument in arguments for part in argument.order]
             self.order = (kind, depth, name or 0, *parts)
@@ -386,9 +388,11 @@ def in_order(terms: dict[Atom, int]) -> dict[Atom, int]:
     before: Key = ()
     for atom in terms:
         if atom.order < before:
-            return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
+            break
         before = atom.order
-    return terms
+    else:
+        return terms
+    return {atom: terms[atom] for atom in sorted(terms, key=_ORDER)}
 
 
 _ORDER, _KEY = attrgetter("order"), attrgetter("key")
@@ -437,11 +441,10 @@ class _Atoms:
         content = (kind, name, *map(_KEY, arguments))
         reference = self._references.get(content)
         known = None if reference is None else reference()
-        return known or self._enter(content, Atom(kind, name, arguments, expression, function))
-
-    def _enter(self, content: Content, fresh: Atom) -> Atom:
-        """The fresh atom, unless another thread was faster."""
-        with self._lock:
+        if known is not None:
+            return known
+        fresh = Atom(kind, name, arguments, expression, function)
+        with self._lock:  # another thread may have been faster
             reference = self._references.get(content)
             known = None if reference is None else reference()
             if known is None:
@@ -518,7 +521,8 @@ def _inside(arguments: tuple[Form, ...]) -> tuple[Atom, ...] | None:
     """The atoms in arguments in postorder, those of the last one first; ``None`` if many."""
     outer: list[Atom] = []
     for argument in reversed(arguments):
-        outer += reversed(argument.terms)
+        if argument.terms:
+            outer += reversed(argument.terms)
     whole = _closed(outer)
     return None if whole is None or len(whole) > _MAX_INSIDE else tuple(whole)
 
@@ -527,9 +531,11 @@ def _closed(outer: Iterable[Atom]) -> Collection[Atom] | None:
     """Atoms and those inside them in postorder; ``None`` if some atom does not keep the latter."""
     found: list[Atom] = []
     for atom in outer:
-        if atom.inside is None:
+        inside = atom.inside
+        if inside:
+            found += inside
+        elif inside is None:
             return None
-        found += atom.inside
         found.append(atom)
     return dict.fromkeys(found) if len(found) > 1 else found
 
