@@ -27,7 +27,6 @@ from simplifier.extraction.steps import (
     product_steps,
     quotient_steps,
     remainder_steps,
-    source_steps,
     sum_steps,
     with_common_dividends,
     with_shared_quotients,
@@ -146,6 +145,8 @@ class DigitWriter:
         """The canonical forms of what was written."""
         self._may_be_negative = _Memo(self._is_below_zero).__getitem__
         self.costs = costs(self._may_be_negative)
+        self.least = costs(lambda _: False)
+        """The costs of forms if no dividend were negative."""
         self.shared = _Memo(partial(_sharing, self.costs.of))
         self._written: dict[Key, Form] = {}
         self.spelled = _Memo(self._operation)
@@ -368,6 +369,14 @@ class _Candidate(NamedTuple):
     steps: tuple[Rewrite, ...]
 
 
+_DIVISIONS: Final = (FLOORDIV, AtomKind.MOD)
+
+_BY_DIGITS: Final = 1
+"""A dividend hardly gets cheaper by more when its digits are written."""
+
+_BY_EXTREMA: Final = 2
+"""A dividend with maxima hardly gets cheaper by more when these are moved."""
+
 _NEAR: Final = 1
 """Steps are tried from a canonical form that is so little dearer than its mixed-radix form."""
 
@@ -426,6 +435,8 @@ class _Search:
         """The cheapest form one step away from the origin; the best, if none is better."""
         found = best
         for step in self._moves(self._scope, origin.form, self._reader):
+            if not self._may_help(step, best.cost):
+                continue
             after = step.result
             if after.key in self._seen:
                 continue
@@ -435,6 +446,16 @@ class _Search:
                 steps = (*origin.steps, Rewrite(step.laws, origin.form, after))
                 found = _Candidate(self._costs.of(written), written, after, steps)
         return found
+
+    def _may_help(self, step: Step, cost: int) -> bool:
+        """Whether a step may lead to a cheaper form: a dividend gets little cheaper by digits."""
+        if step.kind not in _DIVISIONS or step.operands[0].is_affine:
+            return True
+        operands = tuple([self._reader.combined(each) for each in step.operands])
+        whole = self._spell(step.rest).plus(operations.build(step.kind, operands), step.weight)
+        has_maxima = any(atom.kind is MAX for atom in step.operands[0].terms)
+        saved = _BY_EXTREMA if has_maxima else _BY_DIGITS
+        return self._reader.least.of(whole) <= cost + saved
 
     def _candidate(self, form: Form, steps: tuple[Rewrite, ...]) -> _Candidate:
         self._seen.add(form.key)
@@ -465,7 +486,6 @@ def _moves(scope: Scope, form: Form, reader: DigitWriter) -> Iterator[Step]:
     yield from sum_steps(scope, form)
     yield from remainder_steps(scope, form, reader.residue)
     yield from quotient_steps(scope, form)
-    yield from source_steps(scope, form)
     yield from extremum_steps(scope, form, reader.costs.of)
 
 

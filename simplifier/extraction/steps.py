@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
 from itertools import combinations, permutations
 from math import gcd
 from operator import attrgetter
@@ -48,8 +47,6 @@ class Step(NamedTuple):
 
 _DIGIT = (law.DIGIT,), (law.DIGIT, REFLECT)
 """As it is, and reflected."""
-_TAKES_IN = (EXTRACTION,), (REFLECT, EXTRACTION)
-"""As it is, and turned."""
 
 
 def remainder_steps(scope: Scope, form: Form, residue: Residue) -> Iterator[Step]:
@@ -122,28 +119,29 @@ def _is_congruent(one: Form, other: Form, modulus: int) -> bool:
 
 
 def quotient_steps(scope: Scope, form: Form) -> Iterator[Step]:
-    """``k*floor(N/c) + t = k*floor((N + c*t/k)/c)``, turned where that may be cheaper."""
+    """``k*floor(N/c) + t = k*floor(M/c) + u`` where ``M - N`` is a multiple of ``c``; also turned.
+
+    So a quotient gets back the linear index that its multiples have left. Remainders of congruent
+    numbers by the same divisor are taken of the index, too.
+    """
     for atom, factor in form.terms.items():
+        if atom.kind is AtomKind.MOD and atom.divisor > 0:
+            yield from _index_again(scope, form.without(atom), atom, factor)
         if atom.kind is not AtomKind.FLOORDIV or atom.divisor < 1:
             continue
-        rest, (straight, turned) = form.without(atom), _TAKES_IN
-        numerator, is_negative = atom.numerator, factor < 0 and not rest.has_positive_term
-        if is_negative or _has_negative(numerator) or _may_turn(scope, numerator, atom.divisor - 1):
-            back = _turned_source(numerator, atom.divisor)
-            yield _quotient(rest, back, atom, -factor, (REFLECT,))
-        for moved in _movable(rest, atom.numerator, factor):
-            left = rest.plus(moved, -1)
-            source = atom.numerator.plus(moved.exactly_divided(factor), atom.divisor)
-            is_positive = any(value > 0 for value in source.terms.values())
-            if is_positive:
-                yield _quotient(left, source, atom, factor, straight)
-            if not is_positive or factor < 0:
-                back = _turned_source(source, atom.divisor)
-                yield _quotient(left, back, atom, -factor, turned)
-
-
-def _quotient(rest: Form, source: Form, quotient: Atom, weight: int, laws: tuple[Law, ...]) -> Step:
-    return Step(rest, weight, AtomKind.FLOORDIV, (source, quotient.arguments[1]), laws)
+        numerator, divisor, rest = atom.numerator, atom.divisor, form.without(atom)
+        mods = [a for a in rest.terms if a.kind is AtomKind.MOD and a.divisor == divisor]
+        back = _turned_source(numerator, divisor)
+        is_negative = factor < 0 and not rest.has_positive_term
+        if is_negative or _has_negative(numerator) or _may_turn(scope, numerator, divisor - 1):
+            yield Step(rest, -factor, atom.kind, (back, atom.arguments[1]), (REFLECT,))
+        ways = (numerator, factor, (EXTRACTION,)), (back, -factor, (REFLECT, EXTRACTION))
+        for number, weight, laws in ways:
+            for source in _congruent(rest, number, divisor, weight):
+                left = source.plus(number, -1).exactly_divided(divisor)
+                if left != ZERO and all(each in rest.terms for each in left.terms):
+                    beside = _with_dividend(rest.plus(left, -weight), mods, source)
+                    yield Step(beside, weight, atom.kind, (source, atom.arguments[1]), laws)
 
 
 def _has_negative(form: Form) -> bool:
@@ -160,49 +158,6 @@ def _turned_source(source: Form, divisor: int) -> Form:
     return (-source).plus_constant(divisor - 1)
 
 
-def _movable(rest: Form, numerator: Form, weight: int) -> Iterator[Form]:
-    """Sets of terms, as sums, that may move into a quotient of this weight."""
-    terms = [Form(0, {atom: factor}) for atom, factor in rest.terms.items() if factor % weight == 0]
-    if rest.constant and rest.constant % weight == 0:
-        terms.append(forms.constant(rest.constant))
-    near = [term for term in terms if all(atom in numerator.terms for atom in term.terms)]
-    if len(near) > 1:
-        yield _sum(near)
-    yield from near
-    for term in terms:
-        if any(atom.kind is AtomKind.FLOORDIV for atom in term.terms):
-            yield term
-            if near and term not in near:
-                yield _sum([*near, term])
-
-
-def _sum(terms: Iterable[Form]) -> Form:
-    return reduce(Form.plus, terms, ZERO)
-
-
-def source_steps(scope: Scope, form: Form) -> Iterator[Step]:
-    """``k*floor(N/c) + t = k*floor(M/c) + u`` where ``M - N`` is a multiple of ``c``.
-
-    So a quotient gets back the linear index that its multiples have left. Remainders of congruent
-    numbers by the same divisor are taken of the index, too.
-    """
-    for atom, factor in form.terms.items():
-        if atom.kind is AtomKind.MOD and atom.divisor > 0:
-            yield from _index_again(scope, form.without(atom), atom, factor)
-        if not _is_quotient(scope, atom):
-            continue
-        divisor, rest = atom.divisor, form.without(atom)
-        back, (straight, turned) = _turned_source(atom.numerator, divisor), _TAKES_IN
-        ways = (atom.numerator, factor, straight), (back, -factor, turned)
-        for numerator, weight, laws in ways:
-            for source in _sources(rest, numerator, divisor, weight):
-                left = source.plus(numerator, -1).exactly_divided(divisor)
-                beside = rest.plus(left, -weight)
-                mods = [a for a in beside.terms if a.kind is AtomKind.MOD and a.divisor > 0]
-                beside = _with_dividend(beside, mods, source)
-                yield _quotient(beside, source, atom, weight, laws)
-
-
 def _index_again(scope: Scope, rest: Form, remainder: Atom, weight: int) -> Iterator[Step]:
     """``(floor(N/c) + A) mod n = floor(M/c) mod n`` where ``M`` has no negative coefficients."""
     source, radix = remainder.numerator, remainder.divisor
@@ -217,17 +172,31 @@ def _index_again(scope: Scope, rest: Form, remainder: Atom, weight: int) -> Iter
                 yield Step(rest, weight, AtomKind.MOD, operands, laws)
 
 
-def _sources(rest: Form, numerator: Form, divisor: int, weight: int) -> list[Form]:
-    """Numbers congruent to the dividend of a quotient.
+def _congruent(rest: Form, number: Form, divisor: int, weight: int) -> dict[Form, None]:
+    """Dividends congruent to that of a quotient.
 
-    They are the number itself with its multiples beside it, or without negative coefficients, and
-    what is divided elsewhere.
+    They are the number with its multiples beside it, with all that is there, with one of them or a
+    quotient; the number without negative coefficients; and what is divided elsewhere.
     """
-    positive = Form(numerator.constant, reduced(numerator, divisor).terms)
-    found = [with_multiples(rest, numerator, divisor, weight), positive]
+    found = [with_multiples(rest, number, divisor, weight)]
+    moved = [
+        Form(0, {atom: value // weight})
+        for atom, value in rest.terms.items()
+        if value % weight == 0 and (atom in number.terms or _is_digit_of(atom, number))
+    ]
+    found += [number.plus(each, divisor) for each in moved]
+    if rest.constant % weight == 0:
+        found.append(number.plus_constant(divisor * rest.constant // weight))
+        if len(moved) == len(rest.terms):
+            found.append(number.plus(rest.exactly_divided(weight), divisor))
     divided = [atom.numerator for atom in rest.terms if atom.divisor > 0]
-    found += [each for each in divided if _is_congruent(each, numerator, divisor)]
-    return [source for source in dict.fromkeys(found) if source != numerator]
+    found += [each for each in divided if _is_congruent(each, number, divisor)]
+    return dict.fromkeys([*found, Form(number.constant, reduced(number, divisor).terms)])
+
+
+def _is_digit_of(atom: Atom, number: Form) -> bool:
+    """Whether an atom is a quotient of something that the number has."""
+    return atom.kind is AtomKind.FLOORDIV and any(a in number.terms for a in atom.numerator.terms)
 
 
 def with_common_dividends(form: Form) -> Iterator[Form]:
@@ -361,7 +330,8 @@ def _all_residues(scope: Scope, form: Form, quotients: list[Atom]) -> Iterator[S
 
 def _missing(scope: Scope, lowest: Form, divisor: int, atoms: list[Atom]) -> int | None:
     """The sum of the quotients that are not among the atoms, if each has only one value."""
-    total = _sum(scope.floordiv(lowest + residue, divisor) for residue in range(divisor))
+    quotients = [scope.floordiv(lowest + residue, divisor) for residue in range(divisor)]
+    total = forms.weighted_sum((1, each) for each in quotients)
     rest = total.plus(Form(0, forms.in_order(dict.fromkeys(atoms, 1))), -1)
     return rest.constant if rest.is_constant else None
 
@@ -385,10 +355,16 @@ def extremum_steps(scope: Scope, form: Form, cost_of: CostOf) -> Iterator[Step]:
     for atom, other in permutations(found, 2):
         are_clamps = digits.is_clamp(atom) and digits.is_clamp(other)
         if are_clamps and form.terms[atom] * form.terms[other] < 0:
-            yield from _clamps(scope, form, atom, other)
+            yield from _cheapest(cost_of, _clamps(scope, form, atom, other))
     for atom in form.terms:
-        if _is_quotient(scope, atom) and digits.maxima(atom.numerator):
+        if atom.divisor > 0 and digits.maxima(atom.numerator) and _is_quotient(scope, atom):
             yield from _quotients(scope, form, atom, cost_of)
+
+
+def _cheapest(cost_of: CostOf, steps: Iterable[Step]) -> list[Step]:
+    """The step to the form that costs least as it stands, if there are any."""
+    found = list(steps)
+    return [min(found, key=lambda each: cost_of(each.result))] if found else found
 
 
 def _greatest_of(factor: int) -> AtomKind:
