@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from simplifier.bounds import context, digits, ranges
@@ -29,9 +29,6 @@ from simplifier.laws.law import Law
 from simplifier.laws.rewrite_log import RewriteLog
 from simplifier.limits import MAX_EQUATIONS, MAX_RANGE_DEPTH
 from simplifier.tools.graphs import connected_components
-
-_DEPTH = attrgetter("depth")
-"""Atoms are deeper than those inside them."""
 
 _REMEMBERED_SCOPES: Final = 512
 """Problems whose scopes are kept; a module of a model has some hundreds."""
@@ -57,6 +54,8 @@ class Scope(Context):
         self.smaller: Smaller[Scope] | None = None
         """An equal problem, where some constraint is an equation that can be solved."""
         self._canonical: dict[Atom, Form] = {}
+        self._fixed: set[Atom] = set()
+        """Atoms that are their own canonical forms."""
         self._quotients: dict[tuple[Key, int | Key], Form] = {}
         self._views: dict[Key, DigitView] = {}
         self._sums: list[dict[Key, Range]] = [{} for _ in range(MAX_RANGE_DEPTH + 1)]
@@ -104,6 +103,8 @@ class Scope(Context):
 
     def canonical(self, form: Form) -> Form:
         """The canonical form that is equal on the domain."""
+        if self.log is None and form.terms.keys() <= self._fixed:
+            return form
         known = self._canonical
         if self.log is not None or not form.terms.keys() <= known.keys():
             self._find_meanings(form)
@@ -112,27 +113,27 @@ class Scope(Context):
     def _find_meanings(self, form: Form) -> None:
         """Work out the canonical forms of all atoms in a form, from the inside out."""
         known = self._canonical
-        found: dict[Atom, None] = {}
-        waiting = [*form.terms]
-        while waiting:
-            atom = waiting.pop()
-            if atom not in known and atom not in found:
-                found[atom] = None
-                for argument in atom.arguments:
-                    waiting += argument.terms
         if self.log is not None:
             self.log.laws.clear()
-        for atom in sorted(found, key=_DEPTH):
-            known[atom] = self._meaning(atom)
+        for outer in form.terms:
+            if outer in known:
+                continue
+            inside = outer.inside
+            if inside is None:
+                inside = forms.postorder(outer.arguments, skip=known.__contains__)
+            for atom in (*inside, outer):
+                if atom not in known:
+                    value = self._meaning(atom)
+                    if value.terms.get(atom) == 1 == len(value.terms) and not value.constant:
+                        self._fixed.add(atom)
+                    known[atom] = value
 
     def _meaning(self, atom: Atom) -> Form:
         """The canonical form of an atom; those of the atoms inside it are known."""
-        arguments: tuple[Form, ...] = ()
-        if atom.arguments:
-            known = self._canonical
-            arguments = tuple([combine(argument, known) for argument in atom.arguments])
+        known = self._canonical
+        arguments = tuple([combine(argument, known) for argument in atom.arguments])
         value = _MEANINGS[atom.kind](self, atom, arguments)
-        if forms.is_crowded(value):
+        if arguments and forms.is_crowded(value):
             value = self.kept(atom.kind, arguments, value)
         if self.log is not None:
             self.log.end(atom, arguments, value)
@@ -140,10 +141,9 @@ class Scope(Context):
 
     def is_canonical(self, atom: Atom) -> bool:
         """Whether the atom may stand in canonical forms as it is."""
-        value = self._canonical.get(atom)
-        if value is None:
-            value = self.canonical(Form(0, {atom: 1}))
-        return not value.constant and len(value.terms) == 1 and value.terms.get(atom) == 1
+        if atom not in self._canonical:
+            self._find_meanings(Form(0, {atom: 1}))
+        return atom in self._fixed
 
     def kept(self, kind: AtomKind, arguments: tuple[Form, ...], value: Form) -> Form:
         """An operation whose value holds too many quotients, as one term."""
@@ -167,9 +167,6 @@ class Scope(Context):
 
     def view(self, form: Form) -> DigitView:
         """The digits of a canonical form."""
-        if not form.has_quotient_or_maximum:
-            units = self.units
-            return DigitView(form.constant, [(n, units[atom]) for atom, n in form.terms.items()])
         view = self._views.get(form.key)
         if view is None:
             view = self._views[form.key] = digits.digit_view(self, form)
@@ -204,11 +201,11 @@ class Scope(Context):
 
     def quotient_atom(self, numerator: Form, divisor: int) -> Form:
         """A quotient in normal shape as an atom, or its only value."""
-        atom = forms.atom_of(AtomKind.FLOORDIV, (numerator, forms.constant(divisor)))
+        atom = forms.atom_of(AtomKind.FLOORDIV, (numerator, Form(divisor, {})))
         if atom not in self.ranges:
             lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor
-            if isinstance(ends[0], int) and ends[0] == ends[1]:
+            if ends[0] == ends[1] and isinstance(ends[0], int):
                 self.fired(law.ONE_VALUE)
                 return forms.constant(ends[0])
             self.used(CORNERS)
