@@ -350,6 +350,26 @@ _ARITHMETIC: Final[Mapping[AtomKind, tuple[Law, Callable[[Sequence[Range]], Rang
 }
 
 
+def corners(context: Context) -> Sequence[Mapping[Atom, Range]]:
+    """The ranges of canonical atoms at points of the domain; at none, where there are facts."""
+    return [] if context.facts else [_Corner(context.ranges, 0), _Corner(context.ranges, 1)]
+
+
+class _Corner(dict[Atom, Range]):
+    """The ranges of atoms where all variables are least (end 0), or all greatest (end 1)."""
+
+    def __init__(self, known: Mapping[Atom, Range], end: int) -> None:
+        self._known, self._end = known, end
+
+    def __missing__(self, atom: Atom) -> Range:
+        ends = self._known[atom]
+        if atom.kind is VARIABLE and isinstance(ends[self._end], int):
+            ends = ends[self._end], ends[self._end]
+        elif atom.kind in _ARITHMETIC:
+            ends = _ARITHMETIC[atom.kind][1]([term_by_term(self, each) for each in atom.arguments])
+        return self.setdefault(atom, ends)
+
+
 # Consequences of several facts: `a >= b`, `b >= c` and `c >= d` bound `a - d`.
 #
 # If facts and bounds, each taken a number of times that is not negative, add up to a form, they

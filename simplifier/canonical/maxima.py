@@ -17,9 +17,10 @@ from math import gcd
 from operator import attrgetter, itemgetter
 from typing import Final
 
-from simplifier.bounds.context import Context
+from simplifier.bounds.context import Context, term_by_term
 from simplifier.bounds.digits import branches, cancelling, maxima
 from simplifier.bounds.interval import Range
+from simplifier.bounds.ranges import corners
 from simplifier.expr import form as forms
 from simplifier.expr.form import ZERO, Atom, AtomKind, Form, Key, constant, is_deep
 from simplifier.laws.catalogue import maxima as law
@@ -273,8 +274,12 @@ def maximum_atom(context: Context, differences: Sequence[Form]) -> Form:
 # The greatest operand.
 
 
-def is_reached(context: Context, form: Form, others: Iterable[Form]) -> Law | None:
+def is_reached(context: Context, form: Form, others: Sequence[Form]) -> Law | None:
     """The law by which ``form <= max(others)``, if one shows it; else ``None``."""
+    for corner in context.once(corners):
+        lower, _ = term_by_term(corner, form)
+        if all(term_by_term(corner, other)[1] < lower for other in others):
+            return None
     differences = [other.plus(form, -1) for other in others]
     if any(_is_nonnegative(context, difference) for difference in differences):
         return law.PRUNE
