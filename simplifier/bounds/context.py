@@ -236,10 +236,6 @@ class Context(Recorder):
             return ends
         return self.variable_range(atom) if atom.kind is VARIABLE else UNBOUNDED
 
-    def plain_range(self, form: Form) -> Range:
-        """Lowest and highest value of a canonical form, term by term."""
-        return term_by_term(self.ranges, form)
-
     def divisor_range(self, divisor: Form) -> Range:
         """The range of a divisor where a quotient by it is defined: zero is not one of its ends."""
         lower, upper = self.range_of(divisor)

@@ -15,7 +15,7 @@ from itertools import permutations
 from math import gcd
 from typing import NamedTuple, TypeAlias
 
-from simplifier.bounds.context import Context, DigitView, Fact, Unit
+from simplifier.bounds.context import Context, DigitView, Fact, Unit, term_by_term
 from simplifier.bounds.interval import End, Range
 from simplifier.expr import form as forms
 from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key, factors
@@ -90,8 +90,10 @@ class _Remaining:
         if factor is None:
             return True
         for chain_divisor in self._chain(quotient, quotients):
-            source = self._context.floordiv(quotient.numerator, chain_divisor)
             radix = quotient.divisor // chain_divisor
+            if weigh is _exact_weight and factor % radix:
+                continue
+            source = self._context.floordiv(quotient.numerator, chain_divisor)
             weight = weigh(self.terms, source, factor, radix)
             if weight:
                 digit = source.plus_atom(quotient, -radix)
@@ -124,8 +126,8 @@ class _Remaining:
             return
         value = moved.plus_atom(quotient)
         source = quotient.numerator.plus(moved, divisor)
-        lower, upper = self._context.plain_range(source)
-        apart = self._context.plain_range(value)
+        lower, upper = term_by_term(self._context.ranges, source)
+        apart = term_by_term(self._context.ranges, value)
         lower, upper = lower // divisor, upper // divisor
         if apart[0] < lower or upper < apart[1]:
             self._take(factor, Unit(value, max(lower, apart[0]), min(upper, apart[1])))
@@ -134,11 +136,9 @@ class _Remaining:
 def _exact_weight(terms: Mapping[Atom, int], source: Form, factor: int, radix: int) -> int:
     """The weight that makes the quotient vanish, if more atoms of the source cancel than appear.
 
-    Else 0.
+    Else 0. The radix divides the factor.
     """
-    weight, remainder = divmod(-factor, radix)
-    if remainder:
-        return 0
+    weight = -factor // radix
     cancelled = missing = 0
     for atom, value in source.terms.items():
         present = terms.get(atom)

@@ -9,13 +9,13 @@ stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import TypeAlias
 
-from simplifier.bounds.context import Context, DigitView, Unit
+from simplifier.bounds.context import Context, DigitView, Unit, term_by_term
 from simplifier.expr import form as forms
-from simplifier.expr.form import FLOORDIV, MAX, ZERO, Atom, AtomKind, Form, Key
+from simplifier.expr.form import FLOORDIV, MAX, ZERO, Atom, AtomKind, Form
 from simplifier.laws.catalogue import floordiv as law
 from simplifier.laws.catalogue.steps import CONGRUENT_RESIDUES
 from simplifier.laws.law import Law
@@ -29,42 +29,41 @@ Weighted: TypeAlias = "Sequence[tuple[int, Form]]"
 
 def floordiv(context: Context, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
-    steps: dict[tuple[Key, int], Step] = {}
+    steps: list[Step] = []
+    states: list[tuple[int, Form]] = []
     outside = ZERO
     while divisor > 1:
-        state = numerator.key, divisor
-        if state in steps:
-            return _least_of_circle(context, steps, state)
-        steps[state] = outside, numerator, divisor
+        state = divisor, numerator
+        if state in states:
+            return _least_of_circle(context, steps[states.index(state) :])
+        states.append(state)
+        steps.append((outside, numerator, divisor))
         taken, numerator, divisor = _next_step(context, numerator, divisor)
-        outside = outside.plus(taken)
-    return outside.plus(numerator)
+        outside = outside.plus(taken) if taken is not ZERO else outside
+    return outside.plus(numerator) if outside is not ZERO else numerator
 
 
-def _least_of_circle(
-    context: Context, steps: Mapping[tuple[Key, int], Step], start: tuple[Key, int]
-) -> Form:
+def _least_of_circle(context: Context, circle: Sequence[Step]) -> Form:
     """The quotient by the least divisor of the steps that lead from one back to it."""
-    circle = [*steps.values()][[*steps].index(start) :]
     outside, numerator, divisor = min(circle, key=lambda step: (step[2], step[1].order))
     return outside.plus(reflect(context, numerator, divisor))
 
 
 def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
-    is_affine = numerator.is_affine
-    if not is_affine:
-        if forms.is_deep(numerator) or forms.is_crowded(numerator):
-            return ZERO, kept(context, numerator, divisor), 1
-        merged = merge(context, numerator, divisor)
-        if merged is not None:
-            return ZERO, *merged
-    outside, residue = extract(context, numerator, divisor)
+    if numerator.is_affine:
+        return _affine_step(context, numerator, divisor)
+    if forms.is_deep(numerator) or forms.is_crowded(numerator):
+        return ZERO, kept(context, numerator, divisor), 1
+    merged = merge(context, numerator, divisor)
+    if merged is not None:
+        return ZERO, *merged
+    outside, residue = _reduced(context.view(numerator), divisor, turning=False)
+    if outside is not ZERO:
+        context.fired(law.EXTRACTION)
     shorter = split(context, residue, divisor)
     if shorter is not None:
         return outside, *shorter
-    rest = numerator.plus(outside, -divisor)
-    if is_affine:
-        return outside, reflect(context, rest, divisor), 1
+    rest = numerator.plus(outside, -divisor) if outside is not ZERO else numerator
     opened, rest, whole = open_digits(rest, residue, divisor)
     if opened.terms:
         context.fired(law.OPEN_DIGIT)
@@ -75,6 +74,17 @@ def _next_step(context: Context, numerator: Form, divisor: int) -> Step:
     return outside.plus(opened), rest, divisor
 
 
+def _affine_step(context: Context, numerator: Form, divisor: int) -> Step:
+    """The step of a sum of variables, which has no digits."""
+    outside, rest = _extracted_by_terms(context, numerator, divisor)
+    lower, upper = term_by_term(context.ranges, rest)
+    if upper - lower < divisor or _common_factors([*rest.terms.values()], divisor):
+        shorter = split(context, context.view(rest), divisor)
+        if shorter is not None:
+            return outside, *shorter
+    return outside, reflect(context, rest, divisor), 1
+
+
 def _size(form: Form) -> tuple[int, int]:
     """A measure of numerators: as long as it decreases, digits are opened and nothing else."""
     return len(form.terms), sum(map(abs, form.terms.values()))
@@ -82,15 +92,22 @@ def _size(form: Form) -> tuple[int, int]:
 
 def kept(context: Context, numerator: Form, divisor: int) -> Form:
     """``floor((c*A + B)/c) = A + floor(B/c)`` term by term, and nothing else."""
+    taken, rest = _extracted_by_terms(context, numerator, divisor)
+    return taken.plus(context.quotient_atom(rest, divisor)) if rest.terms else taken
+
+
+def _extracted_by_terms(context: Context, numerator: Form, divisor: int) -> tuple[Form, Form]:
+    """``A`` and ``B`` of the numerator as ``c*A + B``, where the weights of ``B`` are small."""
+    whole, rest = divmod(numerator.constant, divisor)
     outside: dict[Atom, int] = {}
     terms = dict(numerator.terms)
-    for atom in numerator.terms:
-        _reduce(terms, atom, divisor, outside)
-    whole, rest = divmod(numerator.constant, divisor)
-    taken = forms.collected(whole, outside)
-    if taken != ZERO:
-        context.fired(law.EXTRACTION)
-    return taken.plus(context.quotient_atom(Form(rest, terms), divisor)) if terms else taken
+    for atom, factor in numerator.terms.items():
+        if not -divisor < 2 * factor <= divisor:
+            _reduce(terms, atom, divisor, outside)
+    if not whole and not outside:
+        return ZERO, numerator
+    context.fired(law.EXTRACTION)
+    return Form(whole, outside), Form(rest, terms)
 
 
 def kept_remainder(context: Context, numerator: Form, divisor: int) -> Form:
@@ -126,21 +143,12 @@ def merge(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] |
     return None
 
 
-def extract(context: Context, numerator: Form, divisor: int) -> tuple[Form, DigitView]:
-    """``floor((c*A + B)/c) = A + floor(B/c)``.
-
-    ``A`` is gathered from the digits and single atoms of the numerator, never from inside a digit.
-    """
-    outside, residue = _reduced(context.view(numerator), divisor, turning=False)
-    if outside is not ZERO:
-        context.fired(law.EXTRACTION)
-    return outside, residue
-
-
 def _reduced(view: DigitView, divisor: int, *, turning: bool) -> tuple[Form, DigitView]:
-    """A view as ``c*A + B``, where the weights of ``B`` are nearest to zero; half of ``c`` stays.
+    """``A`` and ``B`` of a view as ``c*A + B``: ``floor((c*A + B)/c) = A + floor(B/c)``.
 
-    Half of ``c`` is positive then, but on quotients only if they may turn.
+    ``A`` is gathered from digits and single atoms, never from inside a digit. The weights of ``B``
+    are nearest to zero. Half of ``c`` stays; it is positive then, but on quotients only if they may
+    turn.
     """
     whole, rest = divmod(view.constant, divisor)
     outside: dict[Atom, int] = {}
@@ -179,7 +187,7 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
     """
     if not residue.units:
         return ZERO, 1
-    for factor in _common_factors(residue, divisor):
+    for factor in (divisor, *_common_factors([weight for weight, _ in residue.units], divisor)):
         is_reduced = factor == divisor > 2  # noqa: PLR2004 - halves may have to turn
         found = (_affine_remainder if is_reduced else _affine_quotient)(residue, factor)
         if found is not None:
@@ -191,24 +199,26 @@ def split(context: Context, residue: DigitView, divisor: int) -> tuple[Form, int
     return None
 
 
-def _common_factors(residue: DigitView, divisor: int) -> Iterator[int]:
-    """The divisor, and common factors of it and one or two weights, greatest first.
+def _common_factors(weights: Sequence[int], divisor: int) -> Sequence[int]:
+    """Common factors of the divisor and one or two weights, greatest first.
 
     A single weight may be next to a multiple of one: ``x * 2049 = x * 2048 + x``.
     """
-    yield divisor
-    found = {gcd(weight, divisor) for weight, _ in residue.units}
-    if found == {1}:
-        (weight, _), *others = residue.units
-        if others or abs(weight) == 1:
-            return
+    weight, *others = weights
+    if not others and weight in (1, -1):
+        return ()
+    found = {gcd(weight, divisor) for weight in weights}
+    if not others and found == {1}:
         found = {gcd(weight - 1, divisor), gcd(weight + 1, divisor)}
-    found |= {gcd(a, b) for a in found for b in found}
-    yield from sorted(found - {1, divisor}, reverse=True)
+    found -= {1, divisor}
+    return sorted({gcd(a, b) for a in found for b in found} - {1}, reverse=True)
 
 
 def _affine_quotient(residue: DigitView, divisor: int) -> tuple[Form, Law] | None:
     """``floor(residue/divisor)`` without a quotient, and why, or ``None``."""
+    sizes = [min(n % divisor, -n % divisor) * (u.upper - u.lower) for n, u in residue.units]
+    if sum(sizes) >= divisor:  # too large to be all below the divisor
+        return None
     outside, small = _reduced(residue, divisor, turning=True)
     found = _affine_remainder(small, divisor)
     return None if found is None else (outside.plus(found[0]), found[1])
@@ -231,7 +241,7 @@ def _affine_remainder(small: DigitView, divisor: int) -> tuple[Form, Law] | None
 def _two_valued(unit: Unit, weight: int, offset: int, divisor: int) -> Form | None:
     """Any function of something with two values is affine in it."""
     low = unit.lower
-    if not isinstance(low, int) or unit.upper != low + 1:
+    if unit.upper != low + 1 or not isinstance(low, int):
         return None
     first = (offset + weight * low) // divisor
     step = (offset + weight * (low + 1)) // divisor - first
@@ -293,7 +303,7 @@ def _reduce(terms: dict[Atom, int], atom: Atom, divisor: int, outside: dict[Atom
 def _inner(numerator: Form) -> Atom | None:
     """The last quotient with the coefficient 1 or -1."""
     terms = reversed(numerator.terms.items())
-    return next((a for a, factor in terms if abs(factor) == 1 and a.kind is FLOORDIV), None)
+    return next((a for a, factor in terms if factor in (1, -1) and a.kind is FLOORDIV), None)
 
 
 def exchange(context: Context, numerator: Form, divisor: int) -> tuple[Form, int] | None:
@@ -335,7 +345,7 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted = (
     The part of the numerator that stays whole has one weight.
     """
     beside = numerator.plus(forms.weighted_sum(whole), -1) if whole else numerator
-    weights = [*(weight for weight, _ in whole), *beside.terms.values()]
+    weights = [*[weight for weight, _ in whole], *beside.terms.values()]
     if not _is_reflected(weights, numerator.constant, divisor):
         return context.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
@@ -349,9 +359,9 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted = (
 
 
 def _is_reflected(weights: Iterable[int], offset: int, divisor: int) -> bool:
-    signs = [weight > 0 for weight in weights if 2 * weight != divisor]
-    surplus = 2 * signs.count(True) - len(signs)
+    signs = [1 if weight > 0 else -1 for weight in weights if 2 * weight != divisor]
+    surplus = sum(signs)
     if surplus:
         return surplus < 0
     turned = divisor - 1 - offset
-    return turned < offset or (turned == offset and bool(signs) and not signs[0])
+    return turned < offset or (turned == offset and bool(signs) and signs[0] < 0)
