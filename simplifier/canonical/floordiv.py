@@ -346,7 +346,7 @@ def reflect(context: Context, numerator: Form, divisor: int, whole: Weighted = (
     """
     beside = numerator.plus(forms.weighted_sum(whole), -1) if whole else numerator
     weights = [*[weight for weight, _ in whole], *beside.terms.values()]
-    if not _is_reflected(weights, numerator.constant, divisor):
+    if not _is_reflected(weights, beside.constant, divisor):
         return context.quotient_atom(numerator, divisor)
     # Half of the divisor stays positive: -x*c/2 is x*c/2 - x*c.
     halves = Form(0, {atom: 1 for atom, weight in beside.terms.items() if 2 * weight == divisor})

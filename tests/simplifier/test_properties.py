@@ -63,3 +63,11 @@ def test_constraints_are_facts(problem: Problem, known: list[tuple[Form, Interva
     assert first_difference(problem.form, result, points) is None, result
     check_range(scope, problem.form, points)
     assert is_never_costlier(scope, result, problem.form)
+
+
+def test_a_canonical_form_is_its_own() -> None:
+    """Half of a remainder, rounded up, was what is left of one rounded down, and the reverse."""
+    scope = scope_of((("x", Interval(0, 99)), ("y", Interval(0, 99))))
+    for text in ("((x + 2) mod 3 + 1) floordiv 2", "((x + 3) mod 5 + (y + 1) mod 7) floordiv 2"):
+        form = scope.canonical(parse_form(text))
+        assert scope.canonical(form) == form
