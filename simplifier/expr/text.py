@@ -34,7 +34,7 @@ Operation: TypeAlias = "Callable[[Form, Form], Form]"
 
 # The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
 
-_TOKEN = re.compile(r"\s*+([()\[\]{},:*+%]|[A-Za-z0-9_]++|->|//|<<|>>|&&|\|\||[<>=!]=|[-/<>=])")
+_TOKEN = re.compile(r"[A-Za-z0-9_]++|[()\[\]{},:*+%]|->|//|<<|>>|&&|\|\||[<>=!]=|[-/<>=]")
 _TEXT = re.compile(r"(?:[A-Za-z0-9_\s()\[\]{},:*+%\-/<>=]++|&&|\|\||!=)*+")
 """As much of a text as consists of tokens and blanks."""
 
@@ -92,7 +92,7 @@ class ExpressionLexer(Lexer):
     def span_at(self, position: int) -> Span:
         """Place of the token with this number."""
         if not self._starts:
-            self._starts = [match.start(1) for match in _TOKEN.finditer(self.source)]
+            self._starts = [match.start() for match in _TOKEN.finditer(self.source)]
             self._starts.append(len(self.source.rstrip()))
         start = self._starts[position]
         stop = start + max(1, len(self.tokens[position]))
