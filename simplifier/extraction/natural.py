@@ -171,7 +171,7 @@ def _is_settled(form: Form, atom: Atom) -> bool:
 
 
 def _has_factor(form: Form) -> bool:
-    return max(form.terms.values()) > 1
+    return max(form.terms.values(), default=0) > 1
 
 
 _DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)

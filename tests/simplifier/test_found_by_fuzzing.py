@@ -21,6 +21,7 @@ _LARGE = 2**4200
 FUZZED = table("""
 # ZeroDivisionError: integer division or modulo by zero
 bounds hold values, symbolic 0/12: 0 ceildiv 0  stays
+quick, symbolic 50/65751: (y mod w) * 2  =>  (-1 mod 0) * 2  where w in [0, 0], y in [-1, -1]
 quick, huge 0/223: max(x, y ceildiv x)  =>  x  where x in [0, 1], y in [0, 1]
 quick, huge 1/903: x ceildiv (x mod 2)  stays  where x in [0, 2]
 # -1 is not in [0, 0]
