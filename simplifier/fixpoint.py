@@ -355,9 +355,10 @@ def with_multiply_adds(scope: Scope, form: Form) -> Form:
         for atom in form.terms:
             quotient = floordiv(*atom.arguments).only_atom if atom.kind is AtomKind.MOD else None
             weight = form.terms.get(atom, 0)
+            taken = weight * atom.divisor
             factor = 0 if quotient is None else form.terms.get(quotient, 0)
-            if quotient is not None and factor > 0 < weight * atom.divisor:
-                number, taken = atom.numerator.times(weight), weight * atom.divisor
+            if quotient is not None and factor > 0 and taken > 0:
+                number = atom.numerator.times(weight)
                 flat = form.without(atom).plus(number).plus_atom(quotient, -taken)
                 is_natural = _NATURAL.contains(range_of(scope, atom.numerator))
                 if is_natural and is_better(form, flat, number, factor - taken):

@@ -9,11 +9,11 @@ tensor's strides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import permutations
 from math import gcd
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from simplifier.bounds.context import Context, DigitView, Fact, Unit, term_by_term
 from simplifier.bounds.interval import End, Range
@@ -33,8 +33,10 @@ def digit_view(context: Context, form: Form) -> DigitView:
     rest = _Remaining(context, form)
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
-    for weigh in (_exact_weight, _shared_weight):
-        quotients = [each for each in quotients if not rest.take_digit(each, quotients, weigh)]
+    for are_exact in (True, False):
+        quotients = [
+            each for each in quotients if not rest.take_digit(each, quotients, is_exact=are_exact)
+        ]
     for atom in quotients:
         rest.gather(atom)
     return DigitView(rest.constant, rest.digits + _units(context, rest.terms))
@@ -67,9 +69,6 @@ def _outermost(atom: Atom) -> tuple[int, int]:
     return (-atom.depth, atom.divisor)
 
 
-_Weigh: TypeAlias = "Callable[[Mapping[Atom, int], Form, int, int], int]"
-
-
 class _Remaining:
     """The part of the form that has not become digits yet, and the digits."""
 
@@ -84,14 +83,15 @@ class _Remaining:
         forms.accumulate(self.terms, unit.value, -weight)
         self.digits.append((weight, unit))
 
-    def take_digit(self, quotient: Atom, quotients: list[Atom], weigh: _Weigh) -> bool:
+    def take_digit(self, quotient: Atom, quotients: list[Atom], *, is_exact: bool) -> bool:
         """Move a quotient's digit from the rest to the digits; whether the quotient is done."""
+        weigh = _exact_weight if is_exact else _shared_weight
         factor = self.terms.get(quotient)
         if factor is None:
             return True
         for chain_divisor in self._chain(quotient, quotients):
             radix = quotient.divisor // chain_divisor
-            if weigh is _exact_weight and factor % radix:
+            if is_exact and factor % radix:
                 continue
             source = self._context.floordiv(quotient.numerator, chain_divisor)
             weight = weigh(self.terms, source, factor, radix)

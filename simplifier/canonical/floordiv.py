@@ -30,13 +30,11 @@ Weighted: TypeAlias = "Sequence[tuple[int, Form]]"
 def floordiv(context: Context, numerator: Form, divisor: int) -> Form:
     """``floor(numerator / divisor)`` in normal shape: canonical numerators, positive divisors."""
     steps: list[Step] = []
-    states: list[tuple[int, Form]] = []
     outside = ZERO
     while divisor > 1:
-        state = divisor, numerator
-        if state in states:
-            return _least_of_circle(context, steps[states.index(state) :])
-        states.append(state)
+        states = [step[1:] for step in steps]
+        if (numerator, divisor) in states:
+            return _least_of_circle(context, steps[states.index((numerator, divisor)) :])
         steps.append((outside, numerator, divisor))
         taken, numerator, divisor = _next_step(context, numerator, divisor)
         outside = outside.plus(taken) if taken is not ZERO else outside

@@ -201,7 +201,7 @@ class Scope(Context):
 
     def quotient_atom(self, numerator: Form, divisor: int) -> Form:
         """A quotient in normal shape as an atom, or its only value."""
-        atom = forms.atom_of(AtomKind.FLOORDIV, (numerator, Form(divisor, {})))
+        atom = forms.atom_of(AtomKind.FLOORDIV, (numerator, forms.constant(divisor)))
         if atom not in self.ranges:
             lower, upper = ranges.range_of(self, numerator)
             ends = lower // divisor, upper // divisor

@@ -145,9 +145,7 @@ class Atom:
         elif depth > _NESTED_ORDER_DEPTH:
             self.order = (kind, depth, self.digest())
         elif divisor:
-            dividend = arguments[0]
-            terms = tuple(chain.from_iterable(dividend.terms.items()))
-            self.order = (kind, depth, divisor, terms, dividend.constant)
+            self.order = (kind, depth, divisor, *arguments[0].order)
         else:
             parts = [part for argument in arguments for part in argument.order]
             self.order = (kind, depth, name or 0, *parts)

@@ -20,7 +20,7 @@ from simplifier.expr import form as forms
 from simplifier.expr import operations
 from simplifier.expr.form import FLOORDIV, MAX, ONE, Atom, AtomKind, Form, Key, is_deep, postorder
 from simplifier.extraction.cost import Costs, CostsToReaders, operator_count_of_form
-from simplifier.extraction.natural import cheapest_residue, is_plain, natural_reading
+from simplifier.extraction.natural import DIGITS, cheapest_residue, is_plain, natural_reading
 from simplifier.extraction.steps import (
     Step,
     extremum_steps,
@@ -369,8 +369,6 @@ class _Candidate(NamedTuple):
     steps: tuple[Rewrite, ...]
 
 
-_DIVISIONS: Final = (FLOORDIV, AtomKind.MOD)
-
 _BY_DIGITS: Final = 1
 """A dividend hardly gets cheaper by more when its digits are written."""
 
@@ -391,7 +389,7 @@ class _Search:
         self._part = part
         self._moves = moves
         self._seen: set[Key] = set()
-        """What steps led to: nothing is better that was not before."""
+        """What was priced: nothing is better that was not before."""
         written = [(atom, writer.spelled[atom]) for atom in part.terms]
         self._spelled = _Memo(reader.spelled.__getitem__, *written)
 
@@ -449,7 +447,7 @@ class _Search:
 
     def _may_help(self, step: Step, cost: int) -> bool:
         """Whether a step may lead to a cheaper form: a dividend gets little cheaper by digits."""
-        if step.kind not in _DIVISIONS or step.operands[0].is_affine:
+        if step.kind not in DIGITS or step.operands[0].is_affine:
             return True
         operands = tuple([self._reader.combined(each) for each in step.operands])
         whole = self._spell(step.rest).plus(operations.build(step.kind, operands), step.weight)

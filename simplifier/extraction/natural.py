@@ -158,7 +158,7 @@ def is_plain(form: Form) -> bool:
 
 def _is_settled(form: Form, atom: Atom) -> bool:
     """Whether a division has nothing to take in or to turn."""
-    if atom.kind not in _DIVISIONS or not _is_positive_affine(atom.numerator):
+    if atom.kind not in DIGITS or not _is_positive_affine(atom.numerator):
         return False
     factor, constant = form.terms[atom], form.constant
     if atom.numerator.constant and (factor < 0 or (constant and constant % factor == 0)):
@@ -174,7 +174,8 @@ def _has_factor(form: Form) -> bool:
     return max(form.terms.values(), default=0) > 1
 
 
-_DIVISIONS: Final = (AtomKind.FLOORDIV, AtomKind.MOD)
+DIGITS: Final = (FLOORDIV, AtomKind.MOD)
+"""Operations that read digits of a number."""
 
 
 def _is_positive_affine(numerator: Form) -> bool:

@@ -7,6 +7,7 @@ the result, the variables, and what the digits of the form are taken of.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from math import inf
 
 from simplifier.bounds.context import term_by_term
@@ -266,10 +267,9 @@ def has_wide_term(scope: Scope, form: Form) -> bool:
     True
     False
     """
-    natural, ranges = Width(scope, form), ranges_as_written(scope, (form,))
-    terms = (Form(0, {atom: factor}) for atom, factor in form.terms.items())
-    widths = (magnitude(term_by_term(ranges, term)) for term in terms)
-    return not all(natural.admits(inf if width is None else width * 2 // 3) for width in widths)
+    ranges = ranges_as_written(scope, (form,))
+    widest = _widest(magnitude(term_by_term(ranges, term)) for term in _terms(form))
+    return not Width(scope, form).admits(inf if widest is None else widest * 2 // 3)
 
 
 def width_as_written(scope: Scope, form: Form) -> float:
@@ -279,9 +279,13 @@ def width_as_written(scope: Scope, form: Form) -> float:
     """
     ranges = ranges_as_written(scope, (form,))
     sums = [argument for atom in ranges for argument in atom.arguments]
-    terms = [Form(0, {atom: n}) for each in (form, *sums) for atom, n in each.terms.items()]
-    widths = [magnitude(term_by_term(ranges, part)) for part in (*sums, *terms)]
-    return max([inf if width is None else width for width in widths], default=0)
+    parts = chain(sums, *map(_terms, (form, *sums)))
+    widest = _widest(magnitude(term_by_term(ranges, part)) for part in parts)
+    return inf if widest is None else widest
+
+
+def _terms(form: Form) -> Iterator[Form]:
+    return (Form(0, {atom: factor}) for atom, factor in form.terms.items())
 
 
 def divides_by_negative(form: Form) -> bool:

@@ -21,9 +21,10 @@ _LARGE = 2**4200
 FUZZED = table("""
 # ZeroDivisionError: integer division or modulo by zero
 bounds hold values, symbolic 0/12: 0 ceildiv 0  stays
-quick, symbolic 50/65751: (y mod w) * 2  =>  (-1 mod 0) * 2  where w in [0, 0], y in [-1, -1]
 quick, huge 0/223: max(x, y ceildiv x)  =>  x  where x in [0, 1], y in [0, 1]
 quick, huge 1/903: x ceildiv (x mod 2)  stays  where x in [0, 2]
+# ValueError: max() arg is an empty sequence
+quick, symbolic 50/65751: (y mod w) * 2  =>  (-1 mod 0) * 2  where w in [0, 0], y in [-1, -1]
 # -1 is not in [0, 0]
 bounds hold values, huge 8/843: 99999999999999997563 ceildiv y
     =>  -(99999999999999997564 ceildiv (-y)) + 1
