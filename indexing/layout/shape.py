@@ -203,7 +203,7 @@ _AROUND = {
 MAX_NESTING = 50
 """Shapes in shapes are read down to this depth: no text is deeper, and Python's stack holds it."""
 
-BLANK = r"\s*+(?:(?://[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)\s*+)*+"
+BLANK = r"\s*+(?>(?:(?://[^\r\n]*+|/\*(?s:.*?)\*/)\s*+)*)"
 """Regular expression of what stands between tokens: blanks and comments, or nothing."""
 
 SHAPE_TYPES = {str(t): t for t in (*ARRAY_TYPES, ElementType.TOKEN, ElementType.OPAQUE)}

@@ -112,9 +112,9 @@ class FunctionDraft:
     """Whether the value of a variable is computed by iterations."""
 
 
-_NAME: Final = r"%(?:\d+|[A-Za-z_$.](?:[\w$.]|-(?!>))*+)(?:#\d+)?"
+_NAME: Final = r"%(?:\d+|[A-Za-z_$.](?>(?:[\w$.]|-(?!>))*))(?:#\d+)?"
 _NAMES: Final = re.compile(_NAME, re.ASCII)
-_RESULTS: Final = re.compile(rf"(?:{_NAME}(?::\d++)?\s*+,?\s*+){{1,500}}+=(?!=)", re.ASCII)
+_RESULTS: Final = re.compile(rf"(?>(?:{_NAME}(?::\d++)?\s*+,?\s*+){{1,500}})=(?!=)", re.ASCII)
 """The names of at most 500 results, and the mark behind them."""
 
 _ARGUMENT: Final = re.compile(rf"({_NAME})\s*[:=]", re.ASCII)
@@ -122,7 +122,7 @@ _GIVEN: Final = re.compile(r"\s*=\s*(?:affine_|memref|tensor)")
 """Behind names that stand for maps, sets and types of arrays."""
 
 _SKIPPED: Final = re.compile(
-    r"(?:\s*+(?:overflow\s*<[^>]*>|alignment\s*=\s*\d+|\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\]]*\]))*+"
+    r"(?>(?:\s*+(?:overflow\s*<[^>]*>|alignment\s*=\s*\d+|\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\]]*\]))*)"
 )
 """What may stand before the colon of types: flags, attributes and symbols."""
 

@@ -31,7 +31,7 @@ _PROTOBUF: Final = re.compile(
 )
 """How a module in a protobuf begins: with the names of the module and its entry, fields 1 and 2. Of
 what is around it, the message inside is field 1; the length of all may stand before it."""
-PROTOBUF_TEXT: Final = r"""(?:\s|#.*)*+(?:hlo(?:_module)?\s*:?\s*[{<]\s*){0,2}name\s*:\s*["']"""
+PROTOBUF_TEXT: Final = r"""(?>(?:\s|#.*)*)(?:hlo(?:_module)?\s*:?\s*[{<]\s*){0,2}name\s*:\s*["']"""
 """How a module in a protobuf as text begins, which may be in other messages."""
 _PROTOBUF_TEXT: Final = re.compile(PROTOBUF_TEXT.encode())
 _MAX_BEGINNING: Final = 4096

@@ -14,30 +14,30 @@ from simplifier.tools.lexer import ProgramLexer
 
 _T = TypeVar("_T")
 
+_STRING = r'"(?>(?:[^"\\]++|\\.)*)"'
+_STRINGS = rf"""{_STRING}|'(?>(?:[^'\\]++|\\.)*)'"""
+
 _TOKEN = re.compile(
     BLANK
-    + r"""(?:
-      (?P<mark>[(){}\[\],=:*?@]|->|<=|\.\.\.)
+    + rf"""(?:
+      (?P<mark>[(){{}}\[\],=:*?@]|->|<=|\.\.\.)
     | (?P<number>-?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?
                 |-?(?:inf|nan(?:\(0x[0-9a-fA-F]++\))?)(?![\w.-]))
     | (?P<name>%?[A-Za-z_][\w.-]*+)
-    | (?P<string>"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')
+    | (?P<string>{_STRINGS})
     | (?P<end>\Z)
     | (?P<strange>.)
     )""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
-_BALANCED = re.compile(
-    r"""[^{}"'/]++|"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|//[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|.""",
-    re.DOTALL,
-)
+_BALANCED = re.compile(rf"""[^{{}}"'/]++|{_STRINGS}|//[^\r\n]*+|/\*.*?\*/|.""", re.DOTALL)
 """The pieces of a text in braces: what cannot hold a brace that counts, and single characters."""
 
 _NAME = r"[A-Za-z_][\w.-]*+"
 _VALUE = r"""(?:"[^"\\]*+"|\d{1,18})"""
 
-_PAIRS = re.compile(rf"\{{(?:{_NAME}={_VALUE}(?:[ ]|(?=\}})))*+\}}", re.ASCII)
+_PAIRS = re.compile(rf"\{{(?>(?:{_NAME}={_VALUE}(?:[ ]|(?=\}})))*)\}}", re.ASCII)
 _PAIR = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
 """Texts that :class:`HloLexer` finds ahead."""
 
@@ -48,24 +48,23 @@ _PAIR = re.compile(rf"({_NAME})=({_VALUE})", re.ASCII)
 def _nested(opening: str, other: str, closing: str, depth: int) -> str:
     """The regular expression of a text in brackets, which holds others down to a depth."""
     inner = f"|{_nested(opening, other, closing, depth - 1)}" if depth else ""
-    return rf"{opening}(?:{other}{inner})*+{closing}"
+    return rf"{opening}(?>(?:{other}{inner})*){closing}"
 
 
 _TUPLE = _nested(r"\(", r"[^()\n]++", r"\)", 3)
 
 LINE: Final = re.compile(
     rf"\s*+(ROOT |)%?([A-Za-z_][A-Za-z0-9_.-]*+) = ([a-z][^ ]*+|{_TUPLE}) ([a-z][a-z0-9-]*+)"
-    rf"\(((?:[^()\n]++|{_TUPLE})*+)\)([^\r\n]*+)(?=\r?\n\s*+[%}}A-Za-z_])",
+    rf"\(((?>(?:[^()\n]++|{_TUPLE})*))\)([^\r\n]*+)(?=\r?\n\s*+[%}}A-Za-z_])",
     re.ASCII,
 )
 """An instruction: ``ROOT``, name, shape, opcode, what stands in parentheses, and attributes."""
 
 _OPERAND = rf"(?:/\*index=\d++\*/)?(?:({PLAIN_ARRAY}) )?(%?{_NAME})"
-OPERANDS: Final = re.compile(rf"{_OPERAND}(?:, {_OPERAND})*+", re.ASCII)
+OPERANDS: Final = re.compile(rf"{_OPERAND}(?>(?:, {_OPERAND})*)", re.ASCII)
 OPERAND: Final = re.compile(_OPERAND, re.ASCII)
 """The shape of an operand, or nothing, and its name."""
 
-_STRING = r'"(?:[^"\\]++|\\.)*+"'
 _BRACED = _nested(r"\{", rf"""[^{{}}"'/]++|{_STRING}""", r"\}", 6)
 
 ATTRIBUTE: Final = re.compile(
@@ -73,9 +72,9 @@ ATTRIBUTE: Final = re.compile(
 )
 """The name and the value of an attribute; all that is opened in the value is closed in it."""
 
-_PLAIN = rf"""[^\s,(){{}}\[\]"'/]++|/(?![/*])|'(?:[^'\\]++|\\.)*+'|{_STRING}"""
+_PLAIN = rf"""[^\s,(){{}}\[\]"'/]++|/(?![/*])|{_STRINGS}"""
 _BRACKETED = _nested(r"[({\[]", rf"{_PLAIN}|[,\s]", r"[)}\]]", 6)
-_ANYTHING = re.compile(rf"(?:{_PLAIN}|{_BRACKETED})++", re.DOTALL)
+_ANYTHING = re.compile(rf"(?>(?:{_PLAIN}|{_BRACKETED})+)", re.DOTALL)
 
 NO_NAMES: Final = frozenset((*SHAPE_TYPES, "inf", "nan", "ROOT"))
 """Words that are no names, unless a percent sign stands before them."""

@@ -20,17 +20,18 @@ _T = TypeVar("_T")
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
 
-_BLANK: Final = r"(?:\s++|//[^\n]*+)*+"
+_STRING: Final = r'"(?>(?:[^"\\\n]++|\\.)*)"'
+_BLANK: Final = r"(?>(?:\s++|//[^\n]*+)*)"
 
 _TOKEN: Final = re.compile(
     _BLANK
-    + r"""(?:
-      (?P<value>%(?:\d++|[A-Za-z_$.](?:[\w$.]|-(?!>))*+)(?:\#\d++)?)
+    + rf"""(?:
+      (?P<value>%(?:\d++|[A-Za-z_$.](?>(?:[\w$.]|-(?!>))*))(?:\#\d++)?)
     | (?P<name>[A-Za-z_][\w$.]*+)
-    | (?P<mark>->|::|[(){}\[\]<>,=:*?+/|&])
+    | (?P<mark>->|::|[(){{}}\[\]<>,=:*?+/|&])
     | (?P<number>-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?))
-    | (?P<string>"(?:[^"\\\n]++|\\.)*+")
-    | (?P<symbol>@(?:[A-Za-z_$][\w$.]*+|"(?:[^"\\\n]++|\\.)*+"))
+    | (?P<string>{_STRING})
+    | (?P<symbol>@(?:[A-Za-z_$][\w$.]*+|{_STRING}))
     | (?P<alias>[#!][A-Za-z_][\w$.]*+)
     | (?P<block>\^[\w$.]++)
     | (?P<minus>-)
@@ -40,7 +41,9 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
-_BALANCED: Final = re.compile(r"""[^<>(){}\[\]"-]++|"(?:[^"\\]++|\\.)*+"|->|[<>]=|.""", re.DOTALL)
+_BALANCED: Final = re.compile(
+    r"""[^<>(){}\[\]"-]++|"(?>(?:[^"\\]++|\\.)*)"|->|[<>]=|.""", re.DOTALL
+)
 """The pieces of a text in brackets: what holds no bracket that counts, and single characters."""
 
 

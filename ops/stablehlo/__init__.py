@@ -55,7 +55,7 @@ _OTHERS: Final = rf"(?:{'|'.join(OTHER_DIALECTS)})\.[a-z]"
 """Operations of dialects that a text may begin with."""
 
 _BEGINNING: Final = re.compile(
-    rf"""(?:\s|//[^\n]*\n|\{{-\#.*?\#-\}}|[#!][\w.$]+\s*=[^\n]*\n)*+
+    rf"""(?>(?:\s|//[^\n]*\n|\{{-\#.*?\#-\}}|[#!][\w.$]+\s*=[^\n]*\n)*)
     (?:module\b(?=\s*(?:@|attributes\b|\{{(?:\s|//[^\n]*\n)*(?:\}}|\#|"|func\.|sdy\.|{_OTHERS})))
     |"?(?:builtin\.module|func\.func|sdy\.mesh)\b
     |{_OTHERS})""",

@@ -35,7 +35,7 @@ Operation: TypeAlias = "Callable[[Form, Form], Form]"
 # The tokens of expressions and maps: `(d0 * 8 + s0) floordiv 3`.
 
 _TOKEN = re.compile(r"[A-Za-z0-9_]++|[()\[\]{},:*+%]|->|//|<<|>>|&&|\|\||[<>=!]=|[-/<>=]")
-_TEXT = re.compile(r"(?:[A-Za-z0-9_\s()\[\]{},:*+%\-/<>=]++|&&|\|\||!=)*+")
+_TEXT = re.compile(r"(?>(?:[A-Za-z0-9_\s()\[\]{},:*+%\-/<>=]++|&&|\|\||!=)*)")
 """As much of a text as consists of tokens and blanks."""
 
 

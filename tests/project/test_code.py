@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -69,6 +70,20 @@ def _has_comment(lines: list[str], statement: ast.stmt) -> bool:
     return above.startswith("#") or "  # " in lines[statement.lineno - 1]
 
 
+def possessive_groups(source: Source) -> list[str]:
+    """Possessive repeats of groups in regular expressions.
+
+    Before Python 3.11.5 they end behind what the last attempt read in vain (gh-106052 of CPython):
+    ``(?>(?:...)*)`` is the same, and right.
+    """
+    nodes = source.nodes(ast.Constant)
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return [found for text in texts if isinstance(text, str) for found in _POSSESSIVE.findall(text)]
+
+
+_POSSESSIVE = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+")
+
+
 def other_words_for_max(source: Source) -> list[str]:
     """The constants whose names begin with another word for a maximum."""
     words = tuple(f"{word}_" for word in WORDS_FOR_MAX)
@@ -90,6 +105,7 @@ RULES: list[tuple[Rule, tuple[str, ...]]] = [
     (long_functions, (*PACKAGES, "tests", "benchmarks")),
     (other_words_for_max, (*PACKAGES, "tests", "benchmarks")),
     (text_runners, PACKAGES),
+    (possessive_groups, PACKAGES),
     (limits_without_reason, PACKAGES),
     (hidden_skips, ("tests",)),
 ]
@@ -107,6 +123,9 @@ SEEN: list[tuple[Rule, str, list[str]]] = [
     (text_runners, "re.compile('x')", []),
     (text_runners, "simplifier.parse_expr('x')", []),
     (text_runners, "def parse_expr(text): ...\nparse_expr('x')", []),
+    (possessive_groups, "A = re.compile(r'(?:a++b)*+')", [")*+"]),
+    (possessive_groups, "A = rf'({B}){{1,2}}+', r'(a){2}+'", ["){2}+", "){1,2}+"]),
+    (possessive_groups, "A = r'(?>(?:a++b)*)(c)+'", []),
     (other_words_for_max, "_MOST_TERMS: int = 24\nMAX_TERMS = 24\nMOST = 1", ["_MOST_TERMS"]),
     (limits_without_reason, "MAX_TERMS = 24", ["MAX_TERMS"]),
     (limits_without_reason, "_MAX_TERMS: Final = 24", ["_MAX_TERMS"]),
