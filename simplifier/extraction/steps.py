@@ -362,9 +362,14 @@ def extremum_steps(scope: Scope, form: Form, cost_of: CostOf) -> Iterator[Step]:
 
 
 def _cheapest(cost_of: CostOf, steps: Iterable[Step]) -> list[Step]:
-    """The step to the form that costs least as it stands, if there are any."""
-    found = list(steps)
-    return [min(found, key=lambda each: cost_of(each.result))] if found else found
+    """The step to the form that costs least as it stands, and that of those that move no terms.
+
+    Terms that are moved inside may make operands too wide.
+    """
+    ways: dict[bool, list[Step]] = {}
+    for step in steps:
+        ways.setdefault(PIVOT in step.laws, []).append(step)
+    return [min(found, key=lambda each: cost_of(each.result)) for found in ways.values()]
 
 
 def _greatest_of(factor: int) -> AtomKind:
