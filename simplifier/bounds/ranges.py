@@ -146,7 +146,7 @@ def _by_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     Where terms of ``F`` are left over, only the whole form is read so.
     """
     for fact in context.facts:
-        multiple = fact.multiple_in(form)
+        multiple = fact.lead in form.terms and fact.multiple_in(form)
         if multiple:
             yield law.FACT_RANGE, _around_fact(context, fact, form, multiple, depth)
         elif depth == MAX_RANGE_DEPTH:
@@ -195,11 +195,9 @@ def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Read
 def _strides(form: Form) -> Iterator[tuple[Atom]]:
     """The variables that multiply a quotient in one term, and something else in another."""
     parts = [digits.factors(atom) for atom in form.terms]
-    seen = dict.fromkeys(factor for part in parts if len(part) > 1 for factor in part)
-    for factor in seen:
-        beside = [part for part in parts if factor in part]
-        has_quotient = any(other.kind is FLOORDIV for part in beside for other in part)
-        if factor.kind is VARIABLE and len(beside) > 1 and has_quotient:
+    scaled = [part for part in parts if any(factor.kind is FLOORDIV for factor in part)]
+    for factor in dict.fromkeys(factor for part in scaled for factor in part):
+        if factor.kind is VARIABLE and sum(factor in part for part in parts) > 1:
             yield (factor,)
 
 
