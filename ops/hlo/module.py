@@ -267,6 +267,10 @@ class Computation(Displayed):
         """
         return _one_named(self, name, f"%{self.name}[...]")
 
+    def __contains__(self, each: object) -> bool:
+        """Whether an instruction is among these, or one with a name, with or without ``%``."""
+        return _holds(self, each)
+
     def find(self, pattern: str = "*", *, opcode: str | None = None) -> tuple[Instruction, ...]:
         """The instructions with names that match ``pattern``, and with an ``opcode``, in order.
 
@@ -385,6 +389,16 @@ class HloModule:
         """
         return _one_named(self, name, f"{self.name}[...]")
 
+    def __contains__(self, each: object) -> bool:
+        """Whether an instruction is among these, or one with a name, with or without ``%``.
+
+        >>> from ops.hlo import load
+        >>> module = load("examples/softmax.hlo")
+        >>> "%ynn_fusion.1" in module, "ynn_fusion.7" in module, module.entry.root in module
+        (True, False, True)
+        """
+        return _holds(self, each)
+
     def named(self, name: str) -> tuple[Instruction, ...]:
         """The instructions with a name, with or without ``%``: at most one of each computation.
 
@@ -442,11 +456,24 @@ class HloModule:
 # Finding instructions: by exact name, or by a pattern with `*`.
 
 
-def _all_named(among: Computation | HloModule, name: str, where: str) -> tuple[Instruction, ...]:
-    wanted, index = bare(name, where), among._by_name  # noqa: SLF001 - of this module
+def _index(among: Computation | HloModule) -> Mapping[str, list[Instruction]]:
+    index = among._by_name  # noqa: SLF001 - of this module
     if not index:
+        found: dict[str, list[Instruction]] = {}
         for each in among.instructions:
-            index.setdefault(each.name, []).append(each)
+            found.setdefault(each.name, []).append(each)
+        index.update(found)  # at once: another thread sees all of it, or none
+    return index
+
+
+def _holds(among: Computation | HloModule, each: object) -> bool:
+    if isinstance(each, Instruction):
+        return any(each is other for other in _index(among).get(each.name, ()))
+    return isinstance(each, str) and bare(each, "in") in _index(among)
+
+
+def _all_named(among: Computation | HloModule, name: str, where: str) -> tuple[Instruction, ...]:
+    wanted, index = bare(name, where), _index(among)
     if wanted not in index:
         file = among.file if isinstance(among, HloModule) else ""
         raise NoSuchInstructionError(wanted, tuple(near_names(wanted, index)), file)

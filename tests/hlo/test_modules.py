@@ -78,6 +78,21 @@ def test_module_is_read_and_printed(name: str) -> None:
     assert module.entry in module.computations
 
 
+def test_a_name_or_an_instruction_is_in_a_module() -> None:
+    called = "f { b = s32[] parameter(0) }"
+    text = f"{called} ENTRY e {{ a = s32[] parameter(0) c = s32[] call(a), to_apply=f }}"
+    module, other = hlo.parse(text), hlo.parse(text)
+    inner, entry = module.computation("f"), module.entry
+    asked = ("a", "%b", "c", "d", "f", "", 1, entry)
+    assert [each for each in asked if each in module] == ["a", "%b", "c"]
+    assert [each for each in asked if each in inner] == ["%b"]
+    assert [each for each in asked if each in entry] == ["a", "c"]
+    for each in module:
+        assert each in module
+        assert each not in other
+        assert (each in inner) is (each.computation is inner)
+
+
 @for_table("""
 negate(a) => abs(a) => differ
 transpose(a), dimensions={0,1} => transpose(a), dimensions={1,0} => differ
