@@ -194,10 +194,11 @@ def _by_common_factor(context: Context, form: Form, depth: int) -> Iterator[Read
 
 def _strides(form: Form) -> Iterator[tuple[Atom]]:
     """The variables that multiply a quotient in one term, and something else in another."""
-    parts = [digits.factors(atom) for atom in form.terms]
-    scaled = [part for part in parts if any(factor.kind is FLOORDIV for factor in part)]
+    products = [digits.factors(each) for each in form.terms if each.kind is AtomKind.PRODUCT]
+    scaled = [part for part in products if any(factor.kind is FLOORDIV for factor in part)]
     for factor in dict.fromkeys(factor for part in scaled for factor in part):
-        if factor.kind is VARIABLE and sum(factor in part for part in parts) > 1:
+        others = sum(factor in part for part in products) + (factor in form.terms)
+        if factor.kind is VARIABLE and others > 1:
             yield (factor,)
 
 
