@@ -11,7 +11,7 @@ from itertools import chain
 from math import inf
 
 from simplifier.bounds.context import term_by_term
-from simplifier.bounds.digits import as_quotient, factors
+from simplifier.bounds.digits import as_quotient, factors, is_power_of_two
 from simplifier.bounds.interval import Range
 from simplifier.bounds.ranges import ranges_as_written, sum_at_a_glance
 from simplifier.canonical.scope import Scope
@@ -190,6 +190,16 @@ def _widths_of_quotient(
             less = magnitude(scope.range_of(Form(numerator.constant, source.terms)))
             width = width if less is None else min(width, 2 * less)
         yield width
+    if not is_power_of_two(divisor):
+        yield from map(magnitude, _never_negative(scope.range_of(numerator), divisor))
+
+
+def _never_negative(ends: Range, divisor: int) -> Iterator[Range]:
+    """The ranges of a dividend, counted from either end, with a multiple of the divisor."""
+    lower, upper = ends
+    for low, high in ((lower, upper), (divisor - 1 - upper, divisor - 1 - lower)):
+        if isinstance(low, int) and low < 0:
+            yield low % divisor, high - low + low % divisor
 
 
 def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
