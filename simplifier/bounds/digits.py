@@ -40,7 +40,7 @@ def digit_view(context: Context, form: Form) -> DigitView:
     if not quotients or not _may_hold_digits(form.terms, quotients) or forms.is_crowded(form):
         return DigitView(form.constant, _units(context, form.terms))
     if len(quotients) > 1:
-        quotients.sort(key=_outermost)
+        quotients.sort(key=lambda atom: (-atom.depth, atom.divisor))
     rest = _Remaining(context, form)
     # Digits that the form holds as they are come first; only then those that leave a part over
     # for the next one up.
@@ -74,10 +74,6 @@ def _may_hold_digits(terms: Mapping[Atom, int], quotients: list[Atom]) -> bool:
             return True
     divisors = {atom.divisor for atom in quotients}
     return True in {one > other and one % other == 0 for one in divisors for other in divisors}
-
-
-def _outermost(atom: Atom) -> tuple[int, int]:
-    return (-atom.depth, atom.divisor)
 
 
 class _Remaining:

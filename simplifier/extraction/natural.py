@@ -165,13 +165,10 @@ def _is_settled(form: Form, atom: Atom) -> bool:
         return False
     if factor < 0 and constant == -factor * (atom.divisor - 1):
         return False
-    if factor > 1 and atom.numerator.constant == atom.divisor - 1 and _has_factor(atom.numerator):
+    is_rounded_up = factor > 1 and atom.numerator.constant == atom.divisor - 1
+    if is_rounded_up and any(each > 1 for each in atom.numerator.terms.values()):
         return False  # k*floor((N + c - 1)/c) = -k*floor(-N/c), whose signs cost nothing
     return all(inner not in form.terms for inner in atom.numerator.terms)
-
-
-def _has_factor(form: Form) -> bool:
-    return max(form.terms.values(), default=0) > 1
 
 
 DIGITS: Final = (FLOORDIV, AtomKind.MOD)

@@ -366,10 +366,9 @@ def _cheapest(cost_of: CostOf, steps: Iterable[Step]) -> list[Step]:
 
     Terms that are moved inside may make operands too wide.
     """
-    ways: dict[bool, list[Step]] = {}
-    for step in steps:
-        ways.setdefault(PIVOT in step.laws, []).append(step)
-    return [min(found, key=lambda each: cost_of(each.result)) for found in ways.values()]
+    found = list(steps)
+    still = [step for step in found if PIVOT not in step.laws]
+    return [min(ways, key=lambda each: cost_of(each.result)) for ways in (found, still) if ways]
 
 
 def _greatest_of(factor: int) -> AtomKind:

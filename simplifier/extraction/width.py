@@ -175,7 +175,7 @@ def _widths_of_quotient(
     """Widths of the numerator of the quotient with its multiples, counted from either end.
 
     Those that belong to a digit stay there, unless the source gets no steeper with them. A constant
-    takes one bit at most.
+    takes one bit at most. A multiple of the divisor may keep the numerator from being negative.
     """
     numerator, divisor = quotient.numerator, quotient.divisor
     sources = [_gathered(rest, quotient) if quotient in rest.terms else numerator]
@@ -191,15 +191,10 @@ def _widths_of_quotient(
             width = width if less is None else min(width, 2 * less)
         yield width
     if not is_power_of_two(divisor):
-        yield from map(magnitude, _never_negative(scope.range_of(numerator), divisor))
-
-
-def _never_negative(ends: Range, divisor: int) -> Iterator[Range]:
-    """The ranges of a dividend, counted from either end, with a multiple of the divisor."""
-    lower, upper = ends
-    for low, high in ((lower, upper), (divisor - 1 - upper, divisor - 1 - lower)):
-        if isinstance(low, int) and low < 0:
-            yield low % divisor, high - low + low % divisor
+        lower, upper = scope.range_of(numerator)
+        for low, high in ((lower, upper), (divisor - 1 - upper, divisor - 1 - lower)):
+            if isinstance(low, int) and low < 0:
+                yield magnitude((0, high - low + low % divisor))
 
 
 def _widths_of_maximum(scope: Scope, form: Form, maximum: Atom) -> Iterator[int | None]:
