@@ -18,18 +18,7 @@ from typing import NamedTuple
 from simplifier.bounds.context import Context, DigitView, Fact, Unit, term_by_term
 from simplifier.bounds.interval import End, Range
 from simplifier.expr import form as forms
-from simplifier.expr.form import (
-    FLOORDIV,
-    MAX,
-    ONE,
-    VARIABLE,
-    ZERO,
-    Atom,
-    AtomKind,
-    Form,
-    Key,
-    factors,
-)
+from simplifier.expr.form import FLOORDIV, MAX, ONE, ZERO, Atom, AtomKind, Form, Key, factors
 from simplifier.laws.catalogue.ranges import CLAMP_RANGE, FACT_RANGE
 from simplifier.limits import MAX_CONTENT, MAX_FLATTENED_TERMS, MAX_QUOTIENTS
 
@@ -462,8 +451,8 @@ def symbolic_digits(
     have symbolic strides.
     """
     read = _strided_digits_of if have_strides else _digits_of
-    parts = [factors(atom) for atom in form.terms if atom.kind is not VARIABLE]
-    seen = dict.fromkeys(each for part in parts for each in part if each.kind is not VARIABLE)
+    parts = [factors(atom) for atom in form.terms if atom.arguments]
+    seen = dict.fromkeys(each for part in parts for each in part if each.arguments)
     quotients = [atom for atom in seen if is_symbolic_quotient(atom)]
     for atom in quotients if len(quotients) <= MAX_QUOTIENTS else ():
         divided = as_quotient(context, atom)

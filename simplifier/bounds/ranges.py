@@ -146,7 +146,7 @@ def _by_facts(context: Context, form: Form, depth: int) -> Iterator[Reading]:
     Where terms of ``F`` are left over, only the whole form is read so.
     """
     for fact in context.facts:
-        multiple = fact.lead in form.terms and fact.multiple_in(form)
+        multiple = fact.multiple_in(form)
         if multiple:
             yield law.FACT_RANGE, _around_fact(context, fact, form, multiple, depth)
         elif depth == MAX_RANGE_DEPTH:
