@@ -17,7 +17,7 @@ from indexing.layout import UNBOUNDED_SIZE, ShapeError
 from ops import index_maps
 from ops.index_maps import Size, dim, dimensions_of, plain, product
 from ops.mlir.operations import OperationReader
-from ops.mlir.text import DialectAttribute
+from ops.mlir.text import VALUE, DialectAttribute
 from ops.rules.data_movement import concatenate, pad, reshape, strided_numbers
 from ops.rules.rule import Unknown
 from simplifier import forms
@@ -112,12 +112,11 @@ class FunctionDraft:
     """Whether the value of a variable is computed by iterations."""
 
 
-_NAME: Final = r"%(?:\d+|[A-Za-z_$.](?>(?:[\w$.]|-(?!>))*))(?:#\d+)?"
-_NAMES: Final = re.compile(_NAME, re.ASCII)
-_RESULTS: Final = re.compile(rf"(?>(?:{_NAME}(?::\d++)?\s*+,?\s*+){{1,500}})=(?!=)", re.ASCII)
+_NAMES: Final = re.compile(VALUE, re.ASCII)
+_RESULTS: Final = re.compile(rf"(?>(?:{VALUE}(?::\d++)?\s*+,?\s*+){{1,500}})=(?!=)", re.ASCII)
 """The names of at most 500 results, and the mark behind them."""
 
-_ARGUMENT: Final = re.compile(rf"({_NAME})\s*[:=]", re.ASCII)
+_ARGUMENT: Final = re.compile(rf"({VALUE})\s*[:=]", re.ASCII)
 _GIVEN: Final = re.compile(r"\s*=\s*(?:affine_|memref|tensor)")
 """Behind names that stand for maps, sets and types of arrays."""
 

@@ -204,7 +204,8 @@ class _TextReader(HloLexer):
     pattern = re.compile(
         r"""(?>(?:\s|\#[^\n]*+)*)(?:(?P<mark>[{}<>\[\]:;,])|(?P<name>(?!inf|nan)[A-Za-z_]\w*+)
         |(?P<number>-?(?:(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?|inf\b|nan\b))
-        |(?P<string>"(?>(?:[^"\\\n]++|\\.)*)"|'(?>(?:[^'\\\n]++|\\.)*)')|(?P<end>\Z)|(?P<strange>.))""",
+        |(?P<string>"(?>(?:[^"\\\n]++|\\.)*)"|'(?>(?:[^'\\\n]++|\\.)*)')
+        |(?P<end>\Z)|(?P<strange>.))""",
         re.VERBOSE | re.DOTALL | re.ASCII,
     )
     path = ""

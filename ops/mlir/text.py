@@ -20,13 +20,16 @@ _T = TypeVar("_T")
 
 # The tokens of MLIR text: `MlirLexer` is what its readers work with.
 
+VALUE: Final = r"%(?:\d++|[A-Za-z_$.](?>(?:[\w$.]|-(?!>))*))(?:\#\d++)?"
+"""The regular expression of the name of a value, maybe with the number of a result."""
+
 _STRING: Final = r'"(?>(?:[^"\\\n]++|\\.)*)"'
 _BLANK: Final = r"(?>(?:\s++|//[^\n]*+)*)"
 
 _TOKEN: Final = re.compile(
     _BLANK
     + rf"""(?:
-      (?P<value>%(?:\d++|[A-Za-z_$.](?>(?:[\w$.]|-(?!>))*))(?:\#\d++)?)
+      (?P<value>{VALUE})
     | (?P<name>[A-Za-z_][\w$.]*+)
     | (?P<mark>->|::|[(){{}}\[\]<>,=:*?+/|&])
     | (?P<number>-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?))
